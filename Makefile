@@ -1,0 +1,53 @@
+# Everything a newcomer types. `make setup` runs by itself before whatever needs it; a second call costs a second.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+PIP    := $(BIN)/python -m pip --disable-pip-version-check
+# The extras and groups that requirements.lock pins: everything that `make test` uses.
+LOCKED := --extra spark --extra test --group dev
+LOCK   := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+          --no-annotate --no-header
+
+.DELETE_ON_ERROR:
+.PHONY: setup demo test lint bench nightly lock clean help
+
+help:  ## this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */make \1\t/' | expand -t 16
+
+setup: $(READY)  ## .venv with the command nbcc, from the lock files
+
+$(READY): requirements.lock build-requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { echo "nbcc needs Python 3.11 or newer; \
+	$(PYTHON) is $$($(PYTHON) --version 2>&1): install one, or name it: make setup PYTHON=python3.12" >&2; exit 4; }
+	@java -version >/dev/null 2>&1 || { echo "nbcc needs a Java 17 or 21 runtime and found no java that runs: \
+	install one (Debian: apt-get install openjdk-17-jre-headless) and put it on the PATH" >&2; exit 4; }
+	@$(PYTHON) -m venv --clear $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install its module venv \
+	(Debian: apt-get install python3-venv)" >&2; exit 4; }
+	$(PIP) install --quiet --require-hashes --no-deps --requirement build-requirements.lock
+	$(PIP) install --quiet --require-hashes --no-deps --no-build-isolation --requirement requirements.lock
+	$(PIP) install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: $(READY)  ## the tour: two writers, a compactor, a lost row and why, on real Spark
+	@$(BIN)/nbcc demo
+
+test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup
+
+lint: $(READY)  ## the checks that run nothing
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy --package nbcc
+	@$(BIN)/lint-imports
+
+nightly: lint  ## the same tests with bigger budgets, and those marked nightly
+	@NBCC_BUDGET=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --timeout 3600
+
+lock:  ## pin the newest versions again (needs uv on the PATH)
+	$(LOCK) --upgrade --group build --output-file build-requirements.lock
+	$(LOCK) --upgrade $(LOCKED) --constraint build-requirements.lock --output-file requirements.lock pyproject.toml
+
+clean:  ## back to what git knows, .venv included
+	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
