@@ -1,0 +1,99 @@
+"""Instants: 17-digit UTC times from a generator that never repeats and never goes back (TrueTime, RFC-66).
+
+An instant is ``yyyyMMddHHmmssSSS``; instants of equal length compare as strings.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+from .errors import Conflict
+
+IN_PROCESS_SKEW_MS: Final = 1  # one process has one clock; Hudi waits one millisecond too
+SHARED_SKEW_MS: Final = 200  # Hudi's hoodie.time.generator.max_expected_clock_skew_ms
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+def to_instant(millis: int) -> str:
+    """The instant of `millis` milliseconds after 1970-01-01T00:00:00Z."""
+    moment = _EPOCH + millis * _MILLISECOND
+    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+
+
+def to_millis(instant: str) -> int:
+    """Milliseconds since the epoch of an instant of 17 (or legacy 14) digits; ValueError if it is none."""
+    if len(instant) not in (14, 17) or not instant.isdecimal():
+        raise ValueError(f"not an instant: {instant!r}")
+    seconds = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    return (seconds - _EPOCH) // _MILLISECOND + int(instant[14:] or 0)
+
+
+class Clock(Protocol):
+    """The source of requested and completion times. Call both methods under the table's lock."""
+
+    def take(self) -> str:
+        """An instant greater than all taken or learned before, returned once every clock has passed it."""
+        ...
+
+    def not_before(self, instant: str) -> None:
+        """Learn of an instant on the timeline: later ones are greater. `Conflict` if it lies in the future."""
+        ...
+
+
+class WallClock:
+    """The machine's clock, made monotonic.
+
+    `skew_ms`: how far the clocks of two writers may differ at most; `take` waits it out, so that whoever takes a time
+    after us, on any machine, gets a greater one. An instant further in the future than the skew (or than 200 ms, if
+    that is more: clocks get adjusted) is refused and never jumped over: commits behind it would be invisible to every
+    reader (hudi-format §3.2).
+    """
+
+    def __init__(
+        self,
+        skew_ms: int = IN_PROCESS_SKEW_MS,
+        now_ns: Callable[[], int] = time.time_ns,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._skew = skew_ms
+        self._bound = max(skew_ms, SHARED_SKEW_MS)
+        self._now_ns = now_ns
+        self._sleep = sleep
+        self._last = -1
+        self._guard = threading.Lock()
+
+    def take(self) -> str:
+        with self._guard:
+            millis = max(self._now(), self._last + 1)
+            self._refuse_future(millis)
+            self._last = millis
+            self._wait_until(millis + self._skew)
+        return to_instant(millis)
+
+    def not_before(self, instant: str) -> None:
+        millis = to_millis(instant)
+        self._refuse_future(millis)
+        with self._guard:
+            self._last = max(self._last, millis)
+
+    def _now(self) -> int:
+        return self._now_ns() // 1_000_000
+
+    def _wait_until(self, millis: int) -> None:
+        while (left := millis * 1_000_000 - self._now_ns()) > 0:
+            self._sleep(left / 1e9)
+
+    def _refuse_future(self, millis: int) -> None:
+        now = self._now()
+        if millis > now + self._bound:
+            raise Conflict(
+                "take a time after the newest instant of the timeline",
+                f"that instant, {to_instant(millis)}, is {millis - now} ms ahead of this machine's clock",
+                f"set the clocks right (they may differ by {self._bound} ms), or wait until that time has passed",
+            )

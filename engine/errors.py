@@ -1,0 +1,40 @@
+"""Typed errors: what was asked, what exists, what to do."""
+
+from __future__ import annotations
+
+
+class NbccError(Exception):
+    """An operation that cannot be done; nothing of it was published.
+
+    The three parts are phrases without a full stop, so that ``str`` is one sentence:
+    "Asked to <asked>, but <exists>: <remedy>."
+    """
+
+    def __init__(self, asked: str, exists: str, remedy: str) -> None:
+        super().__init__(asked, exists, remedy)
+        self.asked = asked
+        self.exists = exists
+        self.remedy = remedy
+
+    def __str__(self) -> str:
+        return f"Asked to {self.asked}, but {self.exists}: {self.remedy}."
+
+
+class BadInput(NbccError):  # noqa: N818
+    """The request itself is wrong: its arguments, its rows or its place in time."""
+
+
+class NotATable(NbccError):  # noqa: N818
+    """The path holds no Hudi table, or one whose files cannot be understood."""
+
+
+class Unsupported(NbccError):  # noqa: N818
+    """A genuine table or request that this release refuses rather than answers wrongly."""
+
+
+class Conflict(NbccError):  # noqa: N818
+    """Somebody else did, or holds, what the operation needed for itself."""
+
+
+class Cleaned(NbccError):  # noqa: N818
+    """The time asked for lies behind what the table still keeps."""

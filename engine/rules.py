@@ -1,0 +1,73 @@
+"""The choices that RFC-66, RFC-22 and Hudi's readers make differently, as values.
+
+Each field is consulted in one small named function (of `files.slices`, `timeline.timeline`, the operations and the
+merge); the defaults are the ones that keep every promise of nbcc.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Final, Literal, get_args, get_type_hints
+
+from .errors import BadInput
+
+Axis = Literal["completion", "requested"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How files become slices, and slices become rows.
+
+    slice_by         which time of a log is held against the barriers; base_instant: the one in its name (old layout)
+    log_order        which time orders the logs inside a slice
+    as_of_by         which time of an instant is held against the T of a read
+    incremental_by   which time of an instant is held against a window
+    completion_time  whether a completion time is taken under the lock that also covers its publication
+    tombstones       whether compaction keeps the deletes that it merges away
+    listing          whether a reader lists the timeline twice (a listing is not a snapshot)
+    read_time        a snapshot is as of the greatest completion it saw, or as of the clock
+    fold             all records of a key by rank; or logs among themselves first, their survivor against the base
+    scheduling       whether a plan may be made while writers are in flight
+    plan_takes       logs completed before the plan's barrier; or any log that is there
+    visibility       rows of completed instants only; or of any
+    files            files listed by completed instants; or what lies in the directories
+    """
+
+    slice_by: Literal["completion", "requested", "base_instant"] = "completion"
+    log_order: Axis = "completion"
+    as_of_by: Axis = "completion"
+    incremental_by: Axis = "completion"
+    completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
+    tombstones: Literal["keep", "drop"] = "keep"
+    listing: Literal["twice", "once"] = "twice"
+    read_time: Literal["settled", "clock"] = "settled"
+    fold: Literal["rank", "logs_first"] = "rank"
+    scheduling: Literal["non_serial", "serial"] = "non_serial"
+    plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
+    visibility: Literal["completed", "any"] = "completed"
+    files: Literal["listed", "directory"] = "listed"
+
+    @classmethod
+    def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
+        """Rules with the given fields; an unknown field or value is a `BadInput` that names what there is."""
+        hints = get_type_hints(cls)
+        names = [field.name for field in fields(cls)]
+        for name, value in values.items():
+            if name not in hints:
+                near = difflib.get_close_matches(name, names, 1, 0)
+                raise BadInput(f"set the rule {name!r}", "there is no such rule", f"the nearest is {near[0]!r}")
+            allowed = get_args(hints[name])
+            if value not in allowed:
+                raise BadInput(
+                    f"set the rule {name} to {value!r}", f"it is one of {', '.join(allowed)}", "choose one of these"
+                )
+        return cls(**values)
+
+
+NBCC: Final = Rules()
+"""Tables that carry nbcc's properties."""
+
+HUDI: Final = Rules(log_order="requested", tombstones="drop", fold="logs_first", files="directory")
+"""Tables that do not: Hudi's slices and Hudi's fold; visibility and time travel stay on the completion axis."""

@@ -1,0 +1,49 @@
+"""The storage seam: five operations, the only way by which an operation touches a table's files."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+
+class NotFound(FileNotFoundError):  # noqa: N818
+    """`Storage.get` of a path that holds nothing."""
+
+
+class Entry(NamedTuple):
+    """One object of a listing: its path relative to the table's root, and its size in bytes."""
+
+    path: str
+    size: int
+
+
+class Storage(Protocol):
+    """Objects under one table's root. Paths are relative to it and separated by '/'.
+
+    Implementations can be pickled; executors open the same store again from `url`.
+    A listing is not a snapshot: it holds every object present throughout it and any of those that come or go meanwhile.
+    """
+
+    @property
+    def url(self) -> str:
+        """Where executors find the same store."""
+        ...
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Create `path` with all of `data`, atomically; False, and nothing changed, if it exists."""
+        ...
+
+    def put(self, path: str, data: bytes) -> None:
+        """Replace `path` (table properties only; everything else is immutable)."""
+        ...
+
+    def get(self, path: str) -> bytes:
+        """The content of `path`; raises `NotFound`."""
+        ...
+
+    def list(self, prefix: str) -> list[Entry]:
+        """Every object below the folder `prefix` ('' is the root), sorted by path, without checksum side files."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Remove `path` and its checksum side file; it need not exist."""
+        ...
