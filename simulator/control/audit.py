@@ -1,0 +1,89 @@
+"""The leak detector: under control, an actor that touches files, sockets, threads or sleep outside the seams fails.
+
+Python's audit hooks see every such call of the interpreter (a started thread since 3.12, a sleep since 3.13). A hook
+cannot be removed again, so one is installed on first use and does nothing for threads that nobody watches.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+_WATCHED: dict[int, Watched] = {}
+_INSIDE: set[int] = set()
+_INSTALLED = threading.Lock()
+_IMPORTERS = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "<frozen zipimport>")
+
+FORBIDDEN = frozenset(
+    {
+        "open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.utime",
+        "os.listdir", "os.scandir", "os.chmod", "os.system", "os.exec", "os.fork", "os.posix_spawn",
+        "subprocess.Popen", "socket.connect", "socket.bind", "socket.sendto", "socket.getaddrinfo",
+        "_thread.start_new_thread", "_thread.start_joinable_thread", "time.sleep",
+    }
+)  # fmt: skip
+
+
+class Watched(Protocol):
+    """What the hook needs to know of the thread's owner."""
+
+    actor: str
+
+
+class LeakOutsideSeams(Exception):  # noqa: N818
+    """An actor did I/O that the conductor did not see, so that its order was not chosen by the schedule."""
+
+
+def watch(owner: Watched) -> None:
+    """From now on the calling thread is this actor's."""
+    _install()
+    _WATCHED[threading.get_ident()] = owner
+
+
+def unwatch() -> None:
+    """The calling thread is nobody's any more."""
+    _WATCHED.pop(threading.get_ident(), None)
+
+
+@contextmanager
+def inside_seam(owner: Watched) -> Iterator[None]:
+    """The seam's own I/O is what the conductor does see."""
+    me = threading.get_ident()
+    _INSIDE.add(me)
+    try:
+        yield
+    finally:
+        _INSIDE.discard(me)
+
+
+def _hook(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _WATCHED or event not in FORBIDDEN:
+        return
+    me = threading.get_ident()
+    owner = _WATCHED.get(me)
+    if owner is None or me in _INSIDE or _importing():
+        return
+    what = ", ".join(repr(argument) for argument in arguments[:2])
+    raise LeakOutsideSeams(f"{owner.actor} called {event}({what}) outside the seams of its context")
+
+
+def _importing() -> bool:
+    frame = sys._getframe(2)
+    while frame is not None:
+        if frame.f_code.co_filename in _IMPORTERS:
+            return True
+        frame = frame.f_back  # type: ignore[assignment]
+    return False
+
+
+_hooks: list[object] = []
+
+
+def _install() -> None:
+    with _INSTALLED:
+        if not _hooks:
+            _hooks.append(_hook)
+            sys.addaudithook(_hook)

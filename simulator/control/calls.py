@@ -1,0 +1,53 @@
+"""A seam call: what an actor asks of storage, lock, clock or jobs, in the words that the mapping uses."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_TIMELINE = re.compile(r"^\.hoodie/timeline/(?P<requested>\d+)(?:_(?P<completed>\d+))?\.(?P<rest>[a-z.]+)$")
+_LOG = re.compile(
+    r"^(?:(?P<partition>.*)/)?\.(?P<file>[^/_]+)_(?P<instant>\d+)\.log\.(?P<version>\d+)_(?P<token>[^/]+)$"
+)
+_BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_(?P<instant>\d+)\.parquet$")
+
+
+class Call(NamedTuple):
+    """One call on a seam.
+
+    ``verb`` is ``put``, ``get``, ``list.begin``, ``list.end``, ``delete``, ``lock.acquire``, ``lock.release``,
+    ``clock.take`` or ``jobs.<name>``; ``path`` is the object (a prefix for a listing), empty for lock and clock.
+    """
+
+    verb: str
+    path: str = ""
+
+    @property
+    def text(self) -> str:
+        """``put deltacommit.requested``, ``list.end timeline``, ``clock.take``: what rows of the mapping name."""
+        return f"{self.verb} {kind_of(self.path)}" if self.path else self.verb
+
+
+def kind_of(path: str) -> str:
+    """What the object at a path of a Hudi table is, in one word.
+
+    A timeline file is ``<action>.<state>`` (``deltacommit.requested``) and ``<action>`` once completed, so that an
+    action that does not exist yet needs no entry here.
+    """
+    if path.startswith(".hoodie/.temp"):
+        return "marker"
+    if path.rstrip("/") == ".hoodie/timeline":
+        return "timeline"
+    if match := _TIMELINE.match(path):
+        return match["rest"]
+    if path.endswith(".hoodie_partition_metadata"):
+        return "partition_metadata"
+    return "log" if _LOG.match(path) else "base" if _BASE.match(path) else "file"
+
+
+def parsed(path: str) -> dict[str, str]:
+    """The fields of an object's name: requested, completed; or partition, file, instant, version, token."""
+    for pattern in (_TIMELINE, _LOG, _BASE):
+        if match := pattern.match(path):
+            return {name: text for name, text in match.groupdict().items() if text is not None}
+    return {}

@@ -1,0 +1,124 @@
+"""Which objects each segment touched, and whether a segment was really atomic for the others.
+
+The model takes a segment of the engine's calls as one step. That is right if the segment can be moved together
+without anybody noticing (Lipton's reduction): calls that take something (lock.acquire), then at most one call that
+conflicts with another actor's, then calls that give something back (lock.release). After each history `violations`
+looks for a segment of another shape, from what was really accessed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+from typing import NamedTuple
+
+from .calls import kind_of
+
+
+class Access(NamedTuple):
+    """One executed call: who, in which model step (counted from 0), on what, and did it hold the lock."""
+
+    actor: str
+    step: int
+    verb: str
+    path: str
+    locked: bool
+    outcome: str = "done"  # "exists": a put-if-absent that lost; "missing": a get that found nothing
+
+    @property
+    def is_write(self) -> bool:
+        return self.verb in {"put", "delete", "clock.take"}
+
+    @property
+    def resource(self) -> str:
+        return "clock" if self.verb == "clock.take" else self.path
+
+
+def is_unobserved(path: str) -> bool:
+    """Inflight files of the timeline, markers, and partition metadata: written for other readers' sake, never read."""
+    kind = kind_of(path)
+    return kind in {"marker", "partition_metadata"} or kind.endswith(".inflight")
+
+
+def violations(accesses: Iterable[Access]) -> list[str]:
+    """One sentence for each segment that others could have seen half done; empty if all were atomic."""
+    accesses = [access for access in accesses if not is_unobserved(access.path)]
+    conflicting = _Conflicts(accesses)
+    found = []
+    for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
+        if broken := _broken(list(segment), conflicting):
+            found.append(f"step {step} of {actor} is not atomic: {broken}")
+    return found
+
+
+def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
+    """What breaks the shape takes* conflict? gives*, or an empty text."""
+    past = ""  # the call after which only gives may follow
+    for access in _merged_listings(segment):
+        if access.verb == "lock.release":
+            past = past or "lock.release"
+        elif access.verb == "lock.acquire":
+            if past:
+                return f"lock.acquire comes after {past}"
+        elif other := conflicting.with_(access):
+            call = f"{access.verb} {access.path}".strip()
+            if past:
+                return f"{call} (conflicts with {other.verb} of {other.actor} in step {other.step}) comes after {past}"
+            past = call
+    return ""
+
+
+def _merged_listings(segment: list[Access]) -> Iterator[Access]:
+    """A listing that begins and ends in one segment is one access."""
+    previous: Access | None = None
+    for access in segment:
+        ends_it = access.verb == "list.end" and previous is not None and previous.verb == "list.begin"
+        if not (ends_it and previous is not None and previous.path == access.path):
+            yield access
+        previous = access
+
+
+class _Conflicts:
+    """Finds an access of another actor that does not commute with a given one."""
+
+    def __init__(self, accesses: list[Access]) -> None:
+        self._on: dict[str, list[Access]] = defaultdict(list)  # a write is filed under its folders as well
+        for access in accesses:
+            if access.verb.startswith("list"):
+                self._on[_folder(access.path)].append(access)
+            elif access.resource:
+                self._on[access.resource].append(access)
+                if access.is_write:
+                    for folder in _folders(access.path):
+                        self._on[folder].append(access)
+
+    def with_(self, access: Access) -> Access | None:
+        if access.verb.startswith("lock"):
+            return None
+        mine = _folder(access.path) if access.verb.startswith("list") else access.resource
+        candidates = list(self._on[mine])
+        if access.is_write:
+            candidates += [other for folder in _folders(access.path) for other in self._on[folder]]
+        return next((other for other in candidates if _conflict(access, other)), None)
+
+
+def _conflict(one: Access, other: Access) -> bool:
+    if one.actor == other.actor or not (one.is_write or other.is_write) or (one.locked and other.locked):
+        return False
+    both_writes_elsewhere = one.is_write and other.is_write and one.resource != other.resource
+    return not both_writes_elsewhere and not _immutable_read(one, other) and not _immutable_read(other, one)
+
+
+def _immutable_read(read: Access, write: Access) -> bool:
+    """A get that found its object: objects are put once, so every later get finds the same."""
+    return read.verb == "get" and read.outcome == "done" and write.verb == "put"
+
+
+def _folder(prefix: str) -> str:
+    return prefix.rstrip("/") + "/"
+
+
+def _folders(path: str) -> list[str]:
+    parts = path.split("/")[:-1]
+    return ["/"] + ["/".join(parts[: depth + 1]) + "/" for depth in range(len(parts))]

@@ -1,0 +1,114 @@
+"""The stage: one table's store, lock and clock, and the handles that each actor is given on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from nbcc.engine.names import bucket_file_id
+from nbcc.engine.storage import Storage
+
+from .calls import Call
+from .clock import VirtualClock
+from .conductor import Task
+from .footprints import Access
+from .lock import ControlledLock, VirtualLock
+from .storage import ControlledStorage, MemoryStorage
+
+T = TypeVar("T")
+
+
+class Stage:
+    """What all actors of a history share. ``step`` is the number of the model step that is being played."""
+
+    def __init__(self, storage: Storage | None = None, patience: float = 10.0) -> None:
+        self.storage: Storage = storage if storage is not None else MemoryStorage()
+        self.lock = VirtualLock()
+        self.clock = VirtualClock()
+        self.accesses: list[Access] = []
+        self.step = 0
+        self.patience = patience
+        self._started: dict[str, int] = {}
+
+    def start(self, actor: str, operation: Callable[[Handle], object]) -> tuple[Task, Handle]:
+        """Set up an operation of an actor, in front of its first call. It runs when the task is told to.
+
+        Handles are made anew for each operation, so that one which outlives a crash stays dead.
+        """
+        number = self._started[actor] = self._started.get(actor, 0) + 1
+        handle = Handle(self, actor, number)
+        task = Task(actor, lambda: operation(handle), self.patience)
+        handle.task = task
+        return task, handle
+
+
+class Handle:
+    """An actor's hold on the stage during one operation; storage, lock and clock go through `call`."""
+
+    task: Task
+
+    def __init__(self, stage: Stage, actor: str, number: int) -> None:
+        self.actor = actor
+        self.stage = stage
+        self.shows: Callable[[str], bool] = lambda path: True  # which objects that came during a listing it holds
+        self.storage = ControlledStorage(stage.storage, self)
+        self.lock = ControlledLock(stage.lock, self)
+        self.clock = ControlledClock(stage.clock, self)
+        self.names = ControlledNames(actor, number)
+
+    def call(
+        self,
+        call: Call,
+        execute: Callable[[], T],
+        outcome: Callable[[T], str] = lambda result: "done",
+        ready: Callable[[], bool] | None = None,
+    ) -> T:
+        """Make a call at the conductor's time and record what it touched."""
+
+        def recorded() -> T:
+            locked = self.stage.lock.holder == self.actor
+            result = execute()
+            self.stage.accesses.append(
+                Access(self.actor, self.stage.step, call.verb, call.path, locked, outcome(result))
+            )
+            return result
+
+        return self.task.call(call, recorded, ready)
+
+
+class ControlledClock:
+    """What an actor is given as clock."""
+
+    def __init__(self, clock: VirtualClock, handle: Handle) -> None:
+        self._clock = clock
+        self._handle = handle
+
+    def take(self) -> str:
+        """The next instant; a scheduling point."""
+        return self._handle.call(Call("clock.take"), self._clock.take)
+
+    def not_before(self, instant: str) -> None:
+        """Private knowledge of the caller: no scheduling point."""
+        self._clock.not_before(instant)
+
+
+class ControlledNames:
+    """Write tokens that follow from the trace: actor, its how-manieth operation, and a counter."""
+
+    def __init__(self, actor: str, number: int) -> None:
+        self._prefix = f"{_digits(actor)}-{number}"
+        self._count = 0
+
+    def write_token(self) -> str:
+        """Three integers, distinct within a history, the same whenever the trace is the same."""
+        self._count += 1
+        return f"{self._prefix}-{self._count}"
+
+    def file_id(self, bucket: int) -> str:
+        """The fixed id of a bucket's file group under NBCC."""
+        return bucket_file_id(bucket)
+
+
+def _digits(actor: str) -> str:
+    """``w2`` -> ``2302``: the letter's place in the alphabet and the number, so that no two actors share one."""
+    return f"{ord(actor[0]) - 96:02d}{int(actor[1:]):02d}".lstrip("0")

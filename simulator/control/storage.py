@@ -1,0 +1,114 @@
+"""The storage seam under control, and a store in memory behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nbcc.engine.storage import Entry, NotFound, Storage
+
+from .calls import Call
+
+if TYPE_CHECKING:
+    from .stage import Handle
+
+
+class MemoryStorage:
+    """Objects in a dictionary: put-if-absent, get, list and delete of one table, without a file system."""
+
+    url = "memory://table"
+
+    def __init__(self) -> None:
+        self.objects: dict[str, bytes] = {}
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Create the object; False if it exists."""
+        if path in self.objects:
+            return False
+        self.objects[path] = bytes(data)
+        return True
+
+    def put(self, path: str, data: bytes) -> None:
+        """Create or replace the object."""
+        self.objects[path] = bytes(data)
+
+    def get(self, path: str) -> bytes:
+        """The object's content.
+
+        Raises:
+            NotFound: there is no such object.
+        """
+        if path not in self.objects:
+            raise NotFound(path)
+        return self.objects[path]
+
+    def list(self, prefix: str) -> list[Entry]:
+        """All objects below the prefix, by path."""
+        folder = prefix.rstrip("/") + "/" if prefix else ""
+        return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
+
+    def delete(self, path: str) -> None:
+        """Remove the object; an absent one is fine."""
+        self.objects.pop(path, None)
+
+    def write_to(self, folder: Path) -> None:
+        """Copy every object to a file below the folder, for readers that need real files."""
+        for path, data in self.objects.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+
+class ControlledStorage:
+    """What an actor is given as storage: each call is a scheduling point and leaves a footprint.
+
+    A listing is two points, because it is no snapshot: it holds what was there from its begin to its end, and of
+    what came in between the part that the schedule shows it.
+    """
+
+    def __init__(self, backend: Storage, handle: Handle) -> None:
+        self._backend = backend
+        self._handle = handle
+        self.url = backend.url
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """As the backend's; a put that lost leaves the footprint ``exists``."""
+        return self._handle.call(
+            Call("put", path),
+            lambda: self._backend.put_if_absent(path, data),
+            lambda created: "done" if created else "exists",
+        )
+
+    def put(self, path: str, data: bytes) -> None:
+        """As the backend's."""
+        self._handle.call(Call("put", path), lambda: self._backend.put(path, data))
+
+    def get(self, path: str) -> bytes:
+        """As the backend's; one that found nothing leaves the footprint ``missing``."""
+        found = self._handle.call(
+            Call("get", path), lambda: _found(self._backend, path), lambda data: "missing" if data is None else "done"
+        )
+        if found is None:
+            raise NotFound(path)
+        return found
+
+    def delete(self, path: str) -> None:
+        """As the backend's."""
+        self._handle.call(Call("delete", path), lambda: self._backend.delete(path))
+
+    def _ended(self, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
+        known = {entry.path for entry in first}
+        return [entry for entry in last if entry.path in known or self._handle.shows(entry.path)]
+
+    def list(self, prefix: str) -> list[Entry]:
+        """As the backend's, spread over two points in time."""
+        first = self._handle.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
+        return self._handle.call(Call("list.end", prefix), lambda: self._ended(first, self._backend.list(prefix)))
+
+
+def _found(backend: Storage, path: str) -> bytes | None:
+    try:
+        return backend.get(path)
+    except NotFound:
+        return None

@@ -1,0 +1,11 @@
+"""Who goes next: one strategy a file behind one small protocol, composed by wrapping."""
+
+from __future__ import annotations
+
+from .pct import Pct
+from .protocol import Choose, Schedule
+from .random import Random
+from .replay import Replay
+from .swarm import Swarm
+
+__all__ = ["Choose", "Pct", "Random", "Replay", "Schedule", "Swarm"]

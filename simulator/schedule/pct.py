@@ -1,0 +1,46 @@
+"""Probabilistic concurrency testing (Burckhardt et al., ASPLOS 2010): priorities, and few points where they change.
+
+The enabled actor of highest priority runs. With d - 1 change points among k steps and n actors, a bug that needs d
+ordered events is met with probability at least 1 / (n * k ** (d - 1)) a run, which a random walk cannot promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbcc.model import Step
+
+from .protocol import Choose
+from .random import without_faults
+
+
+class Pct:
+    """``depth`` ordering constraints, change points spread over the first ``length`` steps."""
+
+    def __init__(self, depth: int = 3, length: int = 32) -> None:
+        self._depth = depth
+        self._length = length
+        self._order: list[str] = []
+        self._changes: set[int] = set()
+        self._count = 0
+
+    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
+        """Draw the priorities (a permutation) and the change points."""
+        left = list(actors)
+        self._order = [left.pop(choose(len(left))) for _ in actors]
+        self._changes = {choose(self._length) for _ in range(self._depth - 1)}
+        self._count = 0
+
+    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
+        """A step of the first actor in the order; at a change point that actor goes to the end of the order first."""
+        enabled = without_faults(choose, enabled)
+        ready = {step.actor for step in enabled}
+        if self._count in self._changes:
+            first = next((actor for actor in self._order if actor in ready), None)
+            if first is not None:
+                self._order.remove(first)
+                self._order.append(first)
+        self._count += 1
+        actor = next((actor for actor in self._order if actor in ready), enabled[0].actor)
+        mine = [step for step in enabled if step.actor == actor]
+        return mine[choose(len(mine))]

@@ -1,0 +1,164 @@
+"""The conductor: one actor at a time, every call a scheduling point, crashes that touch nothing."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from nbcc.engine.lock import held
+from nbcc.simulator.control.audit import LeakOutsideSeams
+from nbcc.simulator.control.conductor import RETURN, ActorBlocked, ActorSilent
+from nbcc.simulator.control.stage import Handle, Stage
+
+COMMIT = ".hoodie/timeline/20240101000000001_20240101000000002.deltacommit"
+LOG = ".00000000-0_20240101000000001.log.1_0-0-1"
+
+
+def audited_since(version: tuple[int, int]) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(sys.version_info < version, reason="this interpreter raises no audit event for it")
+
+
+def writes(handle: Handle) -> str:
+    handle.clock.take()
+    handle.storage.put_if_absent(LOG, b"rows")
+    with held(handle.lock):
+        handle.storage.put_if_absent(COMMIT, b"")
+    return "done"
+
+
+def test_every_call_is_a_point() -> None:
+    stage = Stage()
+    task, _ = stage.start("w1", writes)
+    seen = []
+    for call in ("clock.take", "put log", "lock.acquire", "put deltacommit", "lock.release"):
+        seen += [call.text for call in task.run(call)]
+        assert task.pending is not None or call == "lock.release"
+    assert seen == ["clock.take", "put log", "lock.acquire", "put deltacommit", "lock.release"]
+    assert task.finished
+    assert task.result == "done"
+
+
+def test_a_segment_ends_in_front_of_the_next_call() -> None:
+    stage = Stage()
+    task, _ = stage.start("w1", writes)
+    assert [call.text for call in task.run("put log")] == ["clock.take", "put log"]
+    assert task.pending is not None
+    assert task.pending.text == "lock.acquire"
+    assert stage.lock.holder is None
+    assert len(task.run(RETURN)) == 3
+
+
+def test_calls_that_also_belong_to_the_segment_are_taken_along() -> None:
+    stage = Stage()
+
+    def three_logs(handle: Handle) -> None:
+        for version in (1, 2, 3):
+            handle.storage.put_if_absent(LOG.replace("log.1", f"log.{version}"), b"")
+        handle.clock.take()
+
+    task, _ = stage.start("w1", three_logs)
+    assert len(task.run("put log", also="put log")) == 3
+    assert not task.finished
+
+
+def test_a_lock_that_is_held_parks_the_actor() -> None:
+    stage = Stage()
+    first, _ = stage.start("w1", writes)
+    second, _ = stage.start("w2", writes)
+    first.run("lock.acquire")
+    second.run("put log")
+    with pytest.raises(ActorBlocked, match="w2 waits"):
+        second.run("lock.acquire")
+    first.run(RETURN)
+    assert [call.text for call in second.run("lock.acquire")] == ["lock.acquire"]
+
+
+def test_a_crash_cannot_reach_the_table_any_more() -> None:
+    stage = Stage()
+    unwound = threading.Event()
+
+    def tidies_up(handle: Handle) -> None:
+        try:
+            with held(handle.lock):
+                handle.storage.put_if_absent(LOG, b"")
+                handle.storage.put_if_absent(COMMIT, b"")
+        except Exception:
+            handle.storage.delete(LOG)
+        finally:
+            unwound.set()
+            handle.storage.delete(LOG)
+
+    task, _ = stage.start("w1", tidies_up)
+    task.run("put log")
+    task.crash()
+    assert unwound.is_set()
+    assert task.finished
+    assert [entry.path for entry in stage.storage.list("")] == [LOG]
+    assert stage.lock.holder == "w1", "a dead holder gives nothing back"
+    stage.lock.expire()
+    assert stage.lock.holder is None
+
+
+def test_a_silent_actor_is_reported_with_its_stack() -> None:
+    stage = Stage(patience=0.05)
+    gate = threading.Event()
+
+    def hangs_here(handle: Handle) -> None:
+        handle.clock.take()
+        gate.wait()
+
+    task, _ = stage.start("w1", hangs_here)
+    with pytest.raises(ActorSilent, match=r"(?s)w1 was silent for 0.05 s \(last call: clock.take\).*hangs_here"):
+        task.run(RETURN)
+    gate.set()
+
+
+@pytest.mark.parametrize(
+    ("name", "leak"),
+    [
+        ("open", lambda folder: (folder / "x").open("w")),
+        ("os.rename", lambda folder: os.rename(folder / "a", folder / "b")),
+        ("os.remove", lambda folder: os.remove(folder / "a")),
+        ("socket.connect", lambda folder: socket.socket().connect(("127.0.0.1", 1))),
+        pytest.param("time.sleep", lambda folder: time.sleep(0), marks=audited_since((3, 13))),
+        pytest.param("thread", lambda folder: threading.Thread(target=print).start(), marks=audited_since((3, 12))),
+    ],
+)
+def test_io_outside_the_seams_fails_with_the_actors_name(name: str, leak: object, tmp_path: Path) -> None:
+    stage = Stage()
+    task, _ = stage.start("w1", lambda handle: leak(tmp_path))  # type: ignore[operator]
+    task.run(RETURN)
+    assert isinstance(task.error, LeakOutsideSeams)
+    assert "w1 called" in str(task.error)
+    assert name in str(task.error)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_imports_are_no_leak() -> None:
+    sys.modules.pop("colorsys", None)
+
+    def imports(handle: Handle) -> None:
+        import colorsys  # noqa: F401
+
+    task, _ = Stage().start("w1", imports)
+    task.run(RETURN)
+    assert task.error is None
+
+
+def test_a_listing_holds_what_was_there_and_what_the_schedule_shows() -> None:
+    stage = Stage()
+    stage.storage.put_if_absent(".hoodie/timeline/20240101000000001.deltacommit.requested", b"")
+    task, handle = stage.start("r1", lambda handle: [entry.path for entry in handle.storage.list(".hoodie/timeline")])
+    task.run("list.begin timeline")
+    late = [f".hoodie/timeline/2024010100000000{n}.deltacommit.requested" for n in (2, 3)]
+    for path in late:
+        stage.storage.put_if_absent(path, b"")
+    handle.shows = lambda path: path == late[1]
+    task.run("list.end timeline")
+    assert task.result == [".hoodie/timeline/20240101000000001.deltacommit.requested", late[1]]
