@@ -1,0 +1,46 @@
+"""The timeline: instants as files, what they say, where they go when they grow old."""
+
+from __future__ import annotations
+
+from .archive import Archive, Archived
+from .instant import Instant, parse_instant
+from .metadata import (
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    WriteStat,
+    decode_commit,
+    decode_plan,
+    encode_commit,
+    encode_plan,
+    load_commit,
+    load_plan,
+    own_extra,
+)
+from .publish import put_completed, put_inflight, put_requested
+from .timeline import Timeline, completion_of, load, load_settled
+
+__all__ = [
+    "Archive",
+    "Archived",
+    "CommitMetadata",
+    "CompactionOperation",
+    "CompactionPlan",
+    "Instant",
+    "Timeline",
+    "WriteStat",
+    "completion_of",
+    "decode_commit",
+    "decode_plan",
+    "encode_commit",
+    "encode_plan",
+    "load",
+    "load_commit",
+    "load_plan",
+    "load_settled",
+    "own_extra",
+    "parse_instant",
+    "put_completed",
+    "put_inflight",
+    "put_requested",
+]

@@ -1,0 +1,76 @@
+"""Instants and the file names by which they exist (timeline layout 2, hudi-format §3.1)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Literal
+
+State = Literal["requested", "inflight", "completed"]
+
+COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
+"""Actions whose completed file carries another name than their pending ones."""
+
+WRITE_ACTIONS: Final = frozenset(
+    {"commit", "deltacommit", "replacecommit", "compaction", "logcompaction", "clustering"}
+)
+"""Actions that add data files."""
+
+ACTIONS: Final = WRITE_ACTIONS | {"clean", "rollback", "savepoint", "restore", "indexing"}
+
+_COMPLETED: Final = re.compile(r"(\d+)_(\d+)\.([a-z]+)")
+_PENDING: Final = re.compile(r"(\d+)(?:\.([a-z]+))?\.(requested|inflight)")
+_LEGACY: Final = re.compile(r"(\d+)\.([a-z]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """One action on the timeline.
+
+    `action` is the word in its file name: a pending compaction is a ``compaction``, a completed one a ``commit``.
+    `completed` is the completion time, None unless `state` is ``completed``.
+    """
+
+    requested: str
+    action: str
+    state: State
+    completed: str | None = None
+
+    @property
+    def completes_as(self) -> str:
+        """The action under which all states of this instant are one."""
+        return COMPLETES_AS.get(self.action, self.action)
+
+    @property
+    def writes(self) -> bool:
+        """Whether the action adds data files."""
+        return self.action in WRITE_ACTIONS
+
+    @property
+    def file_name(self) -> str:
+        """The name of its file in the timeline folder."""
+        if self.state == "completed":
+            return f"{self.requested}_{self.completed}.{self.action}"
+        if self.action == "commit" and self.state == "inflight":
+            return f"{self.requested}.inflight"
+        return f"{self.requested}.{self.action}.{self.state}"
+
+
+def parse_instant(name: str) -> Instant | None:
+    """The instant that a file of the timeline folder stands for; None for names that mean nothing (to be ignored)."""
+    if found := _COMPLETED.fullmatch(name):
+        requested, completed, action = found.groups()
+        return Instant(requested, action, "completed", completed) if action in ACTIONS else None
+    if found := _PENDING.fullmatch(name):
+        requested, action, state = found.groups()
+        if action is None and state == "inflight":
+            return Instant(requested, "commit", "inflight")
+        if action in ACTIONS:
+            return Instant(requested, action, "inflight" if state == "inflight" else "requested")
+    return None
+
+
+def is_layout_1(name: str) -> bool:
+    """Whether `name` is a completed instant of layout 1, which has no completion time."""
+    found = _LEGACY.fullmatch(name)
+    return found is not None and found[2] in ACTIONS

@@ -1,0 +1,250 @@
+"""What a commit says that it wrote, and what a compaction plan says to do (hudi-format §4.1-4.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from ..storage import Storage
+from .container import decode_record, encode_record
+from .instant import Instant
+from .timeline import FOLDER
+
+OWN_KEY: Final = "nbcc.format"
+"""Extra metadata by which an instant says that nbcc's rules hold for it."""
+
+OWN_FORMAT: Final = "1"
+
+_PLAN_VERSION: Final = 2  # operations hold file names, not full paths
+
+
+@dataclass(frozen=True, slots=True)
+class WriteStat:
+    """One data file of a commit. `path` is relative to the table's root, `size` in bytes, the rest counts rows.
+
+    Which fields mean something depends on the file: a log has `log_version` and names itself in `log_files`; a base
+    file made by compaction says what it replaced (`prev_base_file`) and read (`log_*`).
+    """
+
+    file_id: str
+    path: str
+    partition: str
+    size: int
+    prev_commit: str
+    writes: int = 0
+    deletes: int = 0
+    inserts: int = 0
+    updates: int = 0
+    log_version: int | None = None
+    log_files: tuple[str, ...] = ()
+    prev_base_file: str | None = None
+    log_records: int = 0
+    log_blocks: int = 0
+    log_files_compacted: int = 0
+    log_size_compacted: int = 0
+
+    @property
+    def name(self) -> str:
+        """The file's name without its partition."""
+        return self.path.rpartition("/")[2]
+
+
+@dataclass(frozen=True, slots=True)
+class CommitMetadata:
+    """A completed commit. `replaced` maps a partition to the file ids that the commit put out of sight."""
+
+    stats: tuple[WriteStat, ...]
+    operation: str
+    compacted: bool = False
+    extra: Mapping[str, str] = field(default_factory=dict)
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def own(self) -> bool:
+        """Whether nbcc wrote it."""
+        return OWN_KEY in self.extra
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionOperation:
+    """One file group of a plan: the base file (name, or None) and the logs (names in merge order) to be merged.
+
+    `base_instant` is the requested time of the base file, or of the first log where there is none.
+    """
+
+    partition: str
+    file_id: str
+    base_instant: str
+    base_file: str | None
+    logs: tuple[str, ...]
+    log_bytes: int = 0
+    base_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionPlan:
+    operations: tuple[CompactionOperation, ...]
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def groups(self) -> frozenset[tuple[str, str]]:
+        """(partition, file id) of every group that the plan gives a barrier."""
+        return frozenset((operation.partition, operation.file_id) for operation in self.operations)
+
+
+def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Extra metadata of an instant of ours: the mark, the Avro JSON of the table's schema, and what else is given."""
+    return {"schema": schema, OWN_KEY: OWN_FORMAT, **(more or {})}
+
+
+def encode_commit(commit: CommitMetadata) -> bytes:
+    """The bytes of an inflight or completed commit file."""
+    stats: dict[str, list[dict[str, Any]]] = {}
+    for stat in commit.stats:
+        stats.setdefault(stat.partition, []).append(_stat_record(stat))
+    record = {
+        "partitionToWriteStats": stats,
+        "compacted": commit.compacted,
+        "extraMetadata": dict(commit.extra),
+        "version": 1,
+        "operationType": commit.operation,
+    }
+    if not commit.replaced:
+        return encode_record("commit", record)
+    replaced = {partition: list(ids) for partition, ids in commit.replaced.items()}
+    return encode_record("replacecommit", {**record, "partitionToReplaceFileIds": replaced})
+
+
+def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
+    """The commit in a completed file's bytes; raises `NotATable` naming `name` if they are no Avro container."""
+    record = decode_record(data, name)
+    by_partition = record.get("partitionToWriteStats") or {}
+    return CommitMetadata(
+        stats=tuple(
+            _stat(stat, partition)
+            for partition in sorted(by_partition)
+            for stat in by_partition[partition]
+            if stat.get("path")
+        ),  # a workload profile has stats without a file
+        operation=record.get("operationType") or "UNKNOWN",
+        compacted=bool(record.get("compacted")),
+        extra=record.get("extraMetadata") or {},
+        replaced={p: tuple(ids) for p, ids in (record.get("partitionToReplaceFileIds") or {}).items()},
+    )
+
+
+def encode_plan(plan: CompactionPlan) -> bytes:
+    """The bytes of ``<b>.compaction.requested``."""
+    return encode_record(
+        "compaction",
+        {
+            "operations": [_operation_record(operation) for operation in plan.operations],
+            "extraMetadata": dict(plan.extra),
+            "version": _PLAN_VERSION,
+            "strategy": None,
+            "preserveHoodieMetadata": False,
+            "missingSchedulePartitions": [],
+        },
+    )
+
+
+def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
+    record = decode_record(data, name)
+    return CompactionPlan(tuple(map(_operation, record.get("operations") or ())), record.get("extraMetadata") or {})
+
+
+def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
+    """The metadata of a completed instant of the active timeline."""
+    return decode_commit(storage.get(f"{FOLDER}/{instant.file_name}"), instant.file_name)
+
+
+def load_plan(storage: Storage, requested: str) -> CompactionPlan:
+    """The compaction plan with the barrier `requested`; raises `NotFound` if there is none."""
+    name = Instant(requested, "compaction", "requested").file_name
+    return decode_plan(storage.get(f"{FOLDER}/{name}"), name)
+
+
+def _stat_record(stat: WriteStat) -> dict[str, Any]:
+    log = stat.log_version is not None
+    return {
+        "fileId": stat.file_id,
+        "path": stat.path,
+        "prevCommit": stat.prev_commit,
+        "numWrites": stat.writes,
+        "numDeletes": stat.deletes,
+        "numUpdateWrites": stat.updates,
+        "totalWriteBytes": stat.size,
+        "totalWriteErrors": 0,
+        "partitionPath": stat.partition,
+        "totalLogRecords": stat.log_records,
+        "totalUpdatedRecordsCompacted": stat.writes if stat.log_files_compacted else 0,
+        "numInserts": stat.inserts,
+        "totalLogBlocks": stat.log_blocks,
+        "totalCorruptLogBlock": 0,
+        "totalRollbackBlocks": 0,
+        "fileSizeInBytes": stat.size,
+        "logVersion": stat.log_version,
+        "logOffset": 0 if log else None,
+        "baseFile": "" if log else None,
+        "logFiles": list(stat.log_files or (stat.name,)) if log else None,
+        "prevBaseFile": stat.prev_base_file,
+        "totalLogFilesCompacted": stat.log_files_compacted,
+        "totalLogReadTimeMs": 0,
+        "totalLogSizeCompacted": stat.log_size_compacted,
+        "numUpdates": 0,
+    }
+
+
+def _stat(record: Mapping[str, Any], partition: str) -> WriteStat:
+    return WriteStat(
+        file_id=record["fileId"],
+        path=record["path"],
+        partition=partition,
+        size=record.get("fileSizeInBytes") or 0,
+        prev_commit=record.get("prevCommit") or "null",
+        writes=record.get("numWrites") or 0,
+        deletes=record.get("numDeletes") or 0,
+        inserts=record.get("numInserts") or 0,
+        updates=record.get("numUpdateWrites") or 0,
+        log_version=record.get("logVersion"),
+        log_files=tuple(record.get("logFiles") or ()),
+        prev_base_file=record.get("prevBaseFile"),
+        log_records=record.get("totalLogRecords") or 0,
+        log_blocks=record.get("totalLogBlocks") or 0,
+        log_files_compacted=record.get("totalLogFilesCompacted") or 0,
+        log_size_compacted=record.get("totalLogSizeCompacted") or 0,
+    )
+
+
+def _operation_record(operation: CompactionOperation) -> dict[str, Any]:
+    mebibyte = 2.0**20
+    read = operation.log_bytes + operation.base_bytes
+    return {
+        "baseInstantTime": operation.base_instant,
+        "deltaFilePaths": list(operation.logs),
+        "dataFilePath": operation.base_file,
+        "fileId": operation.file_id,
+        "partitionPath": operation.partition,
+        "metrics": {  # all five: Spark's executor unboxes them
+            "TOTAL_LOG_FILES": float(len(operation.logs)),
+            "TOTAL_LOG_FILES_SIZE": float(operation.log_bytes),
+            "TOTAL_IO_READ_MB": read // mebibyte,
+            "TOTAL_IO_WRITE_MB": operation.base_bytes // mebibyte,
+            "TOTAL_IO_MB": (read + operation.base_bytes) // mebibyte,
+        },
+        "bootstrapFilePath": None,
+    }
+
+
+def _operation(record: Mapping[str, Any]) -> CompactionOperation:
+    metrics = record.get("metrics") or {}
+    base = record.get("dataFilePath")
+    return CompactionOperation(
+        partition=record.get("partitionPath") or "",
+        file_id=record["fileId"],
+        base_instant=record.get("baseInstantTime") or "",
+        base_file=base.rpartition("/")[2] if base else None,
+        logs=tuple(path.rpartition("/")[2] for path in record.get("deltaFilePaths") or ()),
+        log_bytes=int(metrics.get("TOTAL_LOG_FILES_SIZE", 0)),
+    )

@@ -1,0 +1,36 @@
+"""Putting an instant's states onto the timeline. Each is one atomic creation; nothing is ever replaced."""
+
+from __future__ import annotations
+
+from ..errors import Conflict
+from ..storage import Storage
+from .instant import COMPLETES_AS, Instant
+from .timeline import FOLDER
+
+
+def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
+    """Publish ``<requested>.<action>.requested``; `data` is a plan, or nothing. Under the lock that took the time."""
+    return _put(storage, Instant(requested, action, "requested"), data)
+
+
+def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
+    """Publish ``<requested>.<action>.inflight``. `again`: an earlier attempt may have done so (a plan taken up)."""
+    return _put(storage, Instant(requested, action, "inflight"), data, again)
+
+
+def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
+    """Publish the completed instant: from here on its files are seen. Under the lock that took `completed`.
+
+    `action` may be the pending one: a compaction completes as ``commit``.
+    """
+    return _put(storage, Instant(requested, COMPLETES_AS.get(action, action), "completed", completed), data)
+
+
+def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
+    if not storage.put_if_absent(f"{FOLDER}/{instant.file_name}", data) and not again:
+        raise Conflict(
+            f"publish {instant.file_name}",
+            "the timeline already holds it",
+            "let everybody who writes this table take times under the same lock, and start the operation again",
+        )
+    return instant

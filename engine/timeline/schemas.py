@@ -1,0 +1,114 @@
+"""Avro schemas of the timeline's files, as values (hudi-format §4). Readers resolve by field name."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+NAMESPACE: Final = "org.apache.hudi.avro.model"
+
+_STRINGS: Final[Schema] = {"type": "map", "values": "string"}
+_NAMES: Final[Schema] = {"type": "array", "items": "string"}
+
+
+def _nullable(name: str, kind: str | Schema) -> Schema:
+    return {"name": name, "type": ["null", kind], "default": None}
+
+
+def _version() -> Schema:
+    return {"name": "version", "type": ["int", "null"], "default": 1}
+
+
+def _record(name: str, *fields: Schema) -> Schema:
+    return {"type": "record", "name": name, "namespace": NAMESPACE, "fields": list(fields)}
+
+
+_RUNTIME_STATS: Final = _record(
+    "HoodieRuntimeStats",
+    *(_nullable(name, "long") for name in ("totalScanTime", "totalCreateTime", "totalUpsertTime")),
+)
+
+_STAT_TYPES: Final[dict[str, str | Schema]] = {
+    "fileId": "string",
+    "path": "string",
+    "prevCommit": "string",
+    "numWrites": "long",
+    "numDeletes": "long",
+    "numUpdateWrites": "long",
+    "totalWriteBytes": "long",
+    "totalWriteErrors": "long",
+    "partitionPath": "string",
+    "totalLogRecords": "long",
+    "totalLogFiles": "long",
+    "totalUpdatedRecordsCompacted": "long",
+    "numInserts": "long",
+    "totalLogBlocks": "long",
+    "totalCorruptLogBlock": "long",
+    "totalRollbackBlocks": "long",
+    "fileSizeInBytes": "long",
+    "logVersion": "int",
+    "logOffset": "long",
+    "baseFile": "string",
+    "logFiles": _NAMES,
+    "cdcStats": {"type": "map", "values": "long"},
+    "prevBaseFile": "string",
+    "minEventTime": "long",
+    "maxEventTime": "long",
+    "runtimeStats": _RUNTIME_STATS,
+    "totalLogFilesCompacted": "long",
+    "totalLogReadTimeMs": "long",
+    "totalLogSizeCompacted": "long",
+    "tempPath": "string",
+    "numUpdates": "long",
+}
+
+WRITE_STAT: Final = _record("HoodieWriteStat", *(_nullable(name, kind) for name, kind in _STAT_TYPES.items()))
+
+
+def _commit_fields() -> list[Schema]:
+    stats = {"type": "map", "values": {"type": "array", "items": WRITE_STAT}}
+    return [
+        _nullable("partitionToWriteStats", stats),
+        _nullable("compacted", "boolean"),
+        _nullable("extraMetadata", _STRINGS),
+        _version(),
+        _nullable("operationType", "string"),
+    ]
+
+
+COMMIT: Final = _record("HoodieCommitMetadata", *_commit_fields())
+
+REPLACE_COMMIT: Final = _record(
+    "HoodieReplaceCommitMetadata",
+    *_commit_fields(),
+    _nullable("partitionToReplaceFileIds", {"type": "map", "values": _NAMES}),
+)
+
+_COMPACTION_OPERATION: Final = _record(
+    "HoodieCompactionOperation",
+    _nullable("baseInstantTime", "string"),
+    _nullable("deltaFilePaths", _NAMES),
+    _nullable("dataFilePath", "string"),
+    _nullable("fileId", "string"),
+    _nullable("partitionPath", "string"),
+    _nullable("metrics", {"type": "map", "values": "double"}),
+    _nullable("bootstrapFilePath", "string"),
+)
+
+_COMPACTION_STRATEGY: Final = _record(
+    "HoodieCompactionStrategy",
+    _nullable("compactorClassName", "string"),
+    _nullable("strategyParams", _STRINGS),
+    _version(),
+)
+
+COMPACTION_PLAN: Final = _record(
+    "HoodieCompactionPlan",
+    _nullable("operations", {"type": "array", "items": _COMPACTION_OPERATION}),
+    _nullable("extraMetadata", _STRINGS),
+    _version(),
+    _nullable("strategy", _COMPACTION_STRATEGY),
+    {"name": "preserveHoodieMetadata", "type": ["boolean", "null"], "default": False},
+    _nullable("missingSchedulePartitions", _NAMES),
+)

@@ -1,0 +1,149 @@
+"""The active timeline as a value, and how a reader comes by one that is settled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+from ..errors import Unsupported
+from ..rules import NBCC, Rules
+from ..storage import Storage
+from .instant import COMPLETES_AS, Instant, is_layout_1, parse_instant
+
+FOLDER: Final = ".hoodie/timeline"
+
+_ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """All instants of one listing, each in the highest state seen, ordered by requested time.
+
+    `begun_as` remembers under which action a completed instant was pending, where that differs: it tells the commit
+    of a compaction from that of a copy-on-write writer.
+    """
+
+    instants: tuple[Instant, ...] = ()
+    begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, seen: Iterable[Instant]) -> Timeline:
+        """The timeline that these states of instants add up to."""
+        highest: dict[tuple[str, str], Instant] = {}
+        begun_as: dict[tuple[str, str], str] = {}
+        for instant in seen:
+            key = (instant.requested, instant.completes_as)
+            if instant.action in COMPLETES_AS:
+                begun_as[key] = instant.action
+            known = highest.get(key)
+            if known is None or _ADVANCE[instant.state] > _ADVANCE[known.state]:
+                highest[key] = instant
+        return cls(tuple(highest[key] for key in sorted(highest)), begun_as)
+
+    @cached_property
+    def completed(self) -> tuple[Instant, ...]:
+        """Completed instants in the order of their completion."""
+        return tuple(sorted((i for i in self.instants if i.completed), key=completion_of))
+
+    @cached_property
+    def pending(self) -> tuple[Instant, ...]:
+        """Requested and inflight instants by requested time."""
+        return tuple(i for i in self.instants if not i.completed)
+
+    @property
+    def pending_compactions(self) -> tuple[Instant, ...]:
+        """Plans that have not completed."""
+        return tuple(i for i in self.pending if i.action == "compaction")
+
+    @property
+    def greatest_completion(self) -> str | None:
+        """The newest completion time, None if nothing has completed."""
+        return completion_of(self.completed[-1]) if self.completed else None
+
+    @cached_property
+    def newest(self) -> str | None:
+        """The greatest time of any kind: what a clock must not go before. None on an empty timeline."""
+        return max((max(i.requested, i.completed or "") for i in self.instants), default=None)
+
+    def completed_before(self, time: str) -> tuple[Instant, ...]:
+        """Instants with a completion strictly before `time`: what a plan with that barrier may take."""
+        return tuple(i for i in self.completed if completion_of(i) < time)
+
+    def find(self, requested: str, action: str | None = None) -> Instant | None:
+        """The instant requested then, among those that write data or of the action named."""
+        for instant in self._by_requested.get(requested, ()):
+            if instant.completes_as == COMPLETES_AS.get(action, action) if action else instant.writes:
+                return instant
+        return None
+
+    def is_compaction(self, instant: Instant) -> bool:
+        """Whether `instant`, pending or completed, carries out a compaction plan."""
+        return self.begun_as.get((instant.requested, instant.completes_as)) == "compaction"
+
+    def until(self, time: str) -> Timeline:
+        """The timeline without what completed after `time`: those instants count as inflight."""
+        return replace(
+            self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
+        )
+
+    def _reopened(self, instant: Instant) -> Instant:
+        action = self.begun_as.get((instant.requested, instant.completes_as), instant.action)
+        return Instant(instant.requested, action, "inflight")
+
+    @cached_property
+    def _by_requested(self) -> dict[str, list[Instant]]:
+        found: dict[str, list[Instant]] = {}
+        for instant in self.instants:
+            found.setdefault(instant.requested, []).append(instant)
+        return found
+
+
+def completion_of(instant: Instant) -> str:
+    """The completion time of an instant that is known to be completed."""
+    assert instant.completed is not None, f"{instant} is pending"
+    return instant.completed
+
+
+def load(storage: Storage) -> Timeline:
+    """The timeline by one listing. Raises `Unsupported` for instants of layout 1."""
+    return Timeline.of(_listed(storage))
+
+
+def load_settled(storage: Storage, rules: Rules = NBCC, now: str | None = None) -> Timeline:
+    """A timeline that holds every instant completed by some T, and no later one.
+
+    One listing may show a late publication and miss an earlier one. So T is the greatest completion of a first
+    listing: all that completed by T was published before T was, and is in the second. `Rules(listing="once")` trusts
+    the first; `Rules(read_time="clock")` takes the time `now` for T, settled or not.
+    """
+    listed = load(storage)
+    time = read_time(listed, rules, now)
+    return (load(storage) if lists_twice(rules) else listed).until(time)
+
+
+def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
+    """The T of a snapshot; '' is before every completion."""
+    if rules.read_time == "clock" and now is not None:
+        return now
+    return listed.greatest_completion or ""
+
+
+def lists_twice(rules: Rules) -> bool:
+    return rules.listing == "twice"
+
+
+def _listed(storage: Storage) -> Iterable[Instant]:
+    for entry in storage.list(FOLDER):
+        folder, _, name = entry.path.rpartition("/")
+        if folder != FOLDER:
+            continue  # the archive lies below
+        if instant := parse_instant(name):
+            yield instant
+        elif is_layout_1(name):
+            raise Unsupported(
+                "read the timeline",
+                f"its instant {name} has no completion time (timeline layout 1)",
+                "upgrade the table with Apache Hudi 1.x first",
+            )
