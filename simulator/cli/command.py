@@ -1,0 +1,60 @@
+"""What every command shares: --json, --debug, help that lists what was discovered, answers on standard output."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclasses.dataclass
+class Run:
+    """What one run of the command line remembers until it ends."""
+
+    debug: bool = False
+
+
+def _remember_debug(ctx: click.Context, _param: click.Parameter, value: bool) -> None:
+    if value and isinstance(ctx.obj, Run):
+        ctx.obj.debug = True
+
+
+def debug_option(function: F) -> F:
+    """Add --debug: a failure shows its traceback."""
+    return click.option(
+        "--debug", is_flag=True, is_eager=True, expose_value=False, callback=_remember_debug,
+        help="Show the traceback of a failure.",
+    )(function)  # fmt: skip
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="The answer as JSON, on standard output.")
+
+
+def answer(document: dict[str, Any]) -> None:
+    """Print one JSON document; every document names its format."""
+    click.echo(json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False))
+
+
+Section = tuple[str, Iterable[tuple[str, str]]]
+
+
+class Teaching(click.Command):
+    """A command whose help ends with sections that are looked up when the help is asked for.
+
+    `sections` is called then, and only then: a new action, world or protocol appears without an edit here.
+    """
+
+    def __init__(self, *args: Any, sections: Callable[[], Iterable[Section]] = tuple, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections = sections
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        for title, rows in self._sections():
+            with formatter.section(title):
+                formatter.write_dl([*rows])
+        super().format_epilog(ctx, formatter)

@@ -1,0 +1,104 @@
+"""The command `nbcc`: finds the sub-command, runs it, and turns every way to fail into one message and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from .command import Run, debug_option
+from .outcome import CannotRun, Exit
+
+# In the order in which a newcomer meets them; each is the module of that name beside this one.
+COMMANDS = ("demo", "check", "explore", "replay", "list", "doctor")
+
+
+class _Commands(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(f".{cmd_name}", __package__).command
+        return command
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="nbcc", message="%(package)s %(version)s")
+@debug_option
+def nbcc() -> None:
+    """Model, simulator and PySpark engine of Apache Hudi's completion-time timeline.
+
+    \b
+    Start here:
+      nbcc demo              two minutes: two writers, a compactor, and how one setting loses a row
+      nbcc explore demo      every interleaving of a small world, up to its bound
+      nbcc check demo        random interleavings of the real engine, compared with the model step by step
+
+    \b
+    Exit codes: 0 agrees or HOLDS, 1 VIOLATED or disagreement, 2 bad input, 3 UNDETERMINED,
+    4 could not run, 130 interrupted. Standard output carries the answer only.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The console script: never returns, never shows a traceback unless --debug asks for it."""
+    code = run(sys.argv[1:] if arguments is None else arguments)
+    sys.stdout.flush()
+    sys.exit(int(code))
+
+
+def run(arguments: Sequence[str]) -> Exit:
+    """Run one command line and say how it ended."""
+    state = Run()
+    try:
+        outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return Exit.INTERRUPTED
+    except Exception as error:
+        if state.debug:
+            traceback.print_exc()
+        return _explain(error)
+    return Exit(outcome or 0)
+
+
+def _explain(error: Exception) -> Exit:
+    if isinstance(error, click.exceptions.Exit):
+        return Exit(error.exit_code)
+    if isinstance(error, click.ClickException):
+        error.show()
+        return Exit.BAD_INPUT
+    if isinstance(error, BrokenPipeError):
+        # The reader of our answer went away (`nbcc list actions | head -1`): no more output, no complaint at shutdown.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.AGREES
+    if isinstance(error, CannotRun):
+        click.echo(f"Error: {error}", err=True)
+        return Exit.COULD_NOT_RUN
+    if _is_users_mistake(error):
+        click.echo(f"Error: {error}", err=True)
+        return Exit.BAD_INPUT
+    with tempfile.NamedTemporaryFile("w", prefix="nbcc-", suffix=".log", delete=False) as log:
+        traceback.print_exception(error, file=log)
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    click.echo(f"Error: nbcc failed, which is a bug of ours: {what} (log: {log.name}; --debug shows it here)", err=True)
+    return Exit.COULD_NOT_RUN
+
+
+def _is_users_mistake(error: Exception) -> bool:
+    """Typed errors of the engine name what was asked, what exists and what to do: their text is the message."""
+    try:
+        from nbcc.engine.errors import NbccError
+    except ImportError:  # a broken installation must not hide the error that is being explained
+        return False
+    return isinstance(error, NbccError)

@@ -1,0 +1,43 @@
+"""What all tests share: one Spark session, Hypothesis profiles, and the worker that everything on Spark stays in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# A test that drives the whole engine is slow by nature; its own budget is what bounds it.
+settings.register_profile("nbcc", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("nbcc")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Spark tests share one worker, so that a run starts one JVM; nightly tests wait for `make nightly`."""
+    nightly = os.environ.get("NBCC_BUDGET") == "nightly"
+    kept: list[pytest.Item] = []
+    dropped: list[pytest.Item] = []
+    for item in items:
+        if "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.spark)
+        if item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("spark"))
+        (kept if nightly or not item.get_closest_marker("nightly") else dropped).append(item)
+    if dropped:
+        config.hook.pytest_deselected(items=dropped)
+        items[:] = kept
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The session that the command line builds, too; a failed check of the machine is an error, never a skip."""
+    from nbcc.engine.spark.session import session
+
+    started = session()
+    yield started
+    started.stop()
