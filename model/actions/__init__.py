@@ -1,0 +1,95 @@
+"""The mechanisms of the model: one module each in this package, found by looking, never by a list.
+
+A mechanism is a module with
+    ACTIONS             its actions: tuple of Action(name, about, says)
+    rows(setting)       the rows of the table of actions that it adds
+and, as it needs them,
+    KIND, PREFIX        the actor kind it brings, as worlds spell it, and what its actors' names begin with
+    IN_RANDOM_WORLDS    how many of them `check` draws at most where no world is named (default 0: none);
+                        a world that does not name the kind has none
+    SERVICE             True: its actions are a table service's, which no retained read may notice (QUIET)
+    components(setting) the components it adds: name -> first value
+    pending(setting, values)  the instants that it keeps off the published timeline; `values` by component name
+`__path__` may be extended: a module in another folder is a mechanism like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..step import Action, Row
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
+    from ..table import Instant
+    from ..world import World
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a mechanism is built for. `actors` maps kind -> actor names; `first` the components gathered so far."""
+
+    world: World
+    protocol: Protocol
+    actors: Mapping[str, tuple[str, ...]]
+    first: Mapping[str, Any]
+
+    def of(self, kind: str) -> tuple[str, ...]:
+        """The actors of a kind, none if the world has none."""
+        return self.actors.get(kind, ())
+
+
+class Mechanism(NamedTuple):
+    """One module of this package, read through the defaults above."""
+
+    name: str
+    about: str
+    actions: tuple[Action, ...]
+    kind: str
+    prefix: str
+    in_random_worlds: int
+    service: bool
+    components: Callable[[Setting], Mapping[str, Any]]
+    rows: Callable[[Setting], Iterator[Row]]
+    pending: Callable[[Setting, Mapping[str, Any]], Iterable[Instant]]
+
+
+def mechanisms() -> tuple[Mechanism, ...]:
+    """Every mechanism there is now, by module name."""
+    names = sorted(info.name for info in iter_modules(__path__))
+    return tuple(_mechanism(import_module(f"{__name__}.{name}")) for name in names)
+
+
+def _mechanism(module: ModuleType) -> Mechanism:
+    kind = getattr(module, "KIND", "")
+    return Mechanism(
+        name=module.__name__.rpartition(".")[2],
+        about=(module.__doc__ or "").partition("\n")[0],
+        actions=module.ACTIONS,
+        kind=kind,
+        prefix=getattr(module, "PREFIX", kind),
+        in_random_worlds=getattr(module, "IN_RANDOM_WORLDS", 0),
+        service=getattr(module, "SERVICE", False),
+        components=getattr(module, "components", lambda setting: {}),
+        rows=module.rows,
+        pending=getattr(module, "pending", lambda setting, values: ()),
+    )
+
+
+def kinds() -> dict[str, Mechanism]:
+    """Actor kind -> the mechanism that brings it."""
+    return {mechanism.kind: mechanism for mechanism in mechanisms() if mechanism.kind}
+
+
+def __getattr__(name: str) -> object:
+    """MECHANISMS: name -> Mechanism; ACTIONS: action name -> (actor kind, what it does). Looked up afresh each time."""
+    if name == "MECHANISMS":
+        return {mechanism.name: mechanism for mechanism in mechanisms()}
+    if name == "ACTIONS":
+        return {a.name: (m.kind or "any", a.about) for m in mechanisms() for a in m.actions}
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,102 @@
+"""Readers as actors: a listing is not a snapshot, so a careful reader lists twice (design: "a listing is not ...").
+
+A listing shows all that was on the timeline when it began and any part of what came while it ran. A reader lists,
+takes T := greatest completion seen, lists again, and keeps what completed at or before T. Publication follows
+completion, so that everything up to T was there before the second listing began.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, combinations
+from typing import Any, NamedTuple
+
+from ..conditions import at
+from ..step import Action, Args, Guard, Row
+from . import Setting
+
+KIND, PREFIX = "reader", "r"
+IN_RANDOM_WORLDS = 1
+ACTIONS = (
+    Action("reader_starts_listing", "begins to list the timeline", "{actor} starts listing the timeline"),
+    Action("reader_ends_listing", "has listed all that was there and part of what came meanwhile",
+           "{actor} ends its listing; of what came meanwhile it saw {seen}"),
+    Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again"),
+    Action("reader_ends_listing_again", "keeps what completed at or before its time",
+           "{actor} ends its second listing; of what came meanwhile it saw {seen}"),
+    Action("reader_reads", "reads the files of the instants it kept", "{actor} reads"),
+)  # fmt: skip
+
+
+class Reader(NamedTuple):
+    """`mark`: how much was published when the listing began; `plans`: how many plans there were.
+
+    `time` is its T; `kept` the requested times of the completed instants it reads by, in order of publication.
+    """
+
+    step: str = "idle"
+    mark: int = 0
+    plans: int = 0
+    time: int = 0
+    kept: tuple[int, ...] = ()
+    dead: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """In the midst of an operation."""
+        return not self.dead and self.step not in ("idle", "answered")
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    return {me: Reader() for me in setting.of(KIND)}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        yield from _rows_of(me, setting)
+
+
+def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
+    once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
+    budget = Guard(f"{me} must have a read left", lambda own: own.step != "answered", budget=True)
+
+    def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], clock: int = 0) -> tuple[Any, ...]:
+        return (Reader("listing", len(published), len(plans), clock),)
+
+    def ends(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> tuple[Any, ...]:
+        entries = _listed(own, published, seen)
+        time = own.time if by_clock else max((entry.completed for entry in entries), default=0)
+        return (_kept(own, entries, time) if once else Reader("listed", time=time),)
+
+    def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...]) -> tuple[Any, ...]:
+        return (own._replace(step="listing again", mark=len(published), plans=len(plans)),)
+
+    def ends_again(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> tuple[Any, ...]:
+        return (_kept(own, _listed(own, published, seen), own.time),)
+
+    files = (me, "published", "plans")
+    yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,),
+              (Guard(f"{me} must not be reading", lambda own: not own.busy and not own.dead), budget),
+              starts)  # fmt: skip
+    yield Row("reader_ends_listing", me, files[:2], (me,), (at(me, "listing"),), ends, choices=_parts)
+    if not once:
+        yield Row("reader_starts_listing_again", me, files, (me,), (at(me, "listed"),), starts_again)
+        yield Row("reader_ends_listing_again", me, files[:2], (me,), (at(me, "listing again"),), ends_again,
+                  choices=_parts)  # fmt: skip
+    yield Row("reader_reads", me, (me,), (me,), (at(me, "sure of its instants"),),
+              lambda own: (own._replace(step="answered"),))  # fmt: skip
+
+
+def _parts(own: Reader, published: tuple[Any, ...]) -> Iterable[Args]:
+    """Every part of what was published since the listing began, by requested time."""
+    later = [entry.requested for entry in published[own.mark :]]
+    return ((("seen", part),) for part in chain.from_iterable(combinations(later, n) for n in range(len(later) + 1)))
+
+
+def _listed(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> tuple[Any, ...]:
+    return (*published[: own.mark], *(entry for entry in published[own.mark :] if entry.requested in seen))
+
+
+def _kept(own: Reader, entries: tuple[Any, ...], time: int) -> Reader:
+    kept = tuple(entry.requested for entry in entries if entry.completed <= time)
+    return Reader("sure of its instants", plans=own.plans, time=time, kept=kept)

@@ -1,0 +1,93 @@
+"""Reads over real data: the same folds as the promises use, evaluated once a key.
+
+`data` maps the requested time of a write to its log files, each (group, version) -> key -> Record. A key is opaque and
+belongs to one file group; where keys repeat in several partitions, put the partition into the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from math import inf
+from typing import Any
+
+from .fold import Fold, evaluate, logs_of
+from .protocol import Protocol
+from .reads import Query, as_of, incremental, read_optimized
+from .record import Change, Ranked, Record, Rule
+from .table import Log, Table
+
+Key = Hashable
+Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
+
+
+def answer(
+    table: Table, groups: int, query: Query, settled: int, data: Data, *, protocol: Protocol, rule: Rule
+) -> dict[Key, Record | Change]:
+    """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes.
+
+    `settled` is the end of a query that names none.
+    """
+    window = (query.after or 0, settled if query.until is None else query.until)
+    found: dict[Key, Record | Change] = {}
+    for group in range(groups):
+        found.update(_in_group(table, query.kind, window, _Lookup(data, group, protocol, rule)))
+    return found
+
+
+class _Lookup:
+    """The rows of a fold in one file group."""
+
+    def __init__(self, data: Data, group: int, protocol: Protocol, rule: Rule) -> None:
+        self.data, self.group, self.protocol, self.rule = data, group, protocol, rule
+
+    def file(self, log: Log) -> Mapping[Any, Record]:
+        return self.data.get(log[0], {}).get((self.group, log[1]), {})
+
+    def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
+        keys = {key for log in logs_of(shape) for key in self.file(log)}
+        winners = ((key, evaluate(shape, self._record_of(key), self.rule)) for key in sorted(keys, key=str))
+        return {key: won.content for key, won in winners if won is not None and (deletes or not won.deleted)}
+
+    def _record_of(self, key: Key) -> Callable[[Log], Ranked | None]:
+        def record_of(log: Log) -> Ranked | None:
+            record = self.file(log).get(key)
+            if record is None:
+                return None
+            return Ranked(record.ordering, 0, record.deleted, record._replace(requested=log[0]))
+
+        return record_of
+
+
+def _in_group(
+    table: Table, kind: str, window: tuple[int, int], lookup: _Lookup
+) -> Iterator[tuple[Key, Record | Change]]:
+    group, protocol = lookup.group, lookup.protocol
+    after, until = window
+    match kind:
+        case "snapshot":
+            yield from lookup.rows(as_of(table, group, inf, protocol)).items()
+        case "as_of":
+            yield from lookup.rows(as_of(table, group, until, protocol)).items()
+        case "read_optimized":
+            yield from lookup.rows(read_optimized(table, group, inf, protocol)).items()
+        case "incremental":
+            yield from lookup.rows(incremental(table, group, after, until, protocol), deletes=True).items()
+        case "changes":
+            before = lookup.rows(as_of(table, group, after, protocol))
+            now = lookup.rows(as_of(table, group, until, protocol))
+            for key in sorted(before.keys() | now.keys(), key=str):
+                change = Change(before.get(key), now.get(key))
+                if not _same(change):
+                    yield key, change
+        case _:
+            raise ValueError(f"unknown kind of query {kind!r}; known: {', '.join(KINDS)}")
+
+
+KINDS = ("snapshot", "as_of", "read_optimized", "incremental", "changes")
+
+
+def _same(change: Change) -> bool:
+    """Rows are compared on data columns: which write set them does not count."""
+    if change.before is None or change.after is None:
+        return change.before is change.after
+    return change.before._replace(requested=None) == change.after._replace(requested=None)

@@ -1,0 +1,51 @@
+"""A read of one file group as a small tree, and its value for one key: a nested base, then logs in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+from .record import Ranked, Rule, merge
+from .table import Log
+
+
+class Fold(NamedTuple):
+    """`base` was folded earlier, by a compaction; `logs` are merged in this order.
+
+    `tombstones` says how many of the logs are merged before the tombstones that the base's compaction kept; used only
+    where those are a log like any other (fold = logs_first).
+    """
+
+    base: Fold | None
+    logs: tuple[Log, ...]
+    tombstones: int = 0
+
+
+NOTHING = Fold(None, ())
+
+
+def logs_of(shape: Fold) -> Iterator[Log]:
+    """Every log whose records are in the answer or were in a compaction that is."""
+    if shape.base is not None:
+        yield from logs_of(shape.base)
+    yield from shape.logs
+
+
+def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
+    """The winner for one key, which may be a delete; `record_of` gives the key's record in a log, its place unset.
+
+    What comes out of a base has lost its place: it ranks at the barrier, before every log of the slice.
+    """
+    base = evaluate(shape.base, record_of, rule) if shape.base is not None else None
+    if base is not None:
+        base = base._replace(place=-1.0)
+        if base.deleted and not rule.keeps_tombstones:
+            base = None
+    if rule.fold == "logs_first" and base is not None and base.deleted:
+        base = base._replace(place=shape.tombstones - 0.5)
+    winner = base
+    for place, log in enumerate(shape.logs):
+        record = record_of(log)
+        if record is not None:
+            winner = merge(winner, record._replace(place=float(place)), rule.event_time)
+    return winner

@@ -1,0 +1,244 @@
+"""The transition system: one table of rows, from which enabled, apply, successors and refusals all come.
+
+A state is a tuple of small ints, each the number of a component's value within this Model; a state means nothing to
+another Model. A row runs once per distinct footprint: what it finds is remembered under the numbers of what it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
+
+from . import actions
+from .actions import Setting
+from .actions.writer import unpublished
+from .answers import Data, answer
+from .protocol import Protocol
+from .reads import Query, table_as_of
+from .record import Change, Record, Rule
+from .slicing import file_slices
+from .step import Action, Refused, Row, Step
+from .table import FileSlice, Instant, Table, Write, table_of
+from .world import World
+
+State = tuple[int, ...]
+Value = TypeVar("Value")
+_Effects = tuple[tuple[Step, tuple[tuple[int, int], ...]], ...]
+
+
+class _Compiled(NamedTuple):
+    """A row with its components as positions, and what it found per footprint."""
+
+    row: Row
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+    memo: dict[State, _Effects]
+
+
+class Model:
+    """Every behaviour of one world under one protocol. Pure: nothing but memos changes in it."""
+
+    def __init__(self, world: World, protocol: Protocol | None = None) -> None:
+        self.world = world
+        self.protocol = protocol or Protocol()
+        self.rule = Rule(
+            event_time=world.merge_mode == "EVENT_TIME_ORDERING",
+            keeps_tombstones=self.protocol.tombstones == "keep",
+            fold=self.protocol.fold,
+        )
+        self._mechanisms = actions.mechanisms()
+        self.actors: Mapping[str, tuple[str, ...]] = {
+            m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))
+            for m in self._mechanisms
+            if m.kind
+        }
+        first: dict[str, Any] = {"clock": 0, "lock": None, "published": ()}
+        for mechanism in self._mechanisms:
+            first.update(mechanism.components(Setting(world, self.protocol, self.actors, first)))
+        self.setting = Setting(world, self.protocol, self.actors, first)
+        self.components = tuple(first)
+        self._position = {name: i for i, name in enumerate(first)}
+        self._values: list[list[Any]] = [[value] for value in first.values()]
+        self._numbers: list[dict[Any, int]] = [{value: 0} for value in first.values()]
+        self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
+        self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
+        self._rows = tuple(self._compile(row) for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
+        self._own: tuple[tuple[int, dict[int, tuple[_Compiled, ...]]], ...] = tuple(
+            (own, {}) for own in dict.fromkeys(compiled.reads[0] for compiled in self._rows)
+        )
+        self._derived: dict[Hashable, Any] = {}
+
+    def _compile(self, row: Row) -> _Compiled:
+        at = self._position
+        return _Compiled(row, tuple(at[n] for n in row.reads), tuple(at[n] for n in row.writes), {})
+
+    @property
+    def rows_of_table(self) -> tuple[Row, ...]:
+        """The table of actions, for tests and pictures."""
+        return tuple(compiled.row for compiled in self._rows)
+
+    @property
+    def initial(self) -> State:
+        """The state in which nothing has happened."""
+        return (0,) * len(self.components)
+
+    def successors(self, state: State) -> Iterator[tuple[Step, State]]:
+        """Every step that can happen now with the state after it, always in the same order."""
+        for own, awake in self._own:
+            number = state[own]
+            rows = awake.get(number)
+            if rows is None:
+                rows = awake[number] = self._awake(own, number)
+            for compiled in rows:
+                _, reads, _, memo = compiled
+                footprint = tuple([state[i] for i in reads])
+                found = memo.get(footprint)
+                if found is None:
+                    found = self._run(compiled, footprint)
+                for step, changed in found:
+                    after = list(state)
+                    for position, value in changed:
+                        after[position] = value
+                    yield step, tuple(after)
+
+    def enabled(self, state: State) -> list[Step]:
+        """Every step that can happen now."""
+        return [step for step, _ in self.successors(state)]
+
+    def apply(self, state: State, step: Step) -> State:
+        """The state after `step`; Refused lists every condition that was false."""
+        for possible, after in self.successors(state):
+            if possible == step:
+                return after
+        raise Refused(step, self.refusal(state, step))
+
+    def refusal(self, state: State, step: Step) -> tuple[str, ...]:
+        """Why `step` cannot happen in `state`; empty if it can. Of several ways to the action, the nearest counts."""
+        rows = [c for c in self._rows if c.row.action == step.action and c.row.actor == step.actor]
+        if not rows:
+            return (f"{step.actor} has no action {step.action} in this world under this protocol",)
+        return min((self._reasons(compiled, state, step) for compiled in rows), key=len)
+
+    def _reasons(self, compiled: _Compiled, state: State, step: Step) -> tuple[str, ...]:
+        row, values = compiled.row, self._read(compiled.reads, state)
+        reasons = tuple(guard.reason for guard in row.own if not guard.holds(values[0]))
+        reasons += tuple(guard.reason for guard in row.guards if not guard.holds(*values))
+        if not reasons and step.args not in (possible := tuple(row.choices(*values))):
+            now = " or ".join(str(dict(args)) for args in possible)
+            reasons = (f"the arguments must be {now}, not {dict(step.args)}",)
+        return reasons
+
+    def _awake(self, own: int, number: int) -> tuple[_Compiled, ...]:
+        value = self._values[own][number]
+        return tuple(c for c in self._rows if c.reads[0] == own and all(guard.holds(value) for guard in c.row.own))
+
+    def _run(self, compiled: _Compiled, footprint: State) -> _Effects:
+        row, reads, writes, memo = compiled
+        values = [self._values[i][n] for i, n in zip(reads, footprint, strict=True)]
+        found: list[tuple[Step, tuple[tuple[int, int], ...]]] = []
+        if all(guard.holds(*values) for guard in row.guards):
+            for args in row.choices(*values):
+                effect = row.effect(*values, **dict(args))
+                changed = tuple((i, self._number(i, value)) for i, value in zip(writes, effect, strict=True))
+                found.append((Step(row.actor, row.action, args), changed))
+        memo[footprint] = tuple(found)
+        return memo[footprint]
+
+    def _number(self, position: int, value: Any) -> int:
+        numbers = self._numbers[position]
+        if value not in numbers:
+            numbers[value] = len(self._values[position])
+            self._values[position].append(value)
+        return numbers[value]
+
+    def _read(self, positions: Iterable[int], state: State) -> list[Any]:
+        return [self._values[i][state[i]] for i in positions]
+
+    def component(self, state: State, name: str) -> Any:
+        """The value of one component; KeyError names the components there are."""
+        if name not in self._position:
+            raise KeyError(f"no component {name!r}; there are {', '.join(self.components)}")
+        position = self._position[name]
+        return self._values[position][state[position]]
+
+    def footprint(self, state: State, names: Iterable[str]) -> State:
+        """The numbers of some components: equal exactly where their values are."""
+        return tuple([state[self._position[name]] for name in names])
+
+    def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
+        """`compute(*values of reads)`, once per `key` and distinct footprint."""
+        positions = [self._position[name] for name in reads]
+        at = (key, tuple([state[i] for i in positions]))
+        if at not in self._derived:
+            self._derived[at] = compute(*self._read(positions, state))
+        found: Value = self._derived[at]
+        return found
+
+    # What can be observed.
+
+    @property
+    def table_reads(self) -> tuple[str, ...]:
+        """The components that a read of the table rests on under this protocol."""
+        writers = self.setting.of("writer") if self.protocol.visibility == "any" else ()
+        return ("published", "plans", *writers)
+
+    def table(self, state: State) -> Table:
+        """What a reader that sees everything at once goes by."""
+
+        def compute(published: Any, plans: Any, *writers: Any) -> Table:
+            pending: tuple[Write, ...] = ()
+            if writers:
+                pending = unpublished(self.setting, dict(zip(self.setting.of("writer"), writers, strict=True)))
+            return table_of(published, plans, pending)
+
+        return self.derive(state, self.table_reads, "table", compute)
+
+    def timeline(self, state: State) -> tuple[Instant, ...]:
+        """Every instant by requested time, whatever its state."""
+        values = dict(zip(self.components, self._read(range(len(state)), state), strict=True))
+        done = [Instant(e.requested, e.action, "completed", e.completed) for e in values["published"]]
+        pending = chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms)
+        return tuple(sorted([*done, *pending], key=lambda instant: instant.requested))
+
+    def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
+        """All slices, superseded ones too, by file group and barrier; as of a time: of what stands at that time."""
+        table = self.table(state)
+        if as_of is not None:
+            table = table_as_of(table, as_of, self.protocol)
+        return tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
+
+    def settled(self, state: State) -> int:
+        """The time of a read that names none: the greatest completion published, or what the protocol takes for it."""
+        if self.protocol.read_time == "clock":
+            return int(self.component(state, "clock"))
+        return max((entry.completed for entry in self.component(state, "published")), default=0)
+
+    def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change]:
+        """The answer of a query over given data, by key (see `answers.answer`)."""
+        table, settled = self.table(state), self.settled(state)
+        return answer(table, self.world.groups, query, settled, data, protocol=self.protocol, rule=self.rule)
+
+    def finished(self, state: State) -> bool:
+        """No actor that lives is in the midst of an operation: to stop here is no deadlock."""
+        return not any(self.component(state, name).busy for names in self.actors.values() for name in names)
+
+    def stopped_by_budget(self, state: State) -> tuple[str, ...]:
+        """The actors that only a limit of the world keeps from an action, crashes aside."""
+        stopped = []
+        for row, reads, _, _ in self._rows:
+            values = self._read(reads, state)
+            false = [g for g in row.own if not g.holds(values[0])]
+            if all(guard.budget for guard in false):
+                false += [g for g in row.guards if not g.holds(*values)]
+            if false and all(guard.budget for guard in false) and row.action != "actor_crashes":
+                stopped.append(row.actor)
+        return tuple(dict.fromkeys(stopped))
+
+    def is_service(self, step: Step) -> bool:
+        """Whether a table service, a crash or an expiring lock acts: nothing that a retained read may notice."""
+        return step.action in self._services
+
+    def describe(self, step: Step) -> str:
+        """One short sentence."""
+        return self._actions[step.action].says.format(actor=step.actor, **dict(step.args))

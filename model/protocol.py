@@ -1,0 +1,76 @@
+"""The protocol as a value: every choice on which promises depend; the defaults keep all of them.
+
+A choice is looked at when rows and rules are built, never inside a step. Each weaker value is what an RFC, an older
+table layout or a reader really does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args, get_type_hints
+
+from .fields import nearest, refuse_unknown
+
+Axis = Literal["completion", "requested"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Protocol:
+    """Choices of writers, planner, compactor and readers.
+
+    slicing           the time that assigns a log to a file slice; base_instant: the name carries the barrier that the
+                      writer looked up when it started to write (layout before RFC-66)
+    merge_order       the order of logs inside a slice, which decides between equal ordering values
+    as_of_axis        the time by which an as-of read keeps instants
+    incremental_axis  the time by which an incremental window keeps writes
+    completion_time   taken under the lock that also covers publishing, or before that lock is taken
+    tombstones        whether compaction keeps deletes (event time only: commit time never needs them)
+    listing           how often a reader lists the timeline before it trusts it
+    read_time         a read without a time is at the greatest completion published, or at whatever the clock says
+    fold              rank: base first, then logs; logs_first: logs among themselves (a compaction's tombstones are
+                      one of them), the survivor meets the base once
+    scheduling        whether a plan may be made while somebody writes
+    plan_takes        completed logs only, or whatever log files are there
+    visibility        whether a reader asks if a log's instant is completed
+    """
+
+    slicing: Literal["completion", "requested", "base_instant"] = "completion"
+    merge_order: Axis = "completion"
+    as_of_axis: Axis = "completion"
+    incremental_axis: Axis = "completion"
+    completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
+    tombstones: Literal["keep", "drop"] = "keep"
+    listing: Literal["twice", "once"] = "twice"
+    read_time: Literal["settled", "clock"] = "settled"
+    fold: Literal["rank", "logs_first"] = "rank"
+    scheduling: Literal["non_serial", "serial"] = "non_serial"
+    plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
+    visibility: Literal["completed", "any"] = "completed"
+
+    def __post_init__(self) -> None:
+        for name, allowed in choices().items():
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"protocol: {name} = {value!r}; {nearest(str(value), allowed)}")
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> Protocol:
+        """A protocol from field names to values; ValueError names the nearest field or value."""
+        refuse_unknown(given, choices(), "protocol")
+        return cls(**given)
+
+    def to_mapping(self) -> dict[str, str]:
+        """Every field, also those that have their default."""
+        return asdict(self)
+
+    def differences(self) -> dict[str, str]:
+        """The fields that differ from the protocol that keeps every promise."""
+        standard = Protocol().to_mapping()
+        return {name: value for name, value in self.to_mapping().items() if value != standard[name]}
+
+
+def choices() -> dict[str, tuple[str, ...]]:
+    """Field name -> the values it may take, the default first."""
+    hints = get_type_hints(Protocol)
+    return {field.name: get_args(hints[field.name]) for field in fields(Protocol)}

@@ -1,0 +1,125 @@
+"""Reads as definitions: what a snapshot, as-of, read-optimised, incremental or change read takes of a file group.
+
+    as of T           the newest slice whose barrier is not after T: its base file and its logs that stand at T. While
+                      the base file is not there yet: the slice before it, and this slice's logs
+    snapshot          the same with everything that stands
+    read-optimised    the newest base file, without logs
+    (after, until]    the logs of the writes whose time lies in the window, merged among themselves
+    changes           what differs between as of `after` and as of `until`
+
+An instant stands at T if it completed at or before T. (RFC-66, "Time Travel Queries" and "Incremental/CDC Queries";
+there as of T is cut by strictly smaller completion, the promise is at or before.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from typing import Literal
+
+from .fold import NOTHING, Fold
+from .protocol import Protocol
+from .slicing import in_order, writes_by_slice
+from .table import Log, Table, Write
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A read. `until` is the T of as_of and the end of a window, `after` the window's excluded start (None: 0)."""
+
+    kind: Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"] = "snapshot"
+    after: int | None = None
+    until: int | None = None
+
+
+def stands(requested: int, completed: int | None, time: float, protocol: Protocol) -> bool:
+    """Whether a read as of `time` counts an instant."""
+    if completed is None:
+        return protocol.visibility == "any" and requested <= time
+    return (completed if protocol.as_of_axis == "completion" else requested) <= time
+
+
+def table_as_of(table: Table, time: float, protocol: Protocol) -> Table:
+    """The table as it stood: a plan that was made by then and whose base files do not stand yet is pending."""
+    plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
+    done = tuple(c if c and stands(p.requested, c, time, protocol) else None for p, c in plans)
+    return Table(standing(table.writes, time, protocol), tuple(p for p, _ in plans), done)
+
+
+def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tuple[Write, ...]:
+    """The writes that stand at `time`."""
+    return tuple(w for w in writes if stands(w.requested, w.completed, time, protocol))
+
+
+def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol) -> Fold | None:
+    """The fold that the compaction with this barrier wrote into the group's base file; None without a barrier."""
+    part = next((plan.of(group) for plan in table.plans if plan.requested == barrier), None)
+    if part is None:
+        return None
+    requested = {log[0] for log in part.logs}
+    writes = in_order(tuple(write for write in table.writes if write.requested in requested), protocol)
+    known = tuple(log for write in writes for log in write.logs(group) if log in part.logs)
+    # A plan that took a log of a write that is still pending names a log that no completed instant lists.
+    unlisted = tuple(sorted(log for log in part.logs if log not in known))
+    return _slice_fold(table, group, part.base, (*known, *unlisted), protocol)
+
+
+def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
+    """What a read as of `time` takes of one file group; `time` = inf is a snapshot of everything that stands."""
+    files = {
+        plan.requested
+        for plan, completed in zip(table.plans, table.completed, strict=True)
+        if completed and stands(plan.requested, completed, time, protocol)
+    }
+    writes: tuple[Write, ...] = ()
+    for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
+        if barrier is not None and barrier > time:
+            continue
+        writes += standing(members, time, protocol)
+        if barrier in files:
+            return _fold_of(table, group, barrier, writes, protocol)
+    return _fold_of(table, group, None, writes, protocol)
+
+
+def read_optimized(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
+    """The group's newest base file as of `time`, without the tombstones it kept: its rows alone."""
+    shape = as_of(table, group, time, protocol)
+    return Fold(shape.base, ()) if shape.base is not None else NOTHING
+
+
+def incremental(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
+    """What the window (after, until] takes of one file group."""
+    return _fold_of(table, group, None, in_window(table, after, until, protocol), protocol)
+
+
+def in_window(table: Table, after: int, until: float, protocol: Protocol) -> tuple[Write, ...]:
+    """The completed writes whose time lies in (after, until]."""
+    by_completion = protocol.incremental_axis == "completion"
+    return tuple(
+        write
+        for write in table.writes
+        if write.completed is not None and after < (write.completed if by_completion else write.requested) <= until
+    )
+
+
+def changes(table: Table, group: int, after: int, until: float, protocol: Protocol) -> tuple[Fold, Fold]:
+    """The two states whose difference is the change log of (after, until]."""
+    return as_of(table, group, after, protocol), as_of(table, group, until, protocol)
+
+
+def _fold_of(table: Table, group: int, barrier: int | None, writes: tuple[Write, ...], protocol: Protocol) -> Fold:
+    logs = tuple(log for write in in_order(writes, protocol) for log in write.logs(group))
+    return _slice_fold(table, group, barrier, logs, protocol)
+
+
+def _slice_fold(table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol) -> Fold:
+    base = base_file(table, group, barrier, protocol)
+    if base is None or protocol.fold == "rank":
+        return Fold(base, logs)
+    # The log that holds the base's tombstones has the compaction's own instant and takes its place among the logs.
+    instant = next(i for i, plan in enumerate(table.plans) if plan.requested == barrier)
+    if protocol.merge_order == "requested":
+        return Fold(base, logs, sum(requested < table.plans[instant].requested for requested, _ in logs))
+    at = {write.requested: write.completed or inf for write in table.writes}
+    own = table.completed[instant] or inf
+    return Fold(base, logs, sum(at.get(requested, inf) < own for requested, _ in logs))

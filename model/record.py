@@ -1,0 +1,50 @@
+"""Records and how two of them merge (RFC-66 leaves it to the table's merge mode; a delete ranks like any record)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+
+class Record(NamedTuple):
+    """A row version or a delete. In an answer `requested` is the requested time of the write that set it."""
+
+    ordering: int
+    value: Any
+    deleted: bool = False
+    requested: int | None = None
+
+
+class Change(NamedTuple):
+    """One row of a change log: what a key was and what it became; None: no row."""
+
+    before: Record | None
+    after: Record | None
+
+
+class Ranked(NamedTuple):
+    """A record within a merge: `place` stands for completion and log version, later is greater."""
+
+    ordering: int
+    place: float
+    deleted: bool
+    content: Any
+
+
+class Rule(NamedTuple):
+    """How records merge in one table under one protocol."""
+
+    event_time: bool
+    keeps_tombstones: bool
+    fold: Literal["rank", "logs_first"]
+
+
+def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
+    """Event time: the ordering value first; commit time: the place alone."""
+    return (record.ordering, record.place) if event_time else (record.place,)
+
+
+def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked | None:
+    """The record with the greatest rank; either may be absent."""
+    if one is None or other is None:
+        return other if one is None else one
+    return max(one, other, key=lambda record: rank(record, event_time))

@@ -1,0 +1,65 @@
+"""File slicing: which log belongs to which slice of a file group (RFC-66, "New file slicing").
+
+A barrier is the requested time of a base file, or of a pending plan for the group.
+A log belongs to the slice of the greatest barrier at or before its slice time, else to the slice without barrier.
+The slice time is its completion time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from .protocol import Protocol
+from .table import FileSlice, Table, Write
+
+SliceTime = Callable[[Write, int], float]
+
+
+def slice_time(protocol: Protocol) -> SliceTime:
+    """The time that assigns a write's logs in a file group. What is not completed lies in the newest slice."""
+    by: dict[str, SliceTime] = {
+        "completion": lambda write, group: write.completed or inf,
+        "requested": lambda write, group: write.requested,
+        "base_instant": lambda write, group: write.bases[group] or 0,
+    }
+    return by[protocol.slicing]
+
+
+def barriers(table: Table, group: int) -> tuple[int, ...]:
+    """The barriers of a file group, ascending."""
+    return tuple(sorted(plan.requested for plan in table.plans if plan.of(group)))
+
+
+def barrier_of(write: Write, group: int, among: tuple[int, ...], time: SliceTime) -> int | None:
+    """The barrier of the slice that a write's logs in the group belong to."""
+    return max((barrier for barrier in among if barrier <= time(write, group)), default=None)
+
+
+def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | None, tuple[Write, ...]]:
+    """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
+    among, time = barriers(table, group), slice_time(protocol)
+    here = [write for write in table.writes if write.logs(group)]
+    return {b: tuple(w for w in here if barrier_of(w, group, among, time) == b) for b in (None, *among)}
+
+
+def in_order(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]:
+    """Writes in the order in which their logs merge; pending ones last."""
+    if protocol.merge_order == "requested":
+        return tuple(sorted(writes, key=lambda write: write.requested))
+    return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
+
+
+def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice, ...]:
+    """The slices of one file group, oldest first, superseded ones included."""
+    done = {plan.requested for plan, completed in zip(table.plans, table.completed, strict=True) if completed}
+    slices = [
+        FileSlice(
+            group,
+            barrier,
+            barrier if barrier in done else None,
+            tuple(log for write in in_order(writes, protocol) for log in write.logs(group)),
+        )
+        for barrier, writes in writes_by_slice(table, group, protocol).items()
+    ]
+    return tuple(each for each in slices if each.barrier is not None or each.logs)

@@ -1,0 +1,107 @@
+"""What storage holds, as values: writes, compaction plans, and the words in which a timeline is observed.
+
+Times are ticks of one clock, from 1. A log file is named by (requested time of its write, version).
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+Log = tuple[int, int]
+
+
+class Write(NamedTuple):
+    """A delta commit. `files` are its (group, version); `completed` is None while it is not published.
+
+    `bases` is used by the layout before RFC-66 only: per file group the barrier that the names of its logs carry.
+    """
+
+    requested: int
+    completed: int | None
+    actor: str
+    number: int
+    files: tuple[tuple[int, int], ...]
+    bases: tuple[int | None, ...] = ()
+
+    @property
+    def action(self) -> str:
+        return "deltacommit"
+
+    def logs(self, group: int) -> tuple[Log, ...]:
+        """Its log files in a file group, versions ascending."""
+        return tuple((self.requested, version) for in_group, version in self.files if in_group == group)
+
+
+class GroupPlan(NamedTuple):
+    """What a plan takes in one file group: the base file of the instant `base` (or none) and logs."""
+
+    group: int
+    base: int | None
+    logs: tuple[Log, ...]
+
+
+class Plan(NamedTuple):
+    """A compaction plan; its requested time is a barrier in each of its file groups. `runner` is at work on it."""
+
+    requested: int
+    runner: str
+    inflight: bool
+    groups: tuple[GroupPlan, ...]
+
+    def of(self, group: int) -> GroupPlan | None:
+        """Its part in one file group, None if it leaves the group alone."""
+        return next((part for part in self.groups if part.group == group), None)
+
+
+class Compaction(NamedTuple):
+    """A published completion of the plan with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "commit"
+
+
+class Instant(NamedTuple):
+    """One action on the timeline as anybody can observe it."""
+
+    requested: int
+    action: str
+    state: Literal["requested", "inflight", "completed"]
+    completed: int | None
+
+
+class FileSlice(NamedTuple):
+    """One slice of a file group. A pending plan has a slice (its barrier, no base) even before it has a log.
+
+    `base` is the requested time of the compaction that wrote the base file. The log with which a compaction keeps its
+    tombstones is part of its base and not listed among `logs`.
+    """
+
+    group: int
+    barrier: int | None
+    base: int | None
+    logs: tuple[Log, ...]
+
+
+class Table(NamedTuple):
+    """What a reader or planner goes by: writes (by completion, pending ones last), plans, and completed plans.
+
+    `completed` maps by position: the completion time of each plan, None while it is pending.
+    """
+
+    writes: tuple[Write, ...]
+    plans: tuple[Plan, ...]
+    completed: tuple[int | None, ...]
+
+
+def table_of(
+    published: tuple[Write | Compaction, ...], plans: tuple[Plan, ...], pending: tuple[Write, ...] = ()
+) -> Table:
+    """The table that published instants, plans and (where they are looked at) pending writes make up."""
+    writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
+    done = {entry.requested: entry.completed for entry in published if isinstance(entry, Compaction)}
+    return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))

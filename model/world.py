@@ -1,0 +1,121 @@
+"""A world: the table, the actors and the limits within which everything that can happen is looked at."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, cast
+
+from . import actions
+from .fields import nearest, refuse_unknown, whole_number
+
+MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "table": ("type", "merge_mode", "buckets", "partitions"),
+    "limits": ("writes_per_writer", "compactions", "crashes", "log_versions"),
+    "data": ("keys", "orderings"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Counts, all whole numbers. File groups are partition-major: group = partition * buckets + bucket.
+
+    `actors` maps an actor kind to how many there are; a kind that is not named has none.
+    `writes` maps (writer, number of its write, from 1) to the log versions it writes in each file group (0: it does
+    not touch the group); a write that is not named touches every group with `log_versions` versions.
+    `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
+    """
+
+    actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
+    merge_mode: MergeMode = "EVENT_TIME_ORDERING"
+    buckets: int = 1
+    partitions: int = 1
+    writes_per_writer: int = 1
+    compactions: int = 1
+    crashes: int = 0
+    log_versions: int = 1
+    keys: int = 2
+    orderings: int = 2
+    writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
+    name: str = field(default="", compare=False)
+    about: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        kinds = actions.kinds()
+        for kind, count in self.actors.items():
+            if kind not in kinds:
+                raise ValueError(f"world: unknown actor {kind!r}; {nearest(kind, kinds)}")
+            whole_number(count, f"world: actors.{kind}")
+        if self.merge_mode not in ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"):
+            modes = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
+            raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
+        for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
+            whole_number(getattr(self, name), f"world: {name}", least=1)
+        for name in ("writes_per_writer", "compactions", "crashes"):
+            whole_number(getattr(self, name), f"world: {name}")
+        for (writer, number), versions in self.writes.items():
+            if len(versions) != self.groups or not any(versions) or min(versions) < 0:
+                raise ValueError(
+                    f"world: write {number} of {writer} needs a count of log versions for each of {self.groups} file "
+                    f"groups, at least one of them above 0, found {versions!r}"
+                )
+
+    @property
+    def groups(self) -> int:
+        """The number of file groups."""
+        return self.partitions * self.buckets
+
+    def files(self, writer: str, number: int) -> tuple[tuple[int, int], ...]:
+        """The log files of one write as (group, version), in the order it puts them; versions count from 1."""
+        versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
+        return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> World:
+        """A world from the sections of its TOML file; ValueError names the nearest field."""
+        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "writes", *SECTIONS), "world")
+        if given.get("format", 1) != 1:
+            raise ValueError(f"world: format {given['format']!r} is not known; this version reads format 1")
+        if given.get("grain", "storage") != "storage":
+            raise ValueError(f"world: grain {given['grain']!r} is not known; known: storage")
+        flat: dict[str, Any] = {}
+        for section, names in SECTIONS.items():
+            values = given.get(section, {})
+            refuse_unknown(values, names, f"world [{section}]")
+            flat.update(values)
+        if (kind := flat.pop("type", "MERGE_ON_READ")) != "MERGE_ON_READ":
+            raise ValueError(f"world [table]: type {kind!r} is not known; known: MERGE_ON_READ")
+        if "actors" in given:
+            flat["actors"] = dict(given["actors"])
+        return cls(
+            **flat,
+            name=given.get("name", ""),
+            about=given.get("about", ""),
+            writes=dict(_write(row) for row in given.get("writes", ())),
+        )
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The sections of the TOML file, every field written out; `from_mapping` gives the same world again."""
+        values = {name: getattr(self, name) for names in SECTIONS.values() for name in names if name != "type"}
+        sections = {section: {n: values[n] for n in names if n in values} for section, names in SECTIONS.items()}
+        sections["table"] = {"type": "MERGE_ON_READ", **sections["table"]}
+        shapes = [{"writer": w, "number": n, "versions": list(v)} for (w, n), v in sorted(self.writes.items())]
+        return {
+            "format": 1,
+            **({"name": self.name} if self.name else {}),
+            **({"about": self.about} if self.about else {}),
+            **sections,
+            "actors": dict(self.actors),
+            **({"writes": shapes} if shapes else {}),
+        }
+
+
+def _write(row: Mapping[str, Any]) -> tuple[tuple[str, int], tuple[int, ...]]:
+    fields = ("writer", "number", "versions")
+    refuse_unknown(row, fields, "world [[writes]]")
+    missing = [name for name in fields if name not in row]
+    if missing:
+        raise ValueError(f"world [[writes]]: {missing[0]!r} is missing in {dict(row)!r}")
+    number = whole_number(row["number"], "world [[writes]]: number", least=1)
+    return (cast(str, row["writer"]), number), tuple(row["versions"])
