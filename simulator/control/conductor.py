@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, TypeVar
 
 from . import audit
@@ -45,17 +45,18 @@ class Task:
         self.dead = False
         self._function = function
         self._patience = patience
-        self._ends_after, self._also = "", ""
+        self._ends_after = ""
+        self._also: Container[str] = ()
         self._over = False
         self._blocked = False
         self._go = threading.Semaphore(0)
         self._back = threading.Semaphore(0)
         self._thread = threading.Thread(target=self._main, name=f"nbcc-{actor}", daemon=True)
 
-    def run(self, ends_after: str, also: str = "") -> list[Call]:
+    def run(self, ends_after: str, also: Container[str] = ()) -> list[Call]:
         """Run to the end of a segment and return the calls it made.
 
-        The segment ends after the first call whose text is ``ends_after`` (and those with the text ``also`` that
+        The segment ends after the first call whose text is ``ends_after`` (and those with a text in ``also`` that
         follow it directly), or when the operation returns. An exception of the operation is kept in ``error``.
 
         Raises:
@@ -89,7 +90,7 @@ class Task:
             return execute()
         self._die_if_dead()
         self.pending = call
-        if self._over and call.text != self._also:
+        if self._over and call.text not in self._also:
             self._park()
         while ready is not None and not ready():
             self._blocked = True

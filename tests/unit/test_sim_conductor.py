@@ -63,7 +63,7 @@ def test_calls_that_also_belong_to_the_segment_are_taken_along() -> None:
         handle.clock.take()
 
     task, _ = stage.start("w1", three_logs)
-    assert len(task.run("put log", also="put log")) == 3
+    assert len(task.run("put log", also=("put log",))) == 3
     assert not task.finished
 
 

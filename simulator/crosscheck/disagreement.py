@@ -1,0 +1,46 @@
+"""A disagreement: model and system say different things, after which step, about what."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+
+class Difference(NamedTuple):
+    """One observable with two values."""
+
+    what: str
+    model: Any
+    system: Any
+
+    def __str__(self) -> str:
+        return f"{self.what}: the model says {_shown(self.model)}, the system {_shown(self.system)}"
+
+
+class Disagreement(Exception):  # noqa: N818
+    """Model and system differ. ``step`` counts the steps taken, the last of which showed it."""
+
+    def __init__(self, step: int, difference: Difference) -> None:
+        super().__init__(step, difference)
+        self.step = step
+        self.difference = difference
+
+    def __str__(self) -> str:
+        return f"after step {self.step}: {self.difference}"
+
+
+def first_difference(what: str, model: Any, system: Any) -> Difference | None:
+    """The difference of two observables, narrowed down to the elements that differ if both are tuples; None if equal."""
+    if model == system:
+        return None
+    if isinstance(model, tuple) and isinstance(system, tuple):
+        only_model = tuple(element for element in model if element not in system)
+        only_system = tuple(element for element in system if element not in model)
+        if only_model or only_system:
+            return Difference(what, only_model, only_system)
+    return Difference(what, model, system)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) if value else "nothing"
+    return str(value)

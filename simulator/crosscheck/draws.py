@@ -1,0 +1,98 @@
+"""Worlds and rows for random histories, drawn number by number so that whoever draws can shrink."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pyarrow as pa
+
+from nbcc.engine.data.bucket import buckets_of
+from nbcc.model import Record, World
+
+from ..schedule import Choose
+from .observables import Batch
+
+DELETE_ONE_IN = 4
+
+
+def draw_world(choose: Choose) -> World:
+    """A world of at most 3 writers, 2 compactors, 1 reader, 3 buckets, 2 partitions.
+
+    The first number of each draw is the plainest choice; most worlds have two writers and a compactor, because that is
+    where they meet.
+    """
+    writers = 2 - choose(2) if choose(3) else 3
+    actors = {"writer": writers, "compactor": 1 + choose(2), "reader": choose(2)}
+    buckets, partitions = 1 + choose(3), 1 + choose(2)
+    per_writer = 1 + int(choose(3) == 2)
+    shapes = {
+        (f"w{writer}", number): _shape(choose, buckets * partitions)
+        for writer in range(1, writers + 1)
+        for number in range(1, per_writer + 1)
+    }
+    return World(
+        actors=actors,
+        merge_mode="COMMIT_TIME_ORDERING" if choose(3) == 2 else "EVENT_TIME_ORDERING",
+        buckets=buckets,
+        partitions=partitions,
+        writes_per_writer=per_writer,
+        compactions=1 + choose(2),
+        crashes=int(choose(3) == 2),
+        keys=2,
+        orderings=2,
+        writes=shapes,
+    )
+
+
+def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
+    """Log versions for each group, one of them at least."""
+    first = choose(groups)
+    return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
+
+
+def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
+    """The rows of every write of the world. Few keys and few ordering values, so that ties and deletes meet.
+
+    A write that puts several versions into some group has one row a version (the engine rolls its log after each row);
+    any other write has one to ``world.keys`` rows a group.
+    """
+    batches: dict[tuple[str, int], Batch] = {}
+    for writer in range(1, world.actors.get("writer", 0) + 1):
+        for number in range(1, world.writes_per_writer + 1):
+            actor = f"w{writer}"
+            batches[actor, number] = _batch(choose, world, actor, number)
+    return batches
+
+
+def _batch(choose: Choose, world: World, actor: str, number: int) -> Batch:
+    files = world.files(actor, number)
+    rolled = any(version > 1 for _, version in files)
+    batch: dict[tuple[int, int], dict[str, Record]] = {}
+    used: dict[int, list[str]] = {}
+    for group, version in files:
+        left = used.setdefault(group, list(keys_of(world, group)))
+        rows = 1 if rolled else 1 + choose(min(len(left), world.keys))
+        batch[group, version] = {
+            left.pop(choose(len(left))): Record(
+                ordering=1 + choose(world.orderings),
+                value=f"{actor}.{number}",
+                deleted=choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
+            )
+            for _ in range(rows)
+        }
+    return batch
+
+
+def keys_of(world: World, group: int) -> tuple[str, ...]:
+    """The record keys that live in a file group: as many as the world has keys (and as it rolls log versions)."""
+    partition, bucket = divmod(group, world.buckets)
+    most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
+    return _keys(partition, bucket, world.buckets, most)
+
+
+@cache
+def _keys(partition: int, bucket: int, buckets: int, count: int) -> tuple[str, ...]:
+    letter = "abcdefghijklmnopqrstuvwxyz"[partition]
+    names = [f"{letter}{n}" for n in range(count * buckets * 8)]
+    homes = buckets_of([pa.array(names)], buckets).tolist()
+    return tuple(name for name, home in zip(names, homes, strict=True) if home == bucket)[:count]

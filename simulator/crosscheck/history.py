@@ -1,0 +1,160 @@
+"""One history: the same steps on the model and on a system, compared after each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nbcc.model import Query, Step
+
+from ..systems import CannotStep, Operation, System
+from .disagreement import Difference, Disagreement, first_difference
+from .mapping import CRASH, FAULT, MAPPING, Row, by_action
+from .observables import EVERY_STEP, Batch, canonical_rows, final_queries, model_rows
+from .symbols import Symbols
+
+SNAPSHOT = Query("snapshot")
+
+
+class History:
+    """Plays steps one by one.
+
+    ``batches`` holds what each write puts into the table: (actor, number of its write, from 1) -> batch. The model sees
+    it by the requested time of the write, which is known once the write has requested it.
+
+    Raises (from `take` and `finish`):
+        Disagreement: the two differ; the history cannot go on.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        system: System,
+        batches: Mapping[tuple[str, int], Batch] | None = None,
+        mapping: Iterable[Row] = MAPPING,
+    ) -> None:
+        self.model = model
+        self.system = system
+        self.state = model.initial
+        self.steps: list[Step] = []  # times in their arguments as symbols
+        self.observed: list[dict[str, list[str]]] = []  # what each step changed, of what can be observed
+        self.data: dict[int, Batch] = {}
+        self._batches = batches or {}
+        self._rows = by_action(mapping)
+        self._running: dict[str, Operation] = {}
+        self._started: dict[tuple[str, str], int] = {}
+        self._seen: dict[str, tuple[Any, ...]] = {}
+        self._symbols = Symbols(())
+
+    def enabled(self) -> list[Step]:
+        """What the model allows now; the system must be able to do each of it."""
+        return list(self.model.enabled(self.state))
+
+    def take(self, step: Step) -> None:
+        """Do one step on both and compare what can be seen after it."""
+        after = self.model.apply(self.state, step)
+        self.steps.append(Symbols(self._seen.get("timeline", ())).step(step))
+        self.observed.append({})
+        try:
+            told = self._perform(step)
+        except CannotStep as error:
+            raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
+        before, self.state = self.state, after
+        self._compare_arguments(step, told)
+        self._compare_observables(step)
+        if "rows" in told:
+            read = canonical_rows(self.model.answer(before, step.actor, self.data))
+            self._compare(f"what {step.actor} read", read, told["rows"])
+            self._observe("read", self._symbols.rows(read))
+
+    def finish(self) -> None:
+        """Compare every read that the history makes possible."""
+        for query in final_queries(self._seen.get("timeline", ())):
+            self._compare_rows(query)
+
+    # one step on the system
+
+    def _perform(self, step: Step) -> dict[str, Any]:
+        row = self._rows.get(step.action)
+        if row is None:
+            raise CannotStep(f"no row of the mapping says what {step.action} is; append one")
+        if row.operation == FAULT:
+            return dict(self._fault(step))
+        if row.operation == CRASH:
+            if operation := self._running.pop(step.actor, None):
+                operation.crash()
+            return {}
+        if row.starts:
+            self._running[step.actor] = self._start(step, row)
+        if step.actor not in self._running:
+            raise CannotStep(f"{step.actor} has no operation that {step.action} could go on with")
+        return dict(self._running[step.actor].step(step.action, dict(step.args)))
+
+    def _start(self, step: Step, row: Row) -> Operation:
+        number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
+        args: dict[str, Any] = dict(step.args)
+        if batch := self._batches.get((step.actor, number)):
+            args["batch"] = batch
+        return self.system.start(step.actor, row.operation, args)
+
+    def _fault(self, step: Step) -> Mapping[str, Any]:
+        fault = getattr(self.system, "fault", None)
+        if fault is None:
+            raise CannotStep(f"{self.system.name} has no faults")
+        return fault(step.actor, step.action, dict(step.args)) or {}
+
+    # comparing
+
+    def _compare_arguments(self, step: Step, observed: Mapping[str, Any]) -> None:
+        args = dict(step.args)
+        for name in args.keys() & observed.keys():
+            self._compare(f"{name} of {step.action}", args[name], observed[name])
+
+    def _compare_observables(self, step: Step) -> None:
+        before = self._seen
+        self._seen = {observable.name: observable.of_model(self.model, self.state) for observable in EVERY_STEP}
+        timeline = self._seen["timeline"]
+        self._symbols = Symbols(timeline)
+        for observable in EVERY_STEP:
+            ours = self._seen[observable.name]
+            self._compare(observable.name, ours, observable.of_system(self.system))
+            new = [entry for entry in ours if entry not in before.get(observable.name, ())]
+            self._observe(observable.name, [observable.says(self._symbols, entry) for entry in new])
+        self._learn_data(step, before.get("timeline", ()), timeline)
+        if _completed(timeline) != _completed(before.get("timeline", ())):
+            self._observe("snapshot", self._symbols.rows(self._compare_rows(SNAPSHOT)))
+
+    def _observe(self, name: str, sentences: list[str]) -> None:
+        if sentences:
+            self.observed[-1][name] = sentences
+
+    def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
+        """A write's batch is filed under the requested time that its first step has put on the timeline."""
+        row = self._rows[step.action]
+        new = {entry[2] for entry in timeline} - {entry[2] for entry in before}
+        batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
+        if row.starts and batch and len(new) == 1:
+            self.data[new.pop()] = batch
+
+    def _compare_rows(self, query: Query) -> tuple[Any, ...]:
+        ours = model_rows(self.model, self.state, query, self.data)
+        self._compare(described(query), ours, self.system.rows(query))
+        return ours
+
+    def _compare(self, what: str, model: Any, system: Any) -> None:
+        if difference := first_difference(what, model, system):
+            raise self._differs(difference)
+
+    def _differs(self, difference: Difference) -> Disagreement:
+        return Disagreement(len(self.steps), difference)
+
+
+def described(query: Query) -> str:
+    """``snapshot``, ``as_of 3``, ``incremental (0, 3]``."""
+    if query.after is not None:
+        return f"{query.kind} ({query.after}, {query.until}]"
+    return query.kind if query.until is None else f"{query.kind} {query.until}"
+
+
+def _completed(timeline: tuple[Any, ...]) -> int:
+    return sum(completed is not None for _, _, _, completed in timeline)

@@ -1,0 +1,79 @@
+"""Which calls of the engine each action of the model stands for: one row an action.
+
+A segment starts where the actor stands and ends after the first call with the text ``ends_after`` (the words of
+`nbcc.simulator.control.calls.Call.text`), together with the calls in ``also`` that follow it directly; RETURN means:
+when the operation returns. Footprints check after every history that a segment is atomic for the others.
+To map a new action, append a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from ..control.conductor import RETURN
+
+CRASH: Final = "crash"
+FAULT: Final = "fault"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
+
+    ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
+    """
+
+    action: str
+    operation: str
+    ends_after: str = RETURN
+    also: tuple[str, ...] = ()
+    starts: bool = False
+
+
+# fmt: off
+MAPPING: Final[list[Row]] = [
+    # under the lock: list the timeline, take the requested time, publish the request
+    Row("writer_requests_instant",         "upsert", ends_after="lock.release", starts=True),
+    Row("writer_starts_writing",           "upsert", ends_after="put deltacommit.inflight"),
+    Row("writer_writes_log",               "upsert", ends_after="put log"),
+    # what it does next under its lock (late attempts' files away) is private
+    Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
+    Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
+    Row("writer_publishes_instant",        "upsert"),
+
+    Row("compactor_schedules_plan",        "schedule_compaction", starts=True),
+    Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True),
+    Row("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True),
+    # the deletes that the compaction keeps go to a log beside the base file
+    Row("compactor_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
+    # under the lock: has somebody else completed the plan?
+    Row("compactor_takes_lock",            "run_compaction", ends_after="list.end timeline"),
+    Row("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
+    Row("compactor_publishes_instant",     "run_compaction"),
+
+    Row("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
+    Row("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
+    Row("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
+    Row("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
+    Row("reader_reads",                    "snapshot"),
+
+    Row("actor_crashes", CRASH),
+    Row("lock_expires",  FAULT),
+]
+# fmt: on
+
+
+def by_action(rows: Iterable[Row]) -> dict[str, Row]:
+    """The rows by the name of their action.
+
+    Raises:
+        ValueError: an action has two rows.
+    """
+    table: dict[str, Row] = {}
+    for row in rows:
+        if row.action in table:
+            raise ValueError(f"the mapping has two rows for {row.action}")
+        table[row.action] = row
+    return table

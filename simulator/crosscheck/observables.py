@@ -1,0 +1,79 @@
+"""What model and system must agree on, as plain values. Names of files, tokens and sizes may differ.
+
+An observable is a name and two ways to get it: from the model's state and from the system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from nbcc.model import Query, Record
+
+from ..systems import System
+from .symbols import Symbols
+
+Batch = Mapping[tuple[int, int], Mapping[str, Record]]
+"""What one write puts into its log files: (group, version) -> key -> record; the value names the write."""
+
+
+class Observable(NamedTuple):
+    """Something that can be looked at between any two steps."""
+
+    name: str
+    of_model: Callable[[Any, Any], tuple[Any, ...]]  # model, state
+    of_system: Callable[[System], tuple[Any, ...]]
+    says: Callable[[Symbols, Any], str]  # one entry in words
+
+
+def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
+    """``(action, state, requested, completed)`` of each instant, by requested time."""
+    return tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state))
+
+
+def model_slices(model: Any, state: Any) -> tuple[Any, ...]:
+    """``(group, barrier, base, logs)`` of each file slice, by group and barrier."""
+    found = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in model.slices(state)]
+    return tuple(sorted(found, key=lambda slice_: (slice_[0], slice_[1] or 0)))
+
+
+EVERY_STEP: Final[list[Observable]] = [
+    Observable("timeline", model_timeline, lambda system: system.timeline(), Symbols.instant),
+    Observable("slices", model_slices, lambda system: system.slices(), Symbols.slice),
+]
+
+
+def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """The answer of a read as the system gives it, by key; a change log has two records a key."""
+    return canonical_rows(model.rows(state, query, data))
+
+
+def canonical_rows(rows: Mapping[str, Any]) -> tuple[Any, ...]:
+    """``(key, ordering, value, requested)`` by key; deletes are marked; a change is ``(key, before, after)``."""
+    return tuple((key, *_cells(rows[key])) for key in sorted(rows))
+
+
+def _cells(row: Any) -> tuple[Any, ...]:
+    if isinstance(row, Record):
+        return (row.ordering, None if row.deleted else row.value, row.requested)
+    return tuple(None if record is None else _cells(record) for record in row)
+
+
+def final_queries(timeline: tuple[Any, ...], most_windows: int = 12) -> Iterator[Query]:
+    """Every read that is compared when a history has ended: all as-of points, windows, and the read-optimised one.
+
+    Windows are all pairs of completion times (and the beginning, 0) while there are at most ``most_windows`` of them,
+    the consecutive ones and the full one otherwise.
+    """
+    ends = sorted(completed for _, _, _, completed in timeline if completed is not None)
+    for end in ends:
+        yield Query("as_of", until=end)
+    points = [0, *ends]
+    windows = [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]
+    if len(windows) > most_windows:
+        windows = [*zip(points, points[1:], strict=False), (0, ends[-1])]
+    for after, until in windows:
+        yield Query("incremental", after=after, until=until)
+        yield Query("changes", after=after, until=until)
+    if ends:
+        yield Query("read_optimized")

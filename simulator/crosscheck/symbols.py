@@ -1,0 +1,65 @@
+"""Names for times, so that what was observed reads the same in every run: r1, c1, and sentences made of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from nbcc.model import Step
+
+
+class Symbols:
+    """Symbols for the times of a history: ``r1`` is requested first, ``c1`` is that instant's completion.
+
+    Requested times are taken in order, so a symbol means the same from the step on in which it appears.
+    """
+
+    def __init__(self, timeline: tuple[Any, ...]) -> None:
+        self.ticks: dict[str, int] = {}
+        for number, (_, _, requested, completed) in enumerate(sorted(timeline, key=lambda entry: entry[2]), start=1):
+            self.ticks[f"r{number}"] = requested
+            if completed is not None:
+                self.ticks[f"c{number}"] = completed
+        self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
+
+    def symbol(self, tick: int | None) -> str:
+        """``r1``, ``c1``; ``-`` for no time; a tick that no instant has is shown as it is."""
+        return "-" if tick is None else self._symbols.get(tick, str(tick))
+
+    def step(self, step: Step) -> Step:
+        """The step with the times in its arguments as symbols (a tuple holds times, a plain number is none)."""
+        return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
+
+    def resolved(self, step: Step) -> Step:
+        """The step with its symbols as ticks again.
+
+        Raises:
+            KeyError: a symbol names an instant that is not there.
+        """
+        return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
+
+    def _named(self, value: object) -> object:
+        return tuple(map(self.symbol, value)) if isinstance(value, tuple) else value
+
+    def _numbered(self, value: object) -> object:
+        return tuple(self.ticks[symbol] for symbol in value) if isinstance(value, tuple) else value
+
+    def instant(self, entry: tuple[Any, ...]) -> str:
+        """``deltacommit r1 completed c1``."""
+        action, state, requested, completed = entry
+        return f"{action} {self.symbol(requested)} {state}" + (f" {self.symbol(completed)}" if completed else "")
+
+    def slice(self, entry: tuple[Any, ...]) -> str:
+        """``group 0 from r2: base r2, logs r3.1 r3.2``."""
+        group, barrier, base, logs = entry
+        files = " ".join(f"{self.symbol(requested)}.{version}" for requested, version in logs) or "-"
+        return f"group {group} from {self.symbol(barrier)}: base {self.symbol(base)}, logs {files}"
+
+    def rows(self, rows: tuple[Any, ...]) -> list[str]:
+        """``a1: 2 w1.1 r1`` for each row: key, ordering value, the write that made it, its requested time."""
+        return [f"{key}: {self._cells(tuple(cells))}" for key, *cells in rows]
+
+    def _cells(self, cells: tuple[Any, ...]) -> str:
+        if all(cell is None or isinstance(cell, tuple) for cell in cells):  # a change: before and after
+            return " -> ".join("none" if cell is None else self._cells(cell) for cell in cells)
+        ordering, value, requested = cells
+        return f"{ordering} {'deleted' if value is None else value} {self.symbol(requested)}"

@@ -1,0 +1,173 @@
+"""A trace: one interleaving as a JSON file that can be typed, kept, sent and replayed.
+
+Steps are named, never numbered by position among the enabled ones, and times are symbolic: ``r1`` is the requested time
+of the first instant by requested time, ``c1`` that instant's completion time. So a trace survives changes of the code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from nbcc.model import Protocol, Record, Step, World
+
+from .crosscheck.observables import Batch
+
+FORMAT = 1
+HANDLE_DIGITS = 6
+Batches = Mapping[tuple[str, int], Batch]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """Steps in a world under a protocol, with the rows that its writes write.
+
+    ``observed`` has one mapping a step, what the system showed; ``verdict`` is VIOLATED, DISAGREED or AGREED;
+    ``because`` is the reason in a sentence, ``found_by`` who found it (a command with its seed).
+    """
+
+    world: World
+    protocol: Protocol
+    steps: tuple[Step, ...]
+    batches: Batches = field(default_factory=dict)
+    observed: tuple[Mapping[str, Any], ...] = ()
+    title: str = ""
+    promise: str = ""
+    verdict: str = ""
+    because: str = ""
+    found_by: str = ""
+
+    @property
+    def handle(self) -> str:
+        """First six hex digits of the hash of the steps with their rows, the world and the protocol."""
+        told = self.to_mapping()
+        core = {name: told[name] for name in ("steps", "rows", "world", "protocol")}
+        core["steps"] = [{name: step[name] for name in ("actor", "action", "args")} for step in core["steps"]]
+        core["world"] = {name: value for name, value in core["world"].items() if name not in {"name", "about"}}
+        return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The JSON value, without the handle."""
+        observed = self.observed or ({},) * len(self.steps)
+        return {
+            "title": self.title,
+            "world": self.world.to_mapping(),
+            "protocol": self.protocol.to_mapping(),
+            "rows": list(_rows(self.batches)),
+            "steps": [
+                {"actor": step.actor, "action": step.action, "args": _plain(dict(step.args)), "observed": _plain(seen)}
+                for step, seen in zip(self.steps, observed, strict=True)
+            ],
+            "promise": self.promise,
+            "verdict": self.verdict,
+            "because": self.because,
+            "found_by": self.found_by,
+        }
+
+
+def canonical(value: Any) -> str:
+    """One spelling for equal values."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def from_mapping(given: Mapping[str, Any]) -> Trace:
+    """The trace of a JSON value.
+
+    Raises:
+        ValueError: another format, or a field is missing; the sentence says which.
+    """
+    if given.get("format") != FORMAT:
+        raise ValueError(f"a trace of format {given.get('format')!r}; this version reads format {FORMAT}")
+    missing = [name for name in ("world", "protocol", "steps") if name not in given]
+    if missing:
+        raise ValueError(f"a trace without {missing[0]!r}")
+    return Trace(
+        world=World.from_mapping(given["world"]),
+        protocol=Protocol.from_mapping(given["protocol"]),
+        steps=tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"]),
+        batches=_batches(given.get("rows", ())),
+        observed=tuple(step.get("observed", {}) for step in given["steps"]),
+        **{name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")},
+    )
+
+
+def save(trace: Trace, folder: Path) -> Path:
+    """Write the trace as ``<handle>.json`` and return the path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{trace.handle}.json"
+    path.write_text(
+        json.dumps({"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}, indent=1) + "\n", encoding="utf-8"
+    )
+    return path
+
+
+def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
+    """The trace in a file, or of a handle whose file is in one of the folders.
+
+    Raises:
+        ValueError: there is no such trace; the sentence names the folders that were searched. Or it is none.
+    """
+    path = Path(name)
+    if not path.is_file():
+        found = [folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").is_file()]
+        if not found:
+            searched = ", ".join(map(str, folders)) or "no folder"
+            raise ValueError(f"no file {str(name)!r}, and no trace with that handle in {searched}")
+        path = found[0]
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise ValueError(f"{path} is not JSON: {error}") from error
+    return from_mapping(given)
+
+
+def with_verdict(trace: Trace, verdict: str, because: str, promise: str = "") -> Trace:
+    """The same trace with what was found about it."""
+    return replace(trace, verdict=verdict, because=because, promise=promise or trace.promise)
+
+
+def context_switches(steps: Iterable[Step]) -> int:
+    """How often the next step is another actor's."""
+    actors = [step.actor for step in steps]
+    return sum(one != other for one, other in zip(actors, actors[1:], strict=False))
+
+
+def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
+    for (actor, number), batch in sorted(batches.items()):
+        for (group, version), records in sorted(batch.items()):
+            for key, record in records.items():
+                yield {
+                    "actor": actor, "write": number, "group": group, "version": version, "key": key,
+                    "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
+                }  # fmt: skip
+
+
+def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
+    batches: dict[tuple[str, int], dict[tuple[int, int], dict[str, Record]]] = {}
+    for row in rows:
+        files = batches.setdefault((row["actor"], row["write"]), {})
+        records = files.setdefault((row["group"], row["version"]), {})
+        records[row["key"]] = Record(row["ordering"], row["value"], row["deleted"])
+    return {write: dict(files) for write, files in batches.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(name): _plain(part) for name, part in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(part) for part in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(_plain(part) for part in value)
+    return value
+
+
+def _args(given: Mapping[str, Any]) -> tuple[tuple[str, object], ...]:
+    return tuple((name, _frozen(value)) for name, value in given.items())
+
+
+def _frozen(value: Any) -> Any:
+    return tuple(map(_frozen, value)) if isinstance(value, list) else value
