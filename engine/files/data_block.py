@@ -1,0 +1,98 @@
+"""Data blocks: rows as Avro records or as a parquet file (hudi-format §7.5, §7.7)."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from functools import lru_cache
+from typing import Any, Final, Literal
+
+import fastavro
+import pyarrow as pa
+
+from ..errors import NotATable, Unsupported
+from ..schema import from_avro
+from .base import decode_parquet, encode_parquet
+from .log_block import Block, BlockKind, Header, encode_block
+
+DataFormat = Literal["parquet", "avro"]
+
+_VERSION: Final = 3
+_TWO_INTS: Final = struct.Struct(">ii")
+_INT: Final = struct.Struct(">i")
+
+
+def encode_data(rows: pa.Table, data_format: DataFormat, instant: str, schema: str) -> bytes:
+    """One data block of rows that carry the meta columns.
+
+    `instant` is the requested time of the commit, `schema` the Avro JSON of the rows, meta columns included.
+    """
+    headers = {Header.INSTANT: instant, Header.SCHEMA: schema}
+    if data_format == "parquet":
+        return encode_block(BlockKind.PARQUET, headers, encode_parquet(rows))
+    return encode_block(BlockKind.AVRO, headers, _encode_records(rows, schema))
+
+
+def decode_data(block: Block, name: str = "log file") -> pa.Table:
+    """The rows of an Avro or parquet data block in its own columns and types. `name` of the file, for messages."""
+    if block.kind is BlockKind.PARQUET:
+        return decode_parquet(block.content, name)
+    if block.kind is not BlockKind.AVRO:
+        raise Unsupported(
+            f"read {name}",
+            f"it holds a block of kind {block.kind.name}",
+            "compact the table with the engine that wrote it first",
+        )
+    schema = block.headers.get(Header.SCHEMA)
+    if schema is None:
+        raise NotATable(f"read {name}", "a data block in it has no schema", "restore the file from a copy")
+    return _decode_records(block.content, schema, name)
+
+
+@lru_cache(maxsize=64)
+def _parsed(schema: str) -> Any:
+    return fastavro.parse_schema(json.loads(schema))
+
+
+@lru_cache(maxsize=64)
+def _parsed_list(schema: str) -> Any:
+    return fastavro.parse_schema({"type": "array", "items": json.loads(schema)})
+
+
+def _encode_records(rows: pa.Table, schema: str) -> bytes:
+    parsed = _parsed(schema)
+    parts = [_TWO_INTS.pack(_VERSION, len(rows))]
+    buffer = io.BytesIO()
+    for record in rows.to_pylist(maps_as_pydicts="strict"):
+        buffer.seek(0)
+        buffer.truncate()
+        fastavro.schemaless_writer(buffer, parsed, record)
+        parts += (_INT.pack(buffer.tell()), buffer.getvalue())
+    return b"".join(parts)
+
+
+def _decode_records(content: memoryview, schema: str, name: str) -> pa.Table:
+    version, count = _TWO_INTS.unpack_from(content)
+    if version != _VERSION:
+        raise Unsupported(
+            f"read {name}", f"an Avro block in it has version {version}", "compact the table with Apache Hudi 1.x first"
+        )
+    records = fastavro.schemaless_reader(_as_array(content, count), _parsed_list(schema), None)
+    arrow = from_avro(schema)
+    return pa.Table.from_pylist(records, schema=arrow)
+
+
+def _as_array(content: memoryview, count: int) -> io.BytesIO:
+    """The records without their lengths, as one Avro array: decoded by a single call."""
+    array = io.BytesIO()
+    if count:
+        fastavro.schemaless_writer(array, "long", count)
+        position = _TWO_INTS.size
+        for _ in range(count):
+            (length,) = _INT.unpack_from(content, position)
+            position += _INT.size + length
+            array.write(content[position - length : position])
+    array.write(b"\x00")
+    array.seek(0)
+    return array

@@ -1,0 +1,163 @@
+"""Blocks, of which a log file is a plain sequence (hudi-format §7.2-7.4). All integers are big-endian."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from ..errors import NotATable, Unsupported
+
+MAGIC: Final = b"#HUDI#"
+FORMAT: Final = 1
+
+_INT: Final = struct.Struct(">i")
+_TWO_INTS: Final = struct.Struct(">ii")
+_LONG: Final = struct.Struct(">q")
+_HEAD: Final = len(MAGIC) + _LONG.size  # what precedes the bytes that a block's length counts
+
+
+class BlockKind(IntEnum):
+    """Ordinals of ``HoodieLogBlockType``; CORRUPT is never in a file, only what reading one may find."""
+
+    COMMAND = 0
+    DELETE = 1
+    CORRUPT = 2
+    AVRO = 3
+    HFILE = 4
+    PARQUET = 5
+    CDC = 6
+
+
+class Header(IntEnum):
+    """Keys of a block's header map. Both Hudi and hudi-rs fail on any other."""
+
+    INSTANT = 0
+    TARGET_INSTANT = 1
+    SCHEMA = 2
+    COMMAND = 3
+    COMPACTED_INSTANTS = 4
+    POSITIONS = 5
+    BLOCK_IDENTIFIER = 6
+    IS_PARTIAL = 7
+    POSITIONS_BASE_INSTANT = 8
+
+
+ROLLBACK: Final = "0"
+"""The only command: the value of `Header.COMMAND` in a rollback block."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block. `content` is a view of the file's bytes; of a CORRUPT one, what could not be read."""
+
+    kind: BlockKind
+    headers: Mapping[Header, str]
+    content: memoryview
+
+    @property
+    def instant(self) -> str | None:
+        """The requested time of the commit that wrote it; None (mandatory in Hudi) counts as never completed."""
+        return self.headers.get(Header.INSTANT)
+
+    @property
+    def partial(self) -> bool:
+        """Whether its rows hold only the columns that a MERGE INTO changed."""
+        return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
+
+
+def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes) -> bytes:
+    """The bytes of one block, headers in the order given, no footer entries."""
+    head = b"".join(
+        [_TWO_INTS.pack(FORMAT, kind), _INT.pack(len(headers))]
+        + [_TWO_INTS.pack(key, len(text)) + text for key, text in ((k, v.encode()) for k, v in headers.items())]
+        + [_LONG.pack(len(content))]
+    )
+    footer = _INT.pack(0)
+    length = len(head) + len(content) + len(footer) + _LONG.size
+    return b"".join((MAGIC, _LONG.pack(length), head, content, footer, _LONG.pack(_pointer(length))))
+
+
+def rollback_block(instant: str, target: str) -> bytes:
+    """The command by which tables of version 6 undid the blocks of `target`; later readers still honour it."""
+    headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
+    return encode_block(BlockKind.COMMAND, headers, b"")
+
+
+def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
+    """The blocks of a log file in order; an empty file has none.
+
+    A block is whole if its length fits and the pointer at its end agrees. What is none (a torn tail, garbage) comes
+    out as one CORRUPT block up to the next magic. A file that does not begin with a block raises `NotATable`: that is
+    no log file at all.
+    """
+    view = memoryview(data)
+    if view and not _magic_at(view, 0):
+        raise NotATable(
+            f"read {name}", "it does not begin with the magic of a Hudi log block", "restore the file from a copy"
+        )
+    position = 0
+    while position < len(view):
+        end = _end_of_block(view, position)
+        if end is None:
+            end = _next_magic(data, position + 1)
+            yield Block(BlockKind.CORRUPT, {}, view[position:end])
+        else:
+            yield _parse(view[position:end], name)
+        position = end
+
+
+def _pointer(length: int) -> int:
+    """The reverse pointer of a block: all its bytes before the pointer itself."""
+    return length + _HEAD - _LONG.size
+
+
+def _end_of_block(view: memoryview, start: int) -> int | None:
+    """Where the block at `start` ends, None if it is corrupt."""
+    if len(view) - start < _HEAD or not _magic_at(view, start):
+        return None
+    length: int = _LONG.unpack_from(view, start + len(MAGIC))[0]
+    end = start + _HEAD + length
+    if length < _LONG.size or end > len(view):
+        return None
+    return end if _LONG.unpack_from(view, end - _LONG.size)[0] == _pointer(length) else None
+
+
+def _magic_at(view: memoryview, position: int) -> bool:
+    return bytes(view[position : position + len(MAGIC)]) == MAGIC
+
+
+def _next_magic(data: bytes | memoryview, start: int) -> int:
+    found = bytes(data).find(MAGIC, start)
+    return len(data) if found < 0 else found
+
+
+def _parse(block: memoryview, name: str) -> Block:
+    version, kind = _TWO_INTS.unpack_from(block, _HEAD)
+    if version != FORMAT:
+        raise Unsupported(
+            f"read {name}", f"a block in it has log format version {version}", f"this release reads version {FORMAT}"
+        )
+    headers, position = _parse_headers(block, _HEAD + _TWO_INTS.size, name)
+    length = _LONG.unpack_from(block, position)[0]
+    content = block[position + _LONG.size : position + _LONG.size + length]
+    return Block(BlockKind(kind), headers, content)
+
+
+def _parse_headers(block: memoryview, position: int, name: str) -> tuple[dict[Header, str], int]:
+    headers: dict[Header, str] = {}
+    count = _INT.unpack_from(block, position)[0]
+    position += _INT.size
+    for _ in range(count):
+        key, length = _TWO_INTS.unpack_from(block, position)
+        position += _TWO_INTS.size
+        try:
+            headers[Header(key)] = str(block[position : position + length], "utf-8")
+        except ValueError:
+            raise Unsupported(
+                f"read {name}", f"a block in it has the unknown header {key}", "use a release that knows it"
+            ) from None
+        position += length
+    return headers, position

@@ -1,0 +1,9 @@
+"""One table schema in three tongues: Arrow (inside the engine), Avro (in Hudi's files) and Spark (at its face)."""
+
+from __future__ import annotations
+
+from .avro import avro_json, from_avro
+from .columns import META_COLUMNS, with_meta, without_meta
+from .spark import ddl, from_spark, to_spark
+
+__all__ = ["META_COLUMNS", "avro_json", "ddl", "from_avro", "from_spark", "to_spark", "with_meta", "without_meta"]

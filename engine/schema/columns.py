@@ -1,0 +1,26 @@
+"""Hudi's own columns, and the table's columns beside them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+META_COLUMNS: Final = (
+    "_hoodie_commit_time",
+    "_hoodie_commit_seqno",
+    "_hoodie_record_key",
+    "_hoodie_partition_path",
+    "_hoodie_file_name",
+)
+"""The first columns of every base file and log record; strings, never null (hudi-format §6.2)."""
+
+
+def with_meta(schema: pa.Schema) -> pa.Schema:
+    """The schema of files and reads: the meta columns before those of the table."""
+    return pa.schema([*(pa.field(name, pa.string()) for name in META_COLUMNS), *schema])
+
+
+def without_meta(schema: pa.Schema) -> pa.Schema:
+    """The table's own columns."""
+    return pa.schema([field for field in schema if field.name not in META_COLUMNS])

@@ -1,0 +1,115 @@
+"""Arrow schemas as Spark's, and back. Nothing here imports pyspark before it is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from ..errors import Unsupported
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+_PRIMITIVES: Final[tuple[tuple[pa.DataType, str, str], ...]] = (  # Arrow, DDL, class; of several Arrow types the first
+    (pa.bool_(), "BOOLEAN", "BooleanType"),  # is the one to write
+    (pa.int32(), "INT", "IntegerType"),
+    (pa.int64(), "BIGINT", "LongType"),
+    (pa.float32(), "FLOAT", "FloatType"),
+    (pa.float64(), "DOUBLE", "DoubleType"),
+    (pa.string(), "STRING", "StringType"),
+    (pa.binary(), "BINARY", "BinaryType"),
+    (pa.date32(), "DATE", "DateType"),
+    (pa.timestamp("us", "UTC"), "TIMESTAMP", "TimestampType"),
+    (pa.timestamp("ms", "UTC"), "TIMESTAMP", "TimestampType"),
+    (pa.timestamp("us"), "TIMESTAMP_NTZ", "TimestampNTZType"),
+    (pa.timestamp("ms"), "TIMESTAMP_NTZ", "TimestampNTZType"),
+)
+
+
+def ddl(schema: pa.Schema) -> str:
+    """The schema as the column list of a Spark ``CREATE TABLE``."""
+    return ", ".join(_ddl_field(field, " ") for field in schema)
+
+
+def to_spark(schema: pa.Schema) -> StructType:
+    """The schema of the DataFrames that hold such rows."""
+    from pyspark.sql import types
+
+    return types.StructType([types.StructField(f.name, _to_spark(f.type, f.name), f.nullable) for f in schema])
+
+
+def from_spark(struct: StructType | str) -> pa.Schema:
+    """The Arrow schema of a Spark schema, given as a StructType or (this needs a running Spark) as DDL.
+
+    Raises `Unsupported` for types that not every reader of Hudi tables understands.
+    """
+    from pyspark.sql import types
+
+    parsed = types.StructType.fromDDL(struct) if isinstance(struct, str) else struct
+    assert isinstance(parsed, types.StructType)
+    return pa.schema([pa.field(f.name, _from_spark(f.dataType, f.name), f.nullable) for f in parsed.fields])
+
+
+def _ddl_field(field: pa.Field, between: str) -> str:
+    quoted = field.name.replace("`", "``")
+    return f"`{quoted}`{between}{_ddl_type(field.type, field.name)}{'' if field.nullable else ' NOT NULL'}"
+
+
+def _ddl_type(kind: pa.DataType, name: str) -> str:
+    for arrow, text, _ in _PRIMITIVES:
+        if kind.equals(arrow):
+            return text
+    if pa.types.is_decimal128(kind):
+        return f"DECIMAL({kind.precision}, {kind.scale})"
+    if pa.types.is_list(kind):
+        return f"ARRAY<{_ddl_type(kind.value_type, name)}>"
+    if pa.types.is_map(kind):
+        return f"MAP<{_ddl_type(kind.key_type, name)}, {_ddl_type(kind.item_type, name)}>"
+    if pa.types.is_struct(kind):
+        return f"STRUCT<{', '.join(_ddl_field(field, ': ') for field in kind)}>"
+    raise _no_spark_type(kind, name)
+
+
+def _to_spark(kind: pa.DataType, name: str) -> DataType:
+    from pyspark.sql import types
+
+    for arrow, _, spark in _PRIMITIVES:
+        if kind.equals(arrow):
+            primitive: DataType = getattr(types, spark)()
+            return primitive
+    if pa.types.is_list(kind):
+        return types.ArrayType(_to_spark(kind.value_type, name), kind.value_field.nullable)
+    if pa.types.is_map(kind):
+        keys, items = _to_spark(kind.key_type, name), _to_spark(kind.item_type, name)
+        return types.MapType(keys, items, kind.item_field.nullable)
+    if pa.types.is_struct(kind):
+        return to_spark(pa.schema(list(kind)))
+    if pa.types.is_decimal128(kind):
+        return types.DecimalType(kind.precision, kind.scale)
+    raise _no_spark_type(kind, name)
+
+
+def _from_spark(kind: DataType, name: str) -> pa.DataType:
+    from pyspark.sql import types
+
+    if isinstance(kind, types.ArrayType):
+        return pa.list_(pa.field("element", _from_spark(kind.elementType, name), kind.containsNull))
+    if isinstance(kind, types.MapType) and isinstance(kind.keyType, types.StringType):
+        return pa.map_(pa.string(), pa.field("value", _from_spark(kind.valueType, name), kind.valueContainsNull))
+    if isinstance(kind, types.StructType):
+        return pa.struct(list(from_spark(kind)))
+    if isinstance(kind, types.DecimalType):
+        return pa.decimal128(kind.precision, kind.scale)
+    for arrow, _, spark in _PRIMITIVES:
+        if kind == getattr(types, spark)():
+            return arrow
+    raise Unsupported(
+        f"store the column {name!r}",
+        f"readers of Hudi tables do not agree on Spark's type {kind.simpleString()}",
+        "cast it to int, bigint, string, timestamp or another type that they share first",
+    )
+
+
+def _no_spark_type(kind: pa.DataType, name: str) -> Unsupported:
+    return Unsupported(f"show the column {name!r} to Spark", f"Spark has no type {kind}", "leave the column out")
