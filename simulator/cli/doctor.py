@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import click
 
 from .command import answer, debug_option, json_option
@@ -12,22 +14,22 @@ from .outcome import Exit
 @json_option
 @debug_option
 def command(as_json: bool) -> Exit:
-    """Check Python, Java, PySpark, SPARK_HOME and disk, the way the Spark session checks them before it starts.
+    """Check Python, Java, PySpark, SPARK_HOME and disk, as the Spark session does before it starts.
 
-    One line a check. Exit code 0 when the engine can run here, 4 when it cannot.
+    One line a check: found, needed, how to install it here. Exit code 0 when the engine can run on this machine,
+    4 when it cannot. Everything that needs no Spark (explore, list, replay on the model) works all the same.
 
     \b
     Examples:
       nbcc doctor
       nbcc doctor --json
     """
-    from nbcc.engine.spark.session import checks
+    from nbcc.engine.spark.checks import checks
 
-    results = [*checks()]
+    findings = checks()
     if as_json:
-        answer({"checks": [{"name": r.name, "ok": r.ok, "message": r.message} for r in results]})
+        answer({"checks": [dataclasses.asdict(finding) for finding in findings]})
     else:
-        width = max(len(r.name) for r in results)
-        for r in results:
-            click.echo(f"{'ok  ' if r.ok else 'FAIL'}  {r.name:{width}}  {r.message}")
-    return Exit.AGREES if all(r.ok for r in results) else Exit.COULD_NOT_RUN
+        for finding in findings:
+            click.echo(f"{'ok  ' if finding.ok else 'FAIL'}  {finding}")
+    return Exit.AGREES if all(finding.ok for finding in findings) else Exit.COULD_NOT_RUN

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from .command import Run, debug_option
-from .outcome import CannotRun, Exit
+from .outcome import Exit
 
 # In the order in which a newcomer meets them; each is the module of that name beside this one.
 COMMANDS = ("demo", "check", "explore", "replay", "list", "doctor")
@@ -82,12 +82,9 @@ def _explain(error: Exception) -> Exit:
         # The reader of our answer went away (`nbcc list actions | head -1`): no more output, no complaint at shutdown.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.AGREES
-    if isinstance(error, CannotRun):
+    if (code := _typed(error)) is not None:
         click.echo(f"Error: {error}", err=True)
-        return Exit.COULD_NOT_RUN
-    if _is_users_mistake(error):
-        click.echo(f"Error: {error}", err=True)
-        return Exit.BAD_INPUT
+        return code
     with tempfile.NamedTemporaryFile("w", prefix="nbcc-", suffix=".log", delete=False) as log:
         traceback.print_exception(error, file=log)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
@@ -95,10 +92,10 @@ def _explain(error: Exception) -> Exit:
     return Exit.COULD_NOT_RUN
 
 
-def _is_users_mistake(error: Exception) -> bool:
-    """Typed errors of the engine name what was asked, what exists and what to do: their text is the message."""
-    try:
-        from nbcc.engine.errors import NbccError
-    except ImportError:  # a broken installation must not hide the error that is being explained
-        return False
-    return isinstance(error, NbccError)
+def _typed(error: Exception) -> Exit | None:
+    """Typed errors name what was asked, what exists and what to do: their text is the message. None: a bug of ours."""
+    from nbcc.engine.errors import CannotRun, NbccError
+
+    if isinstance(error, CannotRun):
+        return Exit.COULD_NOT_RUN
+    return Exit.BAD_INPUT if isinstance(error, NbccError) else None

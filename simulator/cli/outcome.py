@@ -44,7 +44,3 @@ OF_VERDICT = {
     "DISAGREED": Exit.VIOLATED,
     "UNDETERMINED": Exit.UNDETERMINED,
 }
-
-
-class CannotRun(Exception):
-    """The question was fine, the machine is not: one sentence with what was found, what is needed and the remedy."""

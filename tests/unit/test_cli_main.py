@@ -8,9 +8,9 @@ from pathlib import Path
 import click
 import pytest
 
-from nbcc.engine.errors import BadInput
+from nbcc.engine.errors import BadInput, CannotRun
 from nbcc.simulator.cli import main
-from nbcc.simulator.cli.outcome import CannotRun, Exit, gravest
+from nbcc.simulator.cli.outcome import Exit, gravest
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException | None = None, code: Exit | None = None) -> None:
@@ -37,7 +37,8 @@ def test_the_exit_code_is_the_commands_outcome(monkeypatch: pytest.MonkeyPatch, 
     [
         (BadInput("read at 5", "the first commit is 7", "ask for 7 or later"), 2,
          "Error: Asked to read at 5, but the first commit is 7: ask for 7 or later.\n"),
-        (CannotRun("found no java"), 4, "Error: found no java\n"),
+        (CannotRun("start Spark", "there is no Java", "install one"), 4,
+         "Error: Asked to start Spark, but there is no Java: install one.\n"),
         (KeyboardInterrupt(), 130, "\ninterrupted\n"),
     ],
 )  # fmt: skip
@@ -67,7 +68,7 @@ def test_our_own_bug_is_one_line_with_a_log(
 def test_debug_shows_the_traceback(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], arguments: list[str]
 ) -> None:
-    failing(monkeypatch, CannotRun("found no java"))
+    failing(monkeypatch, CannotRun("start Spark", "there is no Java", "install one"))
     assert main.run(arguments) == Exit.COULD_NOT_RUN
     assert "Traceback" in capsys.readouterr().err
 

@@ -1,0 +1,49 @@
+"""The names that commands take, each with its one line; looked up when asked, so that a new one appears by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Row = tuple[str, str]
+
+
+def worlds() -> list[Row]:
+    from nbcc.simulator import specs
+
+    return [(name, specs.about("worlds", name)) for name in specs.world_names()]
+
+
+def protocols() -> list[Row]:
+    from nbcc.simulator import specs
+
+    return [(name, specs.about("protocols", name)) for name in specs.protocol_names()]
+
+
+def promises() -> list[Row]:
+    from nbcc.model.promises import PROMISES
+
+    return [(promise.name, promise.about) for promise in PROMISES.values()]
+
+
+def actions() -> list[Row]:
+    from nbcc.model.actions import mechanisms
+
+    return [(action.name, action.about) for mechanism in mechanisms() for action in mechanism.actions]
+
+
+def mutants() -> list[Row]:
+    import tomllib
+    from importlib.resources import files
+
+    folder = files("nbcc") / "specs" / "mutants"
+    found = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda e: e.name)
+    return [(e.name.removesuffix(".toml"), str(tomllib.loads(e.read_text("utf-8")).get("about", ""))) for e in found]
+
+
+KINDS: dict[str, Callable[[], list[Row]]] = {
+    "worlds": worlds,
+    "protocols": protocols,
+    "promises": promises,
+    "actions": actions,
+    "mutants": mutants,
+}
