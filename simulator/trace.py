@@ -7,6 +7,7 @@ of the first instant by requested time, ``c1`` that instant's completion time. S
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -133,7 +134,7 @@ def with_verdict(trace: Trace, verdict: str, because: str, promise: str = "") ->
 def context_switches(steps: Iterable[Step]) -> int:
     """How often the next step is another actor's."""
     actors = [step.actor for step in steps]
-    return sum(one != other for one, other in zip(actors, actors[1:], strict=False))
+    return sum(one != other for one, other in itertools.pairwise(actors))
 
 
 def _rows(batches: Batches) -> Iterable[dict[str, Any]]:

@@ -33,7 +33,7 @@ class Watched(Protocol):
     actor: str
 
 
-class LeakOutsideSeams(Exception):  # noqa: N818
+class LeakOutsideSeams(Exception):
     """An actor did I/O that the conductor did not see, so that its order was not chosen by the schedule."""
 
 

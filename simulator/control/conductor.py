@@ -24,11 +24,11 @@ class ActorCrashed(BaseException):
     """Unwinds the thread of a crashed actor. Not an Exception: no ``except Exception`` of the engine may stop it."""
 
 
-class ActorSilent(Exception):  # noqa: N818
+class ActorSilent(Exception):
     """An actor neither reached a scheduling point nor returned in time; the message holds its stack."""
 
 
-class ActorBlocked(Exception):  # noqa: N818
+class ActorBlocked(Exception):
     """The actor's next call cannot proceed: the lock that it asks for is held."""
 
 

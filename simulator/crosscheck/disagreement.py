@@ -16,7 +16,7 @@ class Difference(NamedTuple):
         return f"{self.what}: the model says {_shown(self.model)}, the system {_shown(self.system)}"
 
 
-class Disagreement(Exception):  # noqa: N818
+class Disagreement(Exception):
     """Model and system differ. ``step`` counts the steps taken, the last of which showed it."""
 
     def __init__(self, step: int, difference: Difference) -> None:
@@ -29,7 +29,7 @@ class Disagreement(Exception):  # noqa: N818
 
 
 def first_difference(what: str, model: Any, system: Any) -> Difference | None:
-    """The difference of two observables, narrowed down to the elements that differ if both are tuples; None if equal."""
+    """The difference of two observables, narrowed down to the elements that differ; None if equal."""
     if model == system:
         return None
     if isinstance(model, tuple) and isinstance(system, tuple):

@@ -68,9 +68,22 @@ class History:
             self._observe("read", self._symbols.rows(read))
 
     def finish(self) -> None:
-        """Compare every read that the history makes possible."""
+        """Compare every read that the history makes possible, and ask the system for complaints of its own."""
         for query in final_queries(self._seen.get("timeline", ())):
             self._compare_rows(query)
+        complaints = getattr(self.system, "complaints", tuple)()
+        self._compare("segments that are not atomic", (), tuple(complaints))
+
+    @property
+    def written(self) -> set[tuple[str, int]]:
+        """The writes that have begun: (actor, number)."""
+        return {(actor, number) for (actor, _), last in self._started.items() for number in range(1, last + 1)}
+
+    @property
+    def compaction_overlaps_write(self) -> bool:
+        """Whether a compaction and a write are pending now."""
+        pending = {action for action, _, _, completed in self._seen.get("timeline", ()) if completed is None}
+        return {"compaction", "deltacommit"} <= pending
 
     # one step on the system
 

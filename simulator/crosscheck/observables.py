@@ -5,6 +5,7 @@ An observable is a name and two ways to get it: from the model's state and from 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -71,7 +72,7 @@ def final_queries(timeline: tuple[Any, ...], most_windows: int = 12) -> Iterator
     points = [0, *ends]
     windows = [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]
     if len(windows) > most_windows:
-        windows = [*zip(points, points[1:], strict=False), (0, ends[-1])]
+        windows = [*itertools.pairwise(points), (0, ends[-1])]
     for after, until in windows:
         yield Query("incremental", after=after, until=until)
         yield Query("changes", after=after, until=until)

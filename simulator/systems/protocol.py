@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
-class CannotStep(Exception):  # noqa: N818
+class CannotStep(Exception):
     """The system cannot do what the model says is possible now; the message says where it stands."""
 
 

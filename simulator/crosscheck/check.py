@@ -1,0 +1,168 @@
+"""Many random histories of model and system, drawn and shrunk by Hypothesis. Agreement is evidence, never a proof."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nbcc.model import Model, Protocol, World
+
+from .. import trace as traces
+from ..schedule import Choose, Pct, Random, Schedule, Swarm
+from ..systems import System
+from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
+from .disagreement import Disagreement
+from .draws import draw_batches, draw_world
+from .history import History
+from .mapping import MAPPING, Row
+from .report import CheckReport, Tally
+
+Factory = Callable[[World, Protocol, traces.Batches], System]
+SCHEDULES: dict[str, Callable[[], Schedule]] = {
+    "random": Random,
+    "pct": Pct,
+    "swarm of random": lambda: Swarm(Random()),
+    "swarm of pct": lambda: Swarm(Pct()),
+}
+PINNED_ONE_IN = 5
+
+
+@dataclass
+class Setting:
+    """What every history of a check has in common. ``world`` None: each history draws its own."""
+
+    factory: Factory
+    protocol: Protocol = field(default_factory=Protocol)
+    world: World | None = None
+    mapping: Sequence[Row] = field(default_factory=lambda: MAPPING)
+    wrap: Callable[[Schedule], Schedule] = lambda schedule: schedule
+    after: Callable[[History], None] | None = None  # a further comparison once a history has ended
+    model: Callable[[World, Protocol], Model] = Model
+    found_by: str = ""
+
+
+class Check:
+    """Plays histories and remembers what they were; `disagreed` is the trace of the last one that failed."""
+
+    def __init__(self, setting: Setting) -> None:
+        self.setting = setting
+        self.tally = Tally()
+        self.coverage = EdgeCoverage()
+        self.disagreed: traces.Trace | None = None
+
+    def play(self, choose: Choose) -> None:
+        """One history; every decision comes from ``choose``.
+
+        Raises:
+            Disagreement: model and system differ.
+        """
+        setting = self.setting
+        world = setting.world or (PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose))
+        pinned = world == PINNED and setting.model is Model
+        model = pinned_model(setting.protocol) if pinned else setting.model(world, setting.protocol)
+        batches = draw_batches(choose, world)
+        schedule = setting.wrap(list(SCHEDULES.values())[choose(len(SCHEDULES))]())
+        system = setting.factory(world, setting.protocol, batches)
+        history = History(model, system, batches, setting.mapping)
+        try:
+            overlapped = self._steps(history, schedule, choose, pinned)
+            history.finish()
+            if setting.after is not None:
+                setting.after(history)
+        except Disagreement as disagreement:
+            self.disagreed = trace_of(history, batches, disagreement, setting.found_by)
+            raise
+        finally:
+            close(system)
+        self.tally.add(history.steps, overlapped)
+
+    def _steps(self, history: History, schedule: Schedule, choose: Choose, pinned: bool) -> bool:
+        model, overlapped = history.model, False
+        actors = [actor for actors in model.actors.values() for actor in actors]
+        schedule.begin(choose, actors, sorted({row.action for row in model.rows_of_table}))
+        while enabled := history.enabled():
+            step = schedule.next(choose, enabled)
+            if step is None:
+                break
+            if pinned:
+                self.coverage.visit(model, history.state, step)
+            history.take(step)
+            overlapped = overlapped or history.compaction_overlaps_write
+        return overlapped
+
+
+def close(system: System) -> None:
+    """Let a system that holds threads or files give them back."""
+    end = getattr(system, "close", None)
+    if end is not None:
+        end()
+
+
+def trace_of(history: History, batches: traces.Batches, disagreement: Disagreement, found_by: str) -> traces.Trace:
+    """The trace of a history that disagreed, with the rows of the writes that had begun."""
+    difference = disagreement.difference
+    return traces.Trace(
+        world=history.model.world,
+        protocol=history.model.protocol,
+        steps=tuple(history.steps),
+        batches={write: batch for write, batch in batches.items() if write in history.written},
+        observed=tuple(history.observed),
+        title=f"the model and the system differ: {difference.what}",
+        verdict="DISAGREED",
+        because=str(disagreement),
+        found_by=found_by,
+    )
+
+
+def run(
+    setting: Setting,
+    examples: int,
+    seed: int = 0,
+    seconds: float | None = None,
+    shrinks: bool = True,
+    progress: Callable[[int], None] | None = None,
+    traces_dir: Path | None = None,
+) -> CheckReport:
+    """Play up to ``examples`` histories, or as many as start within ``seconds``; stop at the first disagreement.
+
+    With ``shrinks`` Hypothesis then looks for a simpler history with a disagreement. The same seed plays the same.
+    """
+    from .drawing import given_choices  # Hypothesis is needed by whoever checks, not by whoever imports us
+
+    check = Check(setting)
+    began = time.monotonic()
+
+    def one(choose: Choose) -> None:
+        if seconds is None or time.monotonic() - began < seconds or check.disagreed:
+            check.play(choose)
+            if progress is not None:
+                progress(len(check.tally.lengths))
+
+    given_choices(one, examples=examples, seed=seed, shrinks=shrinks, expected=Disagreement)
+    report = _report(check, seed, time.monotonic() - began)
+    if report.found is not None and traces_dir is not None:
+        traces.save(report.found, traces_dir)
+    return report
+
+
+def _report(check: Check, seed: int, seconds: float) -> CheckReport:
+    tally = check.tally
+    return CheckReport(
+        histories=len(tally.lengths),
+        steps=sum(tally.lengths),
+        lengths=tuple(tally.lengths),
+        switches=tuple(tally.switches),
+        overlapping=tally.overlapping,
+        edges=check.coverage.count(),
+        all_edges=all_edges(check.setting.protocol),
+        seconds=seconds,
+        seed=seed,
+        differences=tally.differences,
+        skipped=tally.skipped,
+        found=check.disagreed,
+    )
+
+

@@ -1,0 +1,108 @@
+"""What a check has to say: how much it played, what of it was interesting, and the disagreement, if there was one."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from nbcc.model import Step
+
+from ..trace import Trace, context_switches
+from ..view.text import render
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """Figures of a check.
+
+    ``overlapping`` counts histories in which a compaction was pending while a write was; ``edges`` of ``all_edges`` of
+    the pinned world were taken; ``differences`` counts, by rule, where another reader answers differently as predicted;
+    ``skipped`` counts what a system could not be asked for. ``found`` is the trace of a disagreement, shrunk.
+    """
+
+    histories: int
+    steps: int
+    lengths: tuple[int, ...]
+    switches: tuple[int, ...]
+    overlapping: int
+    edges: int
+    all_edges: int
+    seconds: float
+    seed: int
+    differences: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    found: Trace | None = None
+
+    @property
+    def agreed(self) -> bool:
+        """No history disagreed, and there was one."""
+        return self.found is None and self.histories > 0
+
+    @property
+    def exit_code(self) -> int:
+        """0 agreed, 1 disagreed, 3 nothing was played."""
+        return 1 if self.found is not None else 0 if self.histories else 3
+
+    @property
+    def sentence(self) -> str:
+        """The verdict. It never says that anything holds: histories are drawn at random."""
+        if self.found is not None:
+            return f"DISAGREED after {self.histories} histories: {self.found.because}"
+        if not self.histories:
+            return "UNDETERMINED: no history was played"
+        return f"AGREED in {self.histories} histories, {self.steps} steps (random: no proof)"
+
+    @property
+    def text(self) -> str:
+        """The verdict, the figures, and the interleaving of a disagreement."""
+        figures = [
+            f"  median {median(self.lengths):g} steps, {median(self.switches):g} context switches a history",
+            f"  {100 * self.overlapping / self.histories:.0f} % with a compaction overlapping a write",
+            f"  {self.edges} of {self.all_edges} edges of the pinned world "
+            f"({100 * self.edges / self.all_edges:.0f} %, up to renaming)",
+            f"  seed {self.seed}, {self.seconds:.1f} s",
+            *(f"  {rule}: {count} answers differ, as predicted" for rule, count in sorted(self.differences.items())),
+            *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
+        ]
+        told = [self.sentence, *(figures if self.histories else [])]
+        return "\n".join([*told, *(["", render(self.found)] if self.found else [])])
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The JSON value."""
+        return {
+            "format": 1,
+            "verdict": "DISAGREED" if self.found else "AGREED" if self.histories else "UNDETERMINED",
+            "histories": self.histories,
+            "steps": self.steps,
+            "median_steps": median(self.lengths) if self.lengths else 0,
+            "median_switches": median(self.switches) if self.switches else 0,
+            "overlapping": self.overlapping,
+            "edges": self.edges,
+            "all_edges": self.all_edges,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+            "differences": dict(self.differences),
+            "skipped": dict(self.skipped),
+            "trace": self.found.handle if self.found else None,
+            "because": self.found.because if self.found else "",
+        }
+
+
+class Tally:
+    """Adds up histories while a check runs."""
+
+    def __init__(self) -> None:
+        self.lengths: list[int] = []
+        self.switches: list[int] = []
+        self.overlapping = 0
+        self.differences: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+
+    def add(self, steps: Sequence[Step], overlapped: bool) -> None:
+        """A history has been played to its end."""
+        self.lengths.append(len(steps))
+        self.switches.append(context_switches(steps))
+        self.overlapping += overlapped

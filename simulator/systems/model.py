@@ -1,0 +1,68 @@
+"""The model as a system: what a replay observes without any engine, and a second opinion under other settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from nbcc.model import Model, Query, Refused, Step
+
+from ..crosscheck.observables import Batch, canonical_rows, model_rows, model_slices, model_timeline
+from .protocol import CannotStep
+
+
+class ModelSystem:
+    """Steps of a model taken one by one. Its crash and its faults are steps like any other."""
+
+    name = "model"
+
+    def __init__(self, model: Model, batches: Mapping[tuple[str, int], Batch] | None = None) -> None:
+        self.model = model
+        self.state = model.initial
+        self.data: dict[int, Batch] = {}
+
+    def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> ModelOperation:
+        return ModelOperation(self, actor, args.get("batch"))
+
+    def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        """A step that is no operation's."""
+        self.take(Step(actor, action, tuple(args.items())))
+        return {}
+
+    def take(self, step: Step) -> None:
+        """Go on by one step."""
+        try:
+            self.state = self.model.apply(self.state, step)
+        except Refused as refused:
+            raise CannotStep("; ".join(refused.reasons)) from refused
+
+    def timeline(self) -> tuple[Any, ...]:
+        return model_timeline(self.model, self.state)
+
+    def slices(self) -> tuple[Any, ...]:
+        return model_slices(self.model, self.state)
+
+    def rows(self, query: Query) -> tuple[Any, ...]:
+        return model_rows(self.model, self.state, query, self.data)
+
+
+class ModelOperation:
+    """One actor's steps from one start on."""
+
+    def __init__(self, system: ModelSystem, actor: str, batch: Batch | None) -> None:
+        self._system, self._actor, self._batch = system, actor, batch
+
+    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        system = self._system
+        before = {entry[2] for entry in system.timeline()}
+        state = system.state
+        system.take(Step(self._actor, action, tuple(args.items())))
+        if self._batch is not None:
+            (requested,) = {entry[2] for entry in system.timeline()} - before
+            system.data[requested], self._batch = self._batch, None
+        if action == "reader_reads":
+            return {"rows": canonical_rows(system.model.answer(state, self._actor, system.data))}
+        return {}
+
+    def crash(self) -> None:
+        self._system.take(Step(self._actor, "actor_crashes"))

@@ -1,0 +1,3 @@
+"""Traces for people."""
+
+from __future__ import annotations

@@ -1,0 +1,81 @@
+"""A trace as fixed-width text: one line a step, one column an actor, then why, and how to see it again.
+
+Columns: the number of the step; the actors in order of appearance, the step in its actor's column; what became visible
+on the timeline. The text is a function of the trace alone, so a replay that observed the same prints the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from nbcc.model import Step
+
+from ..trace import Trace, context_switches
+
+
+def render(trace: Trace) -> str:
+    """The trace in lines of equal layout, ending with the command that replays it; no newline at the end."""
+    return "\n".join([*_head(trace), "", *_table(trace), "", *_foot(trace)])
+
+
+def cell(step: Step) -> str:
+    """``writes log (group 0, version 1)``: the action without its actor's kind, and its arguments."""
+    words = step.action.split("_")[1:] or [step.action]
+    args = ", ".join(f"{name} {_shown(value)}" for name, value in step.args)
+    return " ".join(words) + (f" ({args})" if args else "")
+
+
+def _head(trace: Trace) -> Iterator[str]:
+    actors = {step.actor for step in trace.steps}
+    size = f"{len(trace.steps)} steps, {context_switches(trace.steps)} context switches, {len(actors)} actors"
+    yield f"{trace.verdict or 'TRACE'}  {trace.promise + '  ' if trace.promise else ''}{trace.title}".rstrip()
+    yield f"  {size}"
+    yield f"  world     {_world(trace)}"
+    yield f"  protocol  {_pairs(trace.protocol.differences()) or 'default: keeps every promise'}"
+
+
+def _world(trace: Trace) -> str:
+    world = trace.world
+    actors = ", ".join(f"{count} {kind}" for kind, count in world.actors.items() if count)
+    table = f"{world.partitions} x {world.buckets} file groups, {world.merge_mode.lower().replace('_', ' ')}"
+    return f"{world.name + ': ' if world.name else ''}{actors}; {table}"
+
+
+def _table(trace: Trace) -> Iterator[str]:
+    actors = list(dict.fromkeys(step.actor for step in trace.steps))
+    widths = {a: max([len(a), *(len(cell(s)) for s in trace.steps if s.actor == a)]) for a in actors}
+    number = len(str(len(trace.steps)))
+    yield _line(" " * number, [actor.ljust(widths[actor]) for actor in actors], "on the timeline")
+    observed = trace.observed or ({},) * len(trace.steps)
+    for i, (step, seen) in enumerate(zip(trace.steps, observed, strict=True), start=1):
+        cells = [(cell(step) if step.actor == actor else "").ljust(widths[actor]) for actor in actors]
+        yield _line(str(i).rjust(number), cells, "; ".join(_new(seen)))
+
+
+def _line(number: str, cells: Sequence[str], effect: str) -> str:
+    return f"  {number} | " + " | ".join(cells) + f" | {effect}".rstrip()
+
+
+def _new(seen: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    yield from seen.get("timeline", ())
+    for name in ("snapshot", "read"):
+        if name in seen:
+            yield f"{name}: {', '.join(seen[name]) or 'no rows'}"
+
+
+def _foot(trace: Trace) -> Iterator[str]:
+    if trace.because:
+        yield f"because {trace.because}"
+    if trace.found_by:
+        yield f"found by {trace.found_by}"
+    yield f"handle {trace.handle}; see it again: nbcc replay {trace.handle}"
+
+
+def _pairs(given: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in given.items())
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, tuple | list):
+        return " ".join(map(str, value)) if value else "nothing"
+    return str(value)
