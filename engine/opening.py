@@ -1,0 +1,88 @@
+"""A table's config from its storage, and onto it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+
+from .config import TableConfig, from_properties, to_properties
+from .errors import BadInput, NotATable
+from .properties import decode_properties, encode_properties, table_checksum
+from .schema import from_avro, without_meta
+from .storage import NotFound, Storage
+from .timeline import Timeline, load, load_commit
+
+PROPERTIES: Final = ".hoodie/hoodie.properties"
+BACKUP: Final = ".hoodie/hoodie.properties.backup"
+
+_SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
+"""Operations whose commits do not tell the table's schema."""
+
+
+def create_table(storage: Storage, config: TableConfig) -> None:
+    """Make an empty table of ours. Raises `BadInput`, and changes nothing, if the place is not empty."""
+    here = f"create a table at {storage.url}"
+    if found := storage.list(""):
+        example = found[0].path
+        raise BadInput(here, f"{len(found)} files are there already ({example}, …)", "choose a place that is empty")
+    if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
+        raise BadInput(here, "somebody else has just created one there", "open that table instead")
+
+
+def open_table(storage: Storage) -> TableConfig:
+    """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if we cannot read it.
+
+    Tables of ours keep their schema in their properties; of others the newest commit tells it (hudi-format §4.4).
+    """
+    values = _load_properties(storage)
+    created_with = values.get("hoodie.table.create.schema")
+    if "nbcc.format" in values and created_with:
+        return from_properties(values, from_avro(created_with))
+    from_properties(values, pa.schema([]))  # refuse first what cannot be read
+    schema = _latest_schema(storage, load(storage)) or created_with
+    if schema is None:
+        raise NotATable(
+            f"open the table at {storage.url}", "neither its commits nor its properties tell its columns", "write to it"
+        )
+    return from_properties(values, without_meta(from_avro(schema)))
+
+
+def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
+    """Avro JSON of the newest commit, by requested time, that can have changed the schema."""
+    for instant in reversed(timeline.instants):
+        if instant.completed and instant.writes:
+            commit = load_commit(storage, instant)
+            if commit.operation not in _SCHEMA_KEEPERS and commit.extra.get("schema"):
+                return commit.extra["schema"]
+    return None
+
+
+def _load_properties(storage: Storage) -> dict[str, str]:
+    """The properties, or their backup where an update was cut short (§2.2)."""
+    found = False
+    for path in (PROPERTIES, BACKUP):
+        try:
+            values = decode_properties(storage.get(path))
+        except NotFound:
+            continue
+        found = True
+        if _intact(values):
+            return values
+    if not found:
+        raise NotATable(
+            f"open the table at {storage.url}", f"there is no {PROPERTIES}", "create it, or check the path for a typo"
+        )
+    raise NotATable(
+        f"open the table at {storage.url}",
+        f"{PROPERTIES} is incomplete, or its checksum is not that of its table name",
+        "restore the file; readers of Hudi refuse it as it is",
+    )
+
+
+def _intact(values: dict[str, str]) -> bool:
+    name = values.get("hoodie.table.name")
+    if name is None:
+        return False
+    expected = table_checksum(name, values.get("hoodie.database.name", ""))
+    return values.get("hoodie.table.checksum", expected) == expected

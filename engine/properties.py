@@ -1,0 +1,78 @@
+"""Java properties text, as ``hoodie.properties`` is written (hudi-format §2.1, §2.3)."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+_SHORT: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_ESCAPED: Final = {**{char: f"\\{letter}" for letter, char in _SHORT.items()}, **{c: f"\\{c}" for c in "\\:=#!"}}
+_ESCAPE: Final = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_SEPARATOR: Final = re.compile(r"[ \t\f]*[=: \t\f][ \t\f]*")
+_KEY: Final = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
+
+
+def encode_properties(values: Mapping[str, str]) -> bytes:
+    """The text of `values` in their order, ASCII only, one a line."""
+    lines = [f"{_escape(key).replace(' ', chr(92) + ' ')}={_escape(value)}\n" for key, value in values.items()]
+    return "".join(["#\n", *lines]).encode("ascii")
+
+
+def decode_properties(data: bytes) -> dict[str, str]:
+    """The properties in a text; of a key given twice, the last."""
+    values: dict[str, str] = {}
+    for line in _logical_lines(data.decode("latin-1")):
+        found = _KEY.match(line)
+        assert found is not None, "the pattern matches the empty key"
+        rest = line[found.end() :]
+        separator = _SEPARATOR.match(rest)
+        values[_unescape(found[0])] = _unescape(rest[separator.end() :] if separator else rest)
+    return values
+
+
+def table_checksum(name: str, database: str = "") -> str:
+    """``hoodie.table.checksum``: a wrong one makes Spark refuse the table."""
+    return str(zlib.crc32(f"{database}.{name}".encode()))
+
+
+def _escape(text: str) -> str:
+    escaped = "".join(_escape_char(char) for char in text)
+    return f"\\{escaped}" if escaped.startswith(" ") else escaped
+
+
+def _escape_char(char: str) -> str:
+    if char in _ESCAPED:
+        return _ESCAPED[char]
+    if " " <= char <= "~":
+        return char
+    units = char.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04X}" for at in range(0, len(units), 2))
+
+
+def _unescape(text: str) -> str:
+    plain = _ESCAPE.sub(_unescape_one, text).removesuffix("\\")
+    return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two escapes may be one character
+
+
+def _unescape_one(found: re.Match[str]) -> str:
+    code = found[1]
+    return chr(int(code[1:], 16)) if len(code) > 1 else _SHORT.get(code, code)
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines with their continuations, without comments and leading blanks."""
+    pending = ""
+    for natural in re.split(r"\r\n|\n|\r", text):
+        line = natural.lstrip(" \t\f")
+        if not pending and line.startswith(("#", "!")):
+            continue
+        if (len(line) - len(line.rstrip("\\"))) % 2:
+            pending += line[:-1]
+            continue
+        if pending or line:
+            yield pending + line
+        pending = ""
+    if pending:
+        yield pending
