@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import chain
+from operator import itemgetter
 from typing import Any, NamedTuple, TypeVar
 
 from . import actions
@@ -162,9 +163,9 @@ class Model:
         position = self._position[name]
         return self._values[position][state[position]]
 
-    def footprint(self, state: State, names: Iterable[str]) -> State:
-        """The numbers of some components: equal exactly where their values are."""
-        return tuple([state[self._position[name]] for name in names])
+    def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
+        """A function of a state: equal exactly where the values of these components are."""
+        return itemgetter(*(self._position[name] for name in names))
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
         """`compute(*values of reads)`, once per `key` and distinct footprint."""

@@ -1,0 +1,12 @@
+"""What a reader, a service and a writer are promised, each a named function with a message (design, section 4)."""
+
+from __future__ import annotations
+
+from .promise import Promise
+from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
+from .services import PART, QUIET
+from .writers import CANARY, LAWS, MONO
+
+PROMISES: dict[str, Promise] = {p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, MONO, LAWS)}
+
+__all__ = ["CANARY", "PROMISES", "Promise"]

@@ -1,0 +1,38 @@
+"""What must be read, in terms of completed writes alone: no file slice, no base file, no plan is known here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from ..table import Log, Write
+
+
+class Row(NamedTuple):
+    """What a log holds for the one key that is looked at."""
+
+    ordering: int
+    deleted: bool
+
+
+def completed(published: Iterable[object], after: float, until: float) -> tuple[Write, ...]:
+    """The writes that completed in (after, until], by completion."""
+    writes = (entry for entry in published if isinstance(entry, Write))
+    inside = (write for write in writes if write.completed is not None and after < write.completed <= until)
+    return tuple(sorted(inside, key=lambda write: write.completed or 0))
+
+
+def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
+    """The log files in a file group by (completion, version): between equal ordering values the last one wins."""
+    by_completion = sorted(writes, key=lambda write: write.completed or 0)
+    return tuple(
+        (write.requested, version)
+        for write in by_completion
+        for version in sorted(version for in_group, version in write.files if in_group == group)
+    )
+
+
+def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:
+    """The log whose row for the key outranks all others, None if no log has one; `logs` as from `logs_by_rank`."""
+    here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]
+    return max(here)[2] if here else None

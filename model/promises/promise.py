@@ -1,0 +1,34 @@
+"""The shape of a promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ..model import Model, State
+from ..step import Step
+
+
+def _always(model: Model) -> str | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """A promise over states, or over steps where it speaks of change.
+
+    `holds(model, before, step, after)` gives None, or the sentence that says what is broken; a promise over states
+    looks at `after` alone and may be given None for the others. `sometimes` is true of a state in which the promise
+    says something: without one the promise was never put to the test. `reads` names the components both rest on;
+    a step promise may also rest on which action it is. `unfit` says why a model is none that it speaks of.
+    """
+
+    name: str
+    about: str
+    source: str
+    kind: Literal["state", "step"]
+    holds: Callable[[Model, State | None, Step | None, State], str | None]
+    sometimes: Callable[[Model, State], bool]
+    reads: Callable[[Model], tuple[str, ...]]
+    unfit: Callable[[Model], str | None] = _always

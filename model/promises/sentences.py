@@ -1,0 +1,44 @@
+"""The words of broken promises: which write, which row, which file group, which time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..table import Log, Write
+from .oracle import Row
+
+
+def write_named(write: Write) -> str:
+    """For example: w1's write (requested t1, completed t3)."""
+    which = f"write {write.number}" if write.number > 1 else "write"
+    done = f"completed t{write.completed}" if write.completed is not None else "not completed"
+    return f"{write.actor}'s {which} (requested t{write.requested}, {done})"
+
+
+def several(parts: Iterable[str]) -> str:
+    """One, two and three."""
+    words = list(parts)
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def log_named(log: Log, writes: Mapping[int, Write]) -> str:
+    """A log by the actor that wrote it; the version only where it is not the first."""
+    write = writes.get(log[0])
+    owner = f"the write requested at t{log[0]}" if write is None else write.actor
+    if write is not None and write.number > 1:
+        owner += f" in write {write.number}"
+    return owner if log[1] == 1 else f"{owner} in log version {log[1]}"
+
+
+def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
+    """The row values: who wrote what for the key."""
+    given = [
+        f"{log_named(log, writes)} {'deletes' if row.deleted else 'upserts'} with ordering value {row.ordering}"
+        for log, row in rows.items()
+    ]
+    return f"a key that {several(given)}"
+
+
+def row_of(log: Log | None, writes: Mapping[int, Write]) -> str:
+    """What a read shows of the key."""
+    return "no row" if log is None else f"the row of {log_named(log, writes)}"

@@ -1,0 +1,120 @@
+"""Promises of writers: MONO, LAWS; and the canary."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import pairwise, product
+from math import inf
+
+from ..fold import logs_of
+from ..model import Model, State
+from ..reads import base_file
+from ..record import Ranked, merge
+from ..step import Step
+from .compare import Ledger
+from .oracle import completed, logs_by_rank
+from .promise import Promise
+from .reads import groups, table_and_readers
+from .sentences import write_named
+from .services import no_service
+
+
+def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """MONO: times are pairwise distinct, requested < completed, published in the order of completion."""
+    published, plans = model.component(after, "published"), model.component(after, "plans")
+    done = {entry.requested for entry in published}
+    times = [time for entry in published for time in (entry.requested, entry.completed)]
+    times += [plan.requested for plan in plans if plan.requested not in done]
+    if len(set(times)) < len(times):
+        twice = next(time for time in times if times.count(time) > 1)
+        return f"the time t{twice} was given twice"
+    for entry in published:
+        if entry.completed <= entry.requested:
+            return f"the {entry.action} requested at t{entry.requested} completed at t{entry.completed}, not later"
+    for earlier, later in pairwise(published):
+        if later.completed < earlier.completed:
+            return (
+                f"{later.actor} published its {later.action} (completed t{later.completed}) after {earlier.actor}'s "
+                f"{earlier.action} (completed t{earlier.completed})"
+            )
+    return None
+
+
+@lru_cache(maxsize=2)
+def algebra_broken(event_time: bool) -> str | None:
+    """Merging of records with rank: the first law that fails on a small set of them."""
+    records = [Ranked(o, p, d, (o, p, d)) for p, (o, d) in enumerate(product((1, 2), (False, True)))]
+    records += [Ranked(1, 4.0, False, "late"), Ranked(2, 5.0, True, "latest")]
+    for a, b, c in product([None, *records], repeat=3):
+        if merge(a, a, event_time) != a:
+            return f"merging {a} with itself gives another record"
+        if merge(a, b, event_time) != merge(b, a, event_time):
+            return f"merging {a} and {b} depends on which comes first"
+        left = merge(merge(a, b, event_time), c, event_time)
+        if left != merge(a, merge(b, c, event_time), event_time):
+            return f"merging {a}, {b} and {c} depends on which two are merged first"
+    return None
+
+
+def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """LAWS: merging is commutative, associative, idempotent; a base groups writes contiguous in completion order."""
+    if broken := algebra_broken(model.rule.event_time):
+        return broken
+    table, published = model.table(after), model.component(after, "published")
+    done = completed(published, 0, inf)
+    writes = {write.requested: write for write in done}
+    ledger = Ledger(model, after)
+    for group in groups(model):
+        by_rank = logs_by_rank(done, group)
+        for plan in table.plans:
+            shape = base_file(table, group, plan.requested, model.protocol) if plan.of(group) else None
+            if shape is None:
+                continue
+            held = set(logs_of(shape))
+            if unlisted := sorted(log for log in held if log[0] not in writes):
+                who = ledger.writes.get(unlisted[0][0])
+                name = f"the write requested at t{unlisted[0][0]}" if who is None else write_named(who)
+                return f"the base of t{plan.requested} in group {group} merges {name}, whose rank nobody knows yet"
+            gap = next((log for log in by_rank[: len(held)] if log not in held), None)
+            if gap:
+                return (
+                    f"the base of t{plan.requested} in group {group} leaves out {write_named(writes[gap[0]])} and "
+                    f"merges a later completion"
+                )
+    return None
+
+
+def _folds_two(model: Model, state: State) -> bool:
+    return any(len(part.logs) > 1 for plan in model.component(state, "plans") for part in plan.groups)
+
+
+MONO = Promise(
+    name="MONO",
+    about="Times are pairwise distinct, requested < completed, published in the order of completion.",
+    source="RFC-66, global monotonically increasing timestamp",
+    kind="state",
+    holds=monotonic_holds,
+    sometimes=lambda model, state: len(model.component(state, "published")) > 1,
+    reads=lambda model: ("published", "plans"),
+)
+LAWS = Promise(
+    name="LAWS",
+    about="Merging is commutative, associative, idempotent; a base groups writes contiguous in completion order.",
+    source="RFC-66, the compaction procedure; design, section 4",
+    kind="state",
+    holds=laws_hold,
+    sometimes=_folds_two,
+    reads=table_and_readers,
+    unfit=no_service,
+)
+CANARY = Promise(
+    name="CANARY",
+    about="No instant is ever published: false in every world, a search that does not find it looks at nothing.",
+    source="design, section 8",
+    kind="state",
+    holds=lambda model, before, step, after: (
+        "an instant was published" if model.component(after, "published") else None
+    ),
+    sometimes=lambda model, state: True,
+    reads=lambda model: ("published",),
+)
