@@ -38,3 +38,7 @@ class Conflict(NbccError):  # noqa: N818
 
 class Cleaned(NbccError):  # noqa: N818
     """The time asked for lies behind what the table still keeps."""
+
+
+class CannotRun(NbccError):  # noqa: N818
+    """What the request needs is not on this machine (no Java, no disk, …); commands exit with 4."""

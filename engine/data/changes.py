@@ -1,0 +1,87 @@
+"""The change log of a window: the net difference of two snapshots, one row a key (design.md §4, CDC)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..storage import Storage
+from .columns import COMMIT_TIME, PARTITION_PATH, RECORD_KEY, one_array
+from .compare import rows_differ
+from .read import merge_window, read_slice
+from .tasks import ChangesTask, ReadTask, TableShape, WindowTask
+
+INSERT, UPDATE, DELETE = "i", "u", "d"
+
+
+def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
+    """What became of each key, in `task.shape.changes_schema`.
+
+    `completed` is the completion time of the write that set the row of `after`, or that deleted it; null if no
+    write of the window can be named.
+    """
+    shape = task.shape
+    before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
+    there = _places(after, before)
+    gone = before.filter(pc.invert(pc.is_in(_identity(before), _identity(after))))
+    inserted = after.filter(pa.array(there < 0))
+    met = np.flatnonzero(there >= 0)
+    old, new = before.take(pa.array(there[met])), after.take(pa.array(met))
+    changed = pa.array(rows_differ(old, new, shape.schema.names))
+    old, new = old.filter(changed), new.filter(changed)
+    return pa.concat_tables(
+        [
+            _rows(INSERT, _completed(inserted[COMMIT_TIME], task), None, inserted, shape),
+            _rows(UPDATE, _completed(new[COMMIT_TIME], task), old, new, shape),
+            _rows(DELETE, _completed(_deleted_at(storage, gone, task), task), gone, None, shape),
+        ]
+    )
+
+
+def _state(storage: Storage, tasks: Sequence[ReadTask], shape: TableShape) -> pa.Table:
+    parts = [read_slice(storage, task) for task in tasks]
+    return pa.concat_tables(parts) if parts else shape.stored_schema.empty_table()
+
+
+def _identity(rows: pa.Table) -> pa.Array:
+    """Partition and key in one text; no path holds the separator."""
+    return one_array(pc.binary_join_element_wise(rows[PARTITION_PATH], rows[RECORD_KEY], "\0"))
+
+
+def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Where in `among` each row's key is, -1 if nowhere."""
+    found = pc.index_in(_identity(rows), _identity(among))
+    return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), np.int64)
+
+
+def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
+    """The requested time of the write that deleted each row of `gone`, null if the window does not tell."""
+    if not len(gone) or not task.window:
+        return pa.chunked_array([pa.nulls(len(gone), pa.string())])
+    deletes = merge_window(storage, WindowTask(task.shape, task.window)).deletes
+    found = pc.index_in(_identity(gone), _identity(deletes))
+    return pa.chunked_array([one_array(deletes[COMMIT_TIME]).take(found)])
+
+
+def _completed(requested: pa.ChunkedArray, task: ChangesTask) -> pa.Array:
+    requests = pa.array([pair[0] for pair in task.completions], pa.string())
+    completions = pa.array([pair[1] for pair in task.completions], pa.string())
+    return completions.take(pc.index_in(one_array(requested), requests, skip_nulls=True))
+
+
+def _rows(op: str, completed: pa.Array, before: pa.Table | None, after: pa.Table | None, shape: TableShape) -> pa.Table:
+    count = len(completed)
+    kind = shape.changes_schema.field("before").type
+    sides = [
+        pa.nulls(count, kind) if side is None else _struct(side.select(shape.schema.names), kind)
+        for side in (before, after)
+    ]
+    return pa.table([pa.repeat(op, count), completed, *sides], schema=shape.changes_schema)
+
+
+def _struct(rows: pa.Table, kind: pa.DataType) -> pa.Array:
+    columns = [one_array(rows[field.name]) for field in kind]
+    return pa.StructArray.from_arrays(columns, fields=list(kind))

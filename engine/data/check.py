@@ -1,0 +1,179 @@
+"""What the rows of a batch must satisfy before anything of it is written.
+
+`problems` looks at rows alone and is the only home of these rules: both runners call it, Spark once per share of the
+keys (all rows of a key in one share), and `refuse` turns what they found into one error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import BadInput
+from .columns import IS_DELETED, is_deleted, one_array
+from .compare import rows_differ
+from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, record_keys
+from .merge import key_codes, order_numbers
+from .tasks import TableShape
+
+Mask = npt.NDArray[np.bool_]
+
+CONTENT: Final = "__content"
+"""A column that stands for all data columns where these were left behind: equal rows have equal content."""
+
+
+class Problem(NamedTuple):
+    """A rule that `rows` rows break, one of them being `example`."""
+
+    rule: str
+    rows: int
+    example: str
+
+
+RULES: Final = {
+    "null key": ("{0} rows have a null in {keys}", "give every row a value there"),
+    "empty key": ("{0} rows have an empty key", "give every row a value in {keys}"),
+    "ambiguous key": (
+        "{0} rows have a key that Hudi's readers take apart differently",
+        "leave ',' with ':' out of a single key, and both out of the values of a composite one; "
+        f"{NULL_KEY} and {EMPTY_KEY} are reserved",
+    ),
+    "unsafe partition": (
+        "{0} rows have a partition value that is not safe as a folder",
+        "use values without empty, '.' or '..' levels, ':' and '='; null is allowed",
+    ),
+    "null ordering": ("{0} rows have no value in the ordering column {ordering}", "deletes need one as well"),
+    "unordered text": (
+        "{0} rows have an ordering value with characters beyond U+FFFF, which Java sorts differently",
+        "order by a number or a time",
+    ),
+    "conflicting rows": (
+        "{0} rows share key and ordering value with another row of the batch but differ in content",
+        "keep one of them",
+    ),
+}
+"""Each rule's name, what is wrong, and what to do."""
+
+
+def problems(rows: pa.Table, shape: TableShape) -> list[Problem]:
+    """Every rule of `RULES` that a row breaks. `rows`: the batch, or its key, ordering and `CONTENT` columns."""
+    found = [
+        ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
+        ("ambiguous key", _ambiguous(rows, shape.keys)),
+        ("empty key", _empty(rows, shape.keys)),
+        ("unsafe partition", _unsafe(rows, shape.keys)),
+    ]
+    if shape.merge.ordering is not None:
+        ordering = one_array(rows[shape.merge.ordering])
+        found.append(("null ordering", ordering.is_null().to_numpy(zero_copy_only=False)))
+        if pa.types.is_string(ordering.type):
+            found.append(("unordered text", _mask(pc.match_substring_regex(ordering, r"[\x{10000}-\x{10FFFF}]"))))
+    found.append(("conflicting rows", conflicting(rows, shape)))
+    return [Problem(rule, int(mask.sum()), _example(rows, mask, shape)) for rule, mask in found if mask.any()]
+
+
+def refuse(found: Iterable[Problem], shape: TableShape) -> None:
+    """Raise `BadInput` for the rule that most rows break, if any is broken."""
+    by_rule: dict[str, Problem] = {}
+    for problem in found:
+        seen = by_rule.get(problem.rule, Problem(problem.rule, 0, problem.example))
+        by_rule[problem.rule] = Problem(problem.rule, seen.rows + problem.rows, min(seen.example, problem.example))
+    if not by_rule:
+        return
+    worst = max(by_rule.values(), key=lambda problem: (problem.rows, problem.rule))
+    exists, remedy = RULES[worst.rule]
+    keys = " or ".join(shape.keys.record_key)
+    exists = exists.format(worst.rows, keys=keys, ordering=shape.merge.ordering)
+    if worst.rows == 1:
+        exists = exists.replace("1 rows have", "1 row has").replace("1 rows share", "1 row shares")
+        exists = exists.replace("but differ ", "but differs ")
+    raise BadInput("write a batch", f"{exists} (for example {worst.example})", remedy.format(keys=keys))
+
+
+def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
+    """Which rows have the key and ordering value of an earlier row and another content."""
+    places = _shared_ranks(rows, shape)
+    conflict = np.zeros(len(rows), np.bool_)
+    if len(places.later) == 0:
+        return conflict
+    first, later = rows.take(places.first), rows.take(places.later)
+    names = [CONTENT] if CONTENT in rows.column_names else [n for n in rows.column_names if n != IS_DELETED]
+    differ = rows_differ(first, later, names)
+    deleted = is_deleted(rows)
+    if deleted is not None:
+        flags = deleted.to_numpy()
+        lefts, rights = flags[places.first], flags[places.later]
+        differ = np.where(lefts & rights, False, differ | (lefts != rights))  # deletes hold nothing else
+    conflict[places.later[differ]] = True
+    return conflict
+
+
+class _Pairs(NamedTuple):
+    """Row *later[i]* has the key and ordering value of the earlier row *first[i]*."""
+
+    first: npt.NDArray[np.int64]
+    later: npt.NDArray[np.int64]
+
+
+def _shared_ranks(rows: pa.Table, shape: TableShape) -> _Pairs:
+    codes, distinct = key_codes(pc.fill_null(record_keys(rows, shape.keys), ""))
+    partitions, several = key_codes(partition_paths(rows, shape.keys))
+    if several > 1:
+        _, codes = np.unique(codes.astype(np.int64) * several + partitions, return_inverse=True)
+        distinct = int(codes.max()) + 1
+    if distinct == len(rows):
+        return _Pairs(np.empty(0, np.int64), np.empty(0, np.int64))
+    repeated = np.flatnonzero(np.bincount(codes, minlength=distinct)[codes] > 1)
+    order = np.zeros(len(rows), np.int64)
+    if shape.merge.ordering is not None:
+        order = order_numbers([rows[shape.merge.ordering]])
+    ranked = repeated[np.lexsort((order[repeated], codes[repeated]))]
+    fresh = np.ones(len(ranked), np.bool_)
+    fresh[1:] = (codes[ranked][1:] != codes[ranked][:-1]) | (order[ranked][1:] != order[ranked][:-1])
+    firsts = ranked[np.flatnonzero(fresh)][np.cumsum(fresh) - 1]
+    return _Pairs(firsts[~fresh], ranked[~fresh])
+
+
+def _ambiguous(rows: pa.Table, keys: KeySpec) -> Mask:
+    texts = [one_array(rows[name]) for name in keys.record_key if pa.types.is_string(rows.schema.field(name).type)]
+    pattern = "[,:]" if keys.named else "(?s),.*:|:.*,"
+    reserved = pa.array([NULL_KEY, EMPTY_KEY])
+    return _any(pc.or_(pc.match_substring_regex(text, pattern), pc.is_in(text, reserved)) for text in texts)
+
+
+def _empty(rows: pa.Table, keys: KeySpec) -> Mask:
+    """A key without a single character: Hudi refuses it too."""
+    mask = np.ones(len(rows), np.bool_)
+    for name in keys.record_key:
+        text = one_array(rows[name])
+        mask &= _mask(pc.equal(text, "")) if pa.types.is_string(text.type) else False
+    return mask
+
+
+def _unsafe(rows: pa.Table, keys: KeySpec) -> Mask:
+    pattern = r"(^|/)\.{0,2}(/|$)|[:=]|^\.hoodie|^" + DEFAULT_PARTITION + "$"
+    if len(keys.partition_by) > 1:
+        pattern += "|/"  # the levels of several fields could not be told apart
+    texts = [one_array(rows[name]) for name in keys.partition_by if pa.types.is_string(rows.schema.field(name).type)]
+    return _any(pc.match_substring_regex(text, pattern) for text in texts)
+
+
+def _any(masks: Iterable[pa.Array]) -> Mask:
+    found = [_mask(mask) for mask in masks]
+    return np.logical_or.reduce(found) if found else np.zeros(1, np.bool_)
+
+
+def _mask(flags: pa.Array) -> Mask:
+    return np.asarray(pc.fill_null(flags, False).to_numpy(zero_copy_only=False))
+
+
+def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
+    """The first row that breaks the rule, by its key, partition and ordering columns."""
+    names: Sequence[str] = [*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]
+    row = rows.select(names).slice(int(np.flatnonzero(mask)[0]), 1).to_pylist()[0]
+    return ", ".join(f"{name}={value!r}" for name, value in row.items())

@@ -1,0 +1,40 @@
+"""Names of Hudi's own columns, and small helpers on Arrow columns that several tasks share."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+COMMIT_TIME: Final = "_hoodie_commit_time"
+COMMIT_SEQNO: Final = "_hoodie_commit_seqno"
+RECORD_KEY: Final = "_hoodie_record_key"
+PARTITION_PATH: Final = "_hoodie_partition_path"
+FILE_NAME: Final = "_hoodie_file_name"
+IS_DELETED: Final = "_hoodie_is_deleted"
+"""True marks a row as a delete: of it only key, partition and ordering count."""
+
+
+def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The column without chunks; no copy if it has one."""
+    if isinstance(column, pa.ChunkedArray):
+        return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+    return column
+
+
+def is_deleted(rows: pa.Table) -> pa.ChunkedArray | None:
+    """Which rows are deletes (null counts as false), or None if the column is not there."""
+    return pc.fill_null(rows[IS_DELETED], False) if IS_DELETED in rows.column_names else None
+
+
+def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+    """The rows in exactly `schema`: missing columns null, others cast (int to long, …) or left out, in its order."""
+    if rows.schema.equals(schema):
+        return rows
+    present = set(rows.column_names)
+    columns = [
+        rows[field.name].cast(field.type) if field.name in present else pa.nulls(len(rows), field.type)
+        for field in schema
+    ]
+    return pa.table(columns, schema=schema)

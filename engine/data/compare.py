@@ -1,0 +1,68 @@
+"""Whether two rows hold the same values: nulls and NaNs equal themselves, nested columns are compared all the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import one_array
+
+Mask = npt.NDArray[np.bool_]
+
+
+def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask:
+    """Where row *i* of `left` and of `right` (tables of equal length) differ in one of `columns`."""
+    differing = np.zeros(len(left), np.bool_)
+    for name in columns:
+        differing |= values_differ(one_array(left[name]), one_array(right[name]))
+    return differing
+
+
+def values_differ(left: pa.Array, right: pa.Array) -> Mask:
+    """Where two arrays of one type and length differ."""
+    only_one_null = pc.xor(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False)
+    both = pc.and_(left.is_valid(), right.is_valid())
+    differing = np.asarray(only_one_null).copy()
+    if pa.types.is_nested(left.type):
+        places = np.flatnonzero(both.to_numpy(zero_copy_only=False))
+        differing[places] = _nested_differ(left.take(places), right.take(places))
+        return differing
+    unequal = pc.not_equal(left, right)
+    if pa.types.is_floating(left.type):
+        unequal = pc.and_not(unequal, pc.and_(pc.is_nan(left), pc.is_nan(right)))
+    differing |= pc.fill_null(unequal, False).to_numpy(zero_copy_only=False)
+    return differing
+
+
+def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
+    """As `values_differ`, for structs, lists or maps without nulls at this level."""
+    if pa.types.is_struct(left.type):
+        differing = np.zeros(len(left), np.bool_)
+        for place in range(left.type.num_fields):
+            differing |= values_differ(pc.struct_field(left, [place]), pc.struct_field(right, [place]))
+        return differing
+    lefts, rights = _lengths(left), _lengths(right)
+    differing = lefts != rights
+    places = np.flatnonzero(~differing)
+    owners = np.repeat(places, lefts[places])
+    elements = values_differ(_elements(left.take(places)), _elements(right.take(places)))
+    differing[owners[elements]] = True
+    return differing
+
+
+def _lengths(lists: pa.Array) -> npt.NDArray[np.int64]:
+    return np.diff(np.asarray(lists.offsets)).astype(np.int64)
+
+
+def _elements(lists: pa.Array) -> pa.Array:
+    """All elements in one array; those of a map are its entries, as structs, in their order."""
+    offsets = np.asarray(lists.offsets)
+    return (
+        pa.StructArray.from_arrays([lists.keys, lists.items], names=["key", "value"])
+        if pa.types.is_map(lists.type)
+        else lists.values
+    ).slice(int(offsets[0]), int(offsets[-1] - offsets[0]))

@@ -1,0 +1,116 @@
+"""Record keys and partition paths as Hudi spells them (hudi-format §6.3, §8.2), column by column."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import PARTITION_PATH, RECORD_KEY, one_array
+
+DEFAULT_PARTITION: Final = "__HIVE_DEFAULT_PARTITION__"
+"""The path of a null partition value."""
+
+NULL_KEY: Final = "__null__"
+EMPTY_KEY: Final = "__empty__"
+
+
+@dataclass(frozen=True, slots=True)
+class KeySpec:
+    """Which columns identify a row, and how its partition is spelled."""
+
+    record_key: tuple[str, ...]
+    partition_by: tuple[str, ...] = ()
+    hive_style: bool = False
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        return (*self.record_key, *self.partition_by)
+
+    @property
+    def named(self) -> bool:
+        """Whether record keys are spelled ``field:value,…`` (several fields on either side) or as the plain value."""
+        return len(self.record_key) > 1 or len(self.partition_by) > 1
+
+
+def is_key_type(kind: pa.DataType) -> bool:
+    """Whether every reader spells a value of this type in a record key alike."""
+    return bool(pa.types.is_string(kind) or pa.types.is_int32(kind) or pa.types.is_int64(kind))
+
+
+def is_partition_type(kind: pa.DataType) -> bool:
+    """Whether every reader spells a value of this type in a partition path alike."""
+    return is_key_type(kind) or bool(pa.types.is_date32(kind))
+
+
+def record_keys(rows: pa.Table, spec: KeySpec) -> pa.Array:
+    """The record key of each row: the value itself, or ``f1:v1,f2:v2``. Nulls are for `check` to refuse."""
+    texts = [_text(rows, name) for name in spec.record_key]
+    if not spec.named:
+        return texts[0]
+    spelled = [
+        pc.binary_join_element_wise(f"{name}:", _visible(text), "")
+        for name, text in zip(spec.record_key, texts, strict=True)
+    ]
+    return spelled[0] if len(spelled) == 1 else pc.binary_join_element_wise(*spelled, ",")
+
+
+def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
+    """The texts whose list hash chooses the bucket (§8.2). One field under a spelled key is hashed with its name."""
+    if spec.named and len(spec.record_key) == 1:
+        return [record_keys(rows, spec)]
+    return [_text(rows, name) for name in spec.record_key]
+
+
+def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
+    """The partition path of each row; '' in a table without partitions."""
+    if not spec.partition_by:
+        return pa.repeat("", len(rows))
+    levels = []
+    for name in spec.partition_by:
+        level = pc.fill_null(_text(rows, name), DEFAULT_PARTITION)
+        level = pc.if_else(pc.equal(level, ""), DEFAULT_PARTITION, level)
+        levels.append(pc.binary_join_element_wise(f"{name}=", level, "") if spec.hive_style else level)
+    return levels[0] if len(levels) == 1 else pc.binary_join_element_wise(*levels, "/")
+
+
+def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str, pa.Array]:
+    """The key and partition columns of deletes, of which a log keeps only `RECORD_KEY` and `PARTITION_PATH`.
+
+    Unambiguous because `check` refuses the separators inside values. A value that cannot be read back is null.
+    """
+    keys = one_array(deletes[RECORD_KEY])
+    parts = pc.split_pattern(keys, ",") if len(spec.record_key) > 1 else None
+    texts = {}
+    for place, name in enumerate(spec.record_key):
+        text = keys if parts is None else pc.list_element(parts, place)
+        texts[name] = _value(pc.utf8_slice_codeunits(text, len(name) + 1)) if spec.named else text
+    if spec.partition_by:
+        texts |= _partition_values(one_array(deletes[PARTITION_PATH]), spec)
+    return {name: text.cast(schema.field(name).type) for name, text in texts.items()}
+
+
+def _partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:
+    levels = pc.split_pattern(paths, "/") if len(spec.partition_by) > 1 else None
+    values = {}
+    for place, name in enumerate(spec.partition_by):
+        level = paths if levels is None else pc.list_element(levels, place)
+        value = pc.utf8_slice_codeunits(level, len(name) + 1) if spec.hive_style else level
+        values[name] = pc.if_else(pc.equal(value, DEFAULT_PARTITION), pa.scalar(None, pa.string()), value)
+    return values
+
+
+def _text(rows: pa.Table, name: str) -> pa.Array:
+    return one_array(rows[name]).cast(pa.string())  # integers in decimal, dates as 2026-11-21
+
+
+def _visible(text: pa.Array) -> pa.Array:
+    text = pc.fill_null(text, NULL_KEY)
+    return pc.if_else(pc.equal(text, ""), EMPTY_KEY, text)
+
+
+def _value(visible: pa.Array) -> pa.Array:
+    text = pc.if_else(pc.equal(visible, EMPTY_KEY), "", visible)
+    return pc.if_else(pc.equal(visible, NULL_KEY), pa.scalar(None, pa.string()), text)

@@ -1,0 +1,189 @@
+"""Which record of each key wins: the columnar merge of one file group.
+
+Records are numbered in the order of their *layers*: base, its tombstones, then the logs in the order that the caller's
+rule gives them; inside a layer rows come before deletes, as in a log file. A record's rank is
+(ordering value, number) under event time, so that a tie goes to the later record, and the number alone under commit
+time (design.md §4, SNAP). A delete is ranked like a row; one without ordering value is Hudi's "always wins": it beats
+whatever came before it and loses to whatever comes after (hudi-format §11.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, one_array
+
+EVENT_TIME: Final = "EVENT_TIME_ORDERING"
+COMMIT_TIME_ORDERING: Final = "COMMIT_TIME_ORDERING"
+
+Fold = Literal["rank", "logs_first"]
+Numbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+_LOWEST: Final = np.iinfo(np.int64).min
+
+
+class Layer(NamedTuple):
+    """One file's records: `rows` in the reader's schema, `deletes` with the columns of `delete_schema`."""
+
+    rows: pa.Table
+    deletes: pa.Table
+    base: bool = False
+
+
+class Merged(NamedTuple):
+    """Of each key, what won: a row, or a delete."""
+
+    rows: pa.Table
+    deletes: pa.Table
+
+
+@dataclass(frozen=True, slots=True)
+class MergeRule:
+    """mode      EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING
+    ordering  the column of ordering values, None if the table has none (then event time is commit time)
+    fold      rank: all records of a key at once; logs_first: logs among themselves, their winner then meets the base
+    """
+
+    mode: str = EVENT_TIME
+    ordering: str | None = None
+    fold: Fold = "rank"
+
+    @property
+    def ranked_by(self) -> str | None:
+        """The ordering column if it has a say."""
+        return self.ordering if self.mode == EVENT_TIME else None
+
+
+def delete_schema(ordering: pa.Field | None) -> pa.Schema:
+    """Columns of a layer's deletes: who deleted (requested instant), which key, where, and with what ordering value."""
+    names = [pa.field(name, pa.string()) for name in (COMMIT_TIME, RECORD_KEY, PARTITION_PATH)]
+    return pa.schema(names if ordering is None else [*names, ordering.with_nullable(True)])
+
+
+def is_ordering_type(kind: pa.DataType) -> bool:
+    """Whether all readers order the values of this type alike, and deletes can carry them.
+
+    Not so: floating point (NaN has no place in an order), decimals (deletes carry them rescaled), booleans, bytes.
+    """
+    return bool(
+        pa.types.is_int32(kind)
+        or pa.types.is_int64(kind)
+        or pa.types.is_date32(kind)
+        or (pa.types.is_timestamp(kind) and kind.tz is not None)
+        or pa.types.is_string(kind)
+    )
+
+
+def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
+    """The winner of each key. `layers` are in rising order, base layers first, and share one schema."""
+    winners = _winners(layers, rule)
+    kept_rows, kept_deletes = [], []
+    first = 0
+    for layer in layers:
+        middle, last = first + len(layer.rows), first + len(layer.rows) + len(layer.deletes)
+        kept_rows.append(_kept(layer.rows, winners[first:middle]))
+        kept_deletes.append(_kept(layer.deletes, winners[middle:last]))
+        first = last
+    rows, deletes = pa.concat_tables(kept_rows), pa.concat_tables(kept_deletes)
+    if IS_DELETED in rows.column_names:
+        flags = pc.fill_null(rows[IS_DELETED], False)
+        deletes = pa.concat_tables([deletes, rows.filter(flags).select(deletes.column_names).cast(deletes.schema)])
+        rows = rows.filter(pc.invert(flags))
+    return Merged(rows, deletes)
+
+
+def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
+    """The number of the winning record of each key.
+
+    `codes[i]` in ``0..keys-1`` is the key of record *i*, and every key has a record; `ordering[i]` its ordering value
+    (None: all equal); `always[i]` marks deletes without one.
+    """
+    winners = np.full(keys, -1, np.int64)
+    candidates = np.arange(len(codes))
+    if always is not None and always.any():
+        fences = np.flatnonzero(always)
+        winners[codes[fences]] = fences  # assignment in rising order: of several records of a key the last one stays
+        candidates = np.flatnonzero(~always & (candidates > winners[codes]))
+    if ordering is not None:
+        best = np.full(keys, _LOWEST, np.int64)
+        np.maximum.at(best, codes[candidates], ordering[candidates])
+        candidates = candidates[ordering[candidates] == best[codes[candidates]]]
+    winners[codes[candidates]] = candidates
+    return winners
+
+
+def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
+    """Equal keys get equal numbers ``0..n-1``; also n."""
+    encoded = one_array(keys).dictionary_encode()
+    return encoded.indices.to_numpy(), len(encoded.dictionary)
+
+
+def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
+    """Integers in the order of the values of all parts taken together; nulls come first."""
+    kind = parts[0].type
+    if pa.types.is_string(kind) or pa.types.is_decimal(kind):
+        values = one_array(pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind))
+        ranks = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
+        return np.where(values.is_valid().to_numpy(zero_copy_only=False), ranks, _LOWEST)
+    return np.concatenate([_as_integers(part) for part in parts])
+
+
+def _as_integers(values: pa.ChunkedArray) -> Numbers:
+    if pa.types.is_date32(values.type):
+        values = values.cast(pa.int32())
+    return pc.fill_null(values.cast(pa.int64()), _LOWEST).to_numpy()
+
+
+def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
+    """Which records win, in the numbering of the module's docstring."""
+    keys = [part[RECORD_KEY] for layer in layers for part in (layer.rows, layer.deletes)]
+    codes, distinct = key_codes(pa.chunked_array([chunk for key in keys for chunk in key.chunks], pa.string()))
+    mask = np.zeros(len(codes), np.bool_)
+    if distinct == len(codes):
+        return ~mask
+    ordering = always = None
+    if rule.ranked_by is not None:
+        ordering = order_numbers([part[rule.ranked_by] for layer in layers for part in (layer.rows, layer.deletes)])
+        always = _always_wins(layers, rule.ranked_by)
+    candidates = np.arange(len(codes))
+    if rule.fold == "logs_first":
+        base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
+        survivors = _winners_among(candidates[base:], codes, ordering, always)
+        candidates = np.concatenate((candidates[:base], survivors))
+    mask[_winners_among(candidates, codes, ordering, always)] = True
+    return mask
+
+
+def _winners_among(candidates: Numbers, codes: Numbers, ordering: Numbers | None, always: Mask | None) -> Numbers:
+    """The winners if only `candidates` (rising) stood for election, rising."""
+    _, present = np.unique(codes[candidates], return_inverse=True) if len(candidates) < len(codes) else (None, codes)
+    keys = int(present.max()) + 1 if len(present) else 0
+    won = winners_of(
+        present,
+        keys,
+        None if ordering is None else ordering[candidates],
+        None if always is None else always[candidates],
+    )
+    return np.sort(candidates[won])
+
+
+def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:
+    """Deletes without an ordering value."""
+    parts = [
+        part
+        for layer in layers
+        for part in (np.zeros(len(layer.rows), np.bool_), layer.deletes[ordering].is_null().to_numpy())
+    ]
+    return np.concatenate(parts)
+
+
+def _kept(table: pa.Table, mask: Mask) -> pa.Table:
+    return table if mask.all() else table.filter(pa.array(mask))

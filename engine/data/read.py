@@ -1,0 +1,120 @@
+"""The rows of a file slice, and the merge of exactly the files of a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..errors import Unsupported
+from ..files.base import decode_parquet
+from ..files.data_block import decode_data
+from ..files.delete_block import decode_deletes
+from ..files.log_block import Block, BlockKind, Header, read_blocks
+from ..storage import Storage
+from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, conform
+from .keys import key_columns
+from .merge import Layer, Merged, merge
+from .tasks import LogInput, ReadTask, TableShape, WindowTask
+
+
+def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
+    """The merged rows of a slice, in `task.shape.stored_schema`."""
+    if task.base_only and task.base is not None:
+        return base_rows(storage, task.base, task.shape)
+    return merge(slice_layers(storage, task), task.shape.merge).rows
+
+
+def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
+    """The files of a slice in the order in which they rank; at least one layer."""
+    shape = task.shape
+    layers = []
+    if task.base is not None:
+        layers.append(Layer(base_rows(storage, task.base, shape), shape.deletes_schema.empty_table(), base=True))
+    for log in task.tombstones:
+        layers += log_layers(storage, log, shape, base=True)
+    for log in task.logs:
+        layers += log_layers(storage, log, shape)
+    return layers or [_nothing(shape)]
+
+
+def read_window(storage: Storage, task: WindowTask) -> pa.Table:
+    """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time."""
+    merged = merge_window(storage, task)
+    shape = task.shape
+    rows = merged.rows
+    if IS_DELETED not in rows.column_names:
+        rows = rows.append_column(IS_DELETED, pa.repeat(False, len(rows)))
+    known = {name: merged.deletes[name] for name in merged.deletes.column_names}
+    known |= key_columns(merged.deletes, shape.keys, shape.schema)
+    deletes = pa.table(known | {IS_DELETED: pa.repeat(True, len(merged.deletes))})
+    return pa.concat_tables([rows, conform(deletes, rows.schema)])
+
+
+def merge_window(storage: Storage, task: WindowTask) -> Merged:
+    """The rows and the deletes that win among the files of a window."""
+    shape = task.shape
+    layers = [Layer(base_rows(storage, path, shape), shape.deletes_schema.empty_table()) for path in task.bases]
+    for log in task.logs:
+        layers += log_layers(storage, log, shape)
+    return merge(layers or [_nothing(shape)], shape.merge)
+
+
+def base_rows(storage: Storage, path: str, shape: TableShape) -> pa.Table:
+    """The rows of a base file."""
+    return conform(decode_parquet(storage.get(path), path), shape.stored_schema)
+
+
+def log_layers(storage: Storage, log: LogInput, shape: TableShape, base: bool = False) -> list[Layer]:
+    """A layer for each block of a log file, in its order."""
+    return [
+        layer._replace(base=base)
+        for block in read_blocks(storage.get(log.path), log.path)
+        for layer in _block(block, log, shape)
+    ]
+
+
+def _block(block: Block, log: LogInput, shape: TableShape) -> Iterable[Layer]:
+    if block.kind in (BlockKind.AVRO, BlockKind.PARQUET):
+        if Header.IS_PARTIAL in block.headers:
+            raise Unsupported(
+                f"read {log.path}", "it holds partial updates", "compact the table with its own writer first"
+            )
+        yield Layer(conform(decode_data(block, log.path), shape.stored_schema), shape.deletes_schema.empty_table())
+    elif block.kind == BlockKind.DELETE:
+        for deletes in decode_deletes(block, log.path):
+            yield Layer(shape.stored_schema.empty_table(), _deletes(deletes, log, shape))
+    else:
+        raise Unsupported(
+            f"read {log.path}", f"it holds a {block.kind.name} block", "compact the table with its own writer first"
+        )
+
+
+def _foreign(log: LogInput, what: str) -> Unsupported:
+    return Unsupported(f"read {log.path}", f"it holds {what}", "compact the table with the engine that wrote it first")
+
+
+def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
+    """Deletes in the columns that a merge needs; a null ordering value is a delete that always wins."""
+    columns = {
+        COMMIT_TIME: pa.repeat(log.requested, len(found)),
+        RECORD_KEY: found["key"],
+        PARTITION_PATH: found["partition"],
+    }
+    if shape.ordering is not None:
+        columns[shape.ordering.name] = _ordering(found["ordering"], shape)
+    return conform(pa.table(columns), shape.deletes_schema)
+
+
+def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
+    """Ordering values in the column's type. Hudi's readers take an Integer 0 for "always wins" (hudi-format §11.3)."""
+    field = shape.ordering
+    assert field is not None
+    if pa.types.is_int32(values.type) and (field.type != pa.int32() or shape.merge.fold == "logs_first"):
+        values = pc.if_else(pc.equal(values, 0), pa.scalar(None, pa.int32()), values)
+    return values.cast(field.type)
+
+
+def _nothing(shape: TableShape) -> Layer:
+    return Layer(shape.stored_schema.empty_table(), shape.deletes_schema.empty_table())

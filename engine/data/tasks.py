@@ -1,0 +1,161 @@
+"""The units of work of the data path: small frozen values that a runner may send anywhere.
+
+Paths are relative to the table's root; instants are strings of 17 digits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import pyarrow as pa
+
+from ..schema import with_meta
+from .columns import IS_DELETED
+from .keys import KeySpec
+from .merge import MergeRule, delete_schema
+
+LogFormat = Literal["parquet", "avro"]
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """What a task must know of its table.
+
+    schema       the columns of the table, without Hudi's own
+    keys         how a row's record key and partition path are made
+    merge        how the records of a key are ranked
+    buckets      file groups in each partition
+    avro_schema  the Avro schema (JSON) of log records, Hudi's columns included
+    log_format   of the data blocks we write; both are read
+    """
+
+    schema: pa.Schema
+    keys: KeySpec
+    merge: MergeRule
+    buckets: int
+    avro_schema: str
+    log_format: LogFormat = "parquet"
+
+    @property
+    def ordering(self) -> pa.Field | None:
+        """The field of the ordering column."""
+        return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
+
+    @property
+    def stored_schema(self) -> pa.Schema:
+        """Columns of base files, log records and reads."""
+        return with_meta(self.schema)
+
+    @property
+    def deletes_schema(self) -> pa.Schema:
+        """Columns of deletes in a merge."""
+        return delete_schema(self.ordering)
+
+    @property
+    def window_schema(self) -> pa.Schema:
+        """Columns of an incremental read: those of a snapshot, and which rows are deletes."""
+        stored = self.stored_schema
+        return stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
+
+    @property
+    def changes_schema(self) -> pa.Schema:
+        """Columns of a change log: op (i, u, d), completion time of the change, the row before and after."""
+        row = pa.struct(list(self.schema))
+        text = pa.string()
+        return pa.schema([("op", text), ("completed", text), ("before", row), ("after", row)])
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTask:
+    """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows."""
+
+    shape: TableShape
+    instant: str
+    max_file_bytes: int = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class LogInput:
+    """A log file to merge, and the requested time of the write it belongs to."""
+
+    path: str
+    requested: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTask:
+    """The merged rows of one file slice.
+
+    `logs` stand in the order in which they are merged. `tombstones` are logs of deletes that the compaction which wrote
+    `base` kept; they rank with the base, before all of `logs`.
+    """
+
+    shape: TableShape
+    partition: str
+    file_id: str
+    base: str | None = None
+    tombstones: tuple[LogInput, ...] = ()
+    logs: tuple[LogInput, ...] = ()
+
+    @property
+    def base_only(self) -> bool:
+        """Whether the rows of the base file are the answer."""
+        return self.base is not None and not self.logs
+
+
+@dataclass(frozen=True, slots=True)
+class WindowTask:
+    """The merge of exactly `logs` and `bases` (base files that a write of the window itself made), deletes marked."""
+
+    shape: TableShape
+    logs: tuple[LogInput, ...]
+    bases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesTask:
+    """The difference between two states of the same keys.
+
+    `before` and `after` are the slices that hold them (one file group; more if keys moved between groups); `window` the
+    logs completed in between, in merge order, which tell who deleted; `completions` (requested, completed) of
+    every write completed in between.
+    """
+
+    shape: TableShape
+    before: tuple[ReadTask, ...]
+    after: tuple[ReadTask, ...]
+    window: tuple[LogInput, ...] = ()
+    completions: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CompactTask:
+    """A new base file of `slice` at `instant`; the deletes that won are kept beside it if `keep_tombstones`."""
+
+    slice: ReadTask
+    instant: str
+    keep_tombstones: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFile:
+    """All that a write stat needs of one file.
+
+    `version` is the log version, None for a base file; `rows` and `deletes` count its records. The rest counts what a
+    compaction merged into it and is 0 otherwise: records, files and blocks of the logs.
+    """
+
+    path: str
+    partition: str
+    file_id: str
+    size: int
+    rows: int
+    deletes: int
+    version: int | None = None
+    log_records: int = 0
+    log_files: int = 0
+    log_blocks: int = 0
+
+
+AnyRead = ReadTask | WindowTask | ChangesTask

@@ -1,0 +1,144 @@
+"""A batch becomes log files: rows go to their file group, duplicates are combined by rank, files are put."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..files.data_block import encode_data
+from ..files.delete_block import encode_deletes
+from ..files.names import LogName, partition_metadata
+from ..names import Names
+from ..schema import META_COLUMNS
+from ..storage import Storage
+from .bucket import buckets_of
+from .check import Problem, conflicting, refuse
+from .columns import (
+    COMMIT_SEQNO,
+    COMMIT_TIME,
+    FILE_NAME,
+    IS_DELETED,
+    PARTITION_PATH,
+    RECORD_KEY,
+    is_deleted,
+    one_array,
+)
+from .keys import hashed_values, partition_paths, record_keys
+from .merge import key_codes, order_numbers, winners_of
+from .publish import put_data_file
+from .tasks import TableShape, WriteTask, WrittenFile
+
+
+class GroupBatch(NamedTuple):
+    """The rows of a batch that belong to one file group, in the order of the batch."""
+
+    partition: str
+    bucket: int
+    rows: pa.Table
+
+
+def bucket_column(rows: pa.Table, shape: TableShape) -> pa.Array:
+    """The bucket of each row, as int32."""
+    return pa.array(buckets_of(hashed_values(rows, shape.keys), shape.buckets))
+
+
+def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iterator[GroupBatch]:
+    """The batch by file group, partition by partition, buckets rising. `buckets` is what `bucket_column` said."""
+    paths = partition_paths(rows, shape.keys).dictionary_encode()
+    by_name = pc.sort_indices(paths.dictionary).to_numpy()
+    place = np.empty(len(by_name), np.int64)
+    place[by_name] = np.arange(len(by_name))
+    groups = place[paths.indices.to_numpy()] * shape.buckets + one_array(buckets).to_numpy()
+    order = np.argsort(groups, kind="stable")
+    numbers, firsts = np.unique(groups[order], return_index=True)
+    sorted_rows = rows if len(numbers) == 1 else rows.take(pa.array(order))
+    ends = [*firsts[1:], len(groups)]
+    for number, first, end in zip(numbers.tolist(), firsts, ends, strict=True):
+        partition = paths.dictionary[int(by_name[number // shape.buckets])].as_py()
+        yield GroupBatch(partition, number % shape.buckets, sorted_rows.slice(first, end - first))
+
+
+def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """One row a key of one file group: the highest rank, of equal rows the last. Raises `BadInput` on a conflict."""
+    codes, keys = key_codes(record_keys(rows, shape.keys))
+    if keys == len(rows):
+        return rows
+    conflicts = conflicting(rows, shape)
+    if conflicts.any():
+        example = record_keys(rows, shape.keys)[int(np.flatnonzero(conflicts)[0])].as_py()
+        refuse([Problem("conflicting rows", int(conflicts.sum()), f"key {example!r}")], shape)
+    ordering = None if shape.merge.ordering is None else order_numbers([rows[shape.merge.ordering]])
+    return rows.take(pa.array(np.sort(winners_of(codes, keys, ordering))))
+
+
+def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
+    """Put the log files of one file group. `writer` numbers the caller within the write, and so makes rows unique."""
+    shape = task.shape
+    if shape.keys.partition_by:
+        storage.put_if_absent(*partition_metadata(group.partition, task.instant))
+    file_id = names.file_id(group.bucket)
+    rows = _stored(combine(group.rows, shape), task, group.partition, file_id, writer)
+    return [
+        _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), part)
+        for version, part in enumerate(_roll(rows, task.max_file_bytes), start=1)
+    ]
+
+
+def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
+    """The rows in runs of at most about `max_bytes`, at least one row each."""
+    per_file = max(1, max_bytes * len(rows) // max(1, rows.nbytes))
+    for first in range(0, len(rows), per_file):
+        yield rows.slice(first, per_file)
+
+
+def _stored(rows: pa.Table, task: WriteTask, partition: str, file_id: str, writer: int) -> pa.Table:
+    """The rows with Hudi's five columns (hudi-format §6.2), and `IS_DELETED` if the batch has it."""
+    count = len(rows)
+    columns = {
+        COMMIT_TIME: _constant(task.instant, count),
+        COMMIT_SEQNO: pc.binary_join_element_wise(
+            f"{task.instant}_{writer}_", pa.array(np.arange(count)).cast(pa.string()), ""
+        ),
+        RECORD_KEY: record_keys(rows, task.shape.keys),
+        PARTITION_PATH: _constant(partition, count),
+        FILE_NAME: _constant(file_id, count),
+    }
+    columns |= {name: rows[name] for name in task.shape.schema.names}
+    flags = is_deleted(rows)
+    if flags is not None:
+        columns[IS_DELETED] = flags
+    return pa.table(columns)
+
+
+def _constant(text: str, count: int) -> pa.Array:
+    return pa.repeat(text, count)
+
+
+def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName, rows: pa.Table) -> WrittenFile:
+    """One log file: a data block if there are rows, then a delete block if there are deletes."""
+    shape = task.shape
+    kept, deleted = rows, rows.slice(0, 0)
+    flags = is_deleted(rows)
+    if flags is not None:
+        kept, deleted = rows.filter(pc.invert(flags)), rows.filter(flags)
+    blocks = []
+    if len(kept):
+        stored = kept.select([*META_COLUMNS, *shape.schema.names])
+        blocks.append(encode_data(stored, shape.log_format, task.instant, shape.avro_schema))
+    if len(deleted):
+        blocks.append(delete_block(deleted, partition, task.instant, shape))
+    data = b"".join(blocks)
+    path = put_data_file(storage, task.instant, partition, str(name), data)
+    return WrittenFile(path, partition, name.file_id, len(data), len(kept), len(deleted), name.version)
+
+
+def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
+    """A delete block with the exact type of the ordering column; without one, each delete wins over all before it."""
+    keys = one_array(deletes[RECORD_KEY])
+    name = shape.merge.ordering
+    orderings = None if name is None else one_array(deletes[name])
+    return encode_deletes(keys, partition, orderings, instant, shape.avro_schema)

@@ -1,0 +1,97 @@
+"""The jobs seam: who runs the data path's tasks. Here its protocol, and the runner that needs nothing but a process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from .data.changes import read_changes
+from .data.check import problems, refuse
+from .data.compact import compact_group
+from .data.read import read_slice, read_window
+from .data.tasks import (
+    AnyRead,
+    ChangesTask,
+    CompactTask,
+    LogInput,
+    ReadTask,
+    TableShape,
+    WindowTask,
+    WriteTask,
+    WrittenFile,
+)
+from .data.write import bucket_column, split_by_group, write_group
+from .names import Names
+from .storage import Storage
+
+__all__ = [
+    "ChangesTask",
+    "CompactTask",
+    "InProcessJobs",
+    "Jobs",
+    "LogInput",
+    "ReadTask",
+    "TableShape",
+    "WindowTask",
+    "WriteTask",
+    "WrittenFile",
+    "run_read",
+]
+
+
+class Jobs(Protocol):
+    """What an operation asks of a runner. `data` and what `read` returns are the runner's own kind of rows."""
+
+    def check(self, data: Any, shape: TableShape) -> int:
+        """The number of rows of a batch; raises `BadInput` if they break a rule of `data.check.RULES`."""
+        ...
+
+    def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
+        """Put the batch as log files, by partition, bucket and version; none is visible yet."""
+        ...
+
+    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+        """Put the base file and the tombstones of each slice; none is visible yet."""
+        ...
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
+        """The rows of all tasks together, in `schema`, which every task's result has."""
+        ...
+
+
+class InProcessJobs:
+    """Runs the tasks one after another in the calling thread, on `pa.Table`s: every file is a call of `storage`."""
+
+    def __init__(self, storage: Storage, names: Names) -> None:
+        self._storage = storage
+        self._names = names
+
+    def check(self, data: pa.Table, shape: TableShape) -> int:
+        refuse(problems(data, shape), shape)
+        return len(data)
+
+    def write(self, data: pa.Table, task: WriteTask) -> list[WrittenFile]:
+        if not len(data):
+            return []
+        groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
+        return [
+            file
+            for writer, group in enumerate(groups)
+            for file in write_group(self._storage, self._names, task, group, writer)
+        ]
+
+    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+        return [file for task in tasks for file in compact_group(self._storage, self._names, task)]
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> pa.Table:
+        parts = [run_read(self._storage, task) for task in tasks]
+        return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+def run_read(storage: Storage, task: AnyRead) -> pa.Table:
+    """The rows of one task, whatever kind of read it is."""
+    if isinstance(task, ReadTask):
+        return read_slice(storage, task)
+    return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)

@@ -1,0 +1,1 @@
+"""Everything of the engine that knows Spark."""

@@ -1,0 +1,151 @@
+"""What must be here before Spark can start: each check finds one thing and says it in one sentence.
+
+Nothing here imports PySpark or starts a JVM that runs Spark, so that `nbcc doctor` answers on any machine.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+PYTHON_FLOOR: Final = (3, 11)
+JAVA_VERSIONS: Final = (17, 21)
+SPARK_MAJOR: Final = 4
+DISK_FLOOR: Final = 1 << 30
+VECTOR_MODULE: Final = "jdk.incubator.vector"
+
+_PATIENCE_SECONDS: Final = 30
+_INSTALL_SPARK: Final = "pip install 'nbcc[spark]'"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: what was looked for, whether it will do, and if not how to get it here."""
+
+    name: str
+    ok: bool
+    found: str
+    needed: str
+    remedy: str
+
+    def __str__(self) -> str:
+        head = f"{self.name}: found {self.found}"
+        return head if self.ok else f"{head}, needed {self.needed}: {self.remedy}"
+
+
+def checks() -> list[Finding]:
+    """All findings, in the order in which Spark needs what they are about."""
+    return [check() for check in CHECKS]
+
+
+def python() -> Finding:
+    needed = f"Python {'.'.join(map(str, PYTHON_FLOOR))} or later"
+    remedy = "install a newer Python and make the environment anew with it"
+    return Finding("Python", sys.version_info[:2] >= PYTHON_FLOOR, platform.python_version(), needed, remedy)
+
+
+def java() -> Finding:
+    """A Java runtime of a version that Spark supports, where Spark's launcher looks for it."""
+    needed = f"a Java {' or '.join(map(str, JAVA_VERSIONS))} runtime"
+    command = java_command()
+    if command is None:
+        where = "at JAVA_HOME or on PATH" if os.environ.get("JAVA_HOME") else "on PATH"
+        return Finding("Java", False, f"none {where}", needed, _install_java())
+    text = _output(command, "-version")
+    version = re.search(r'version "(?:1\.)?(\d+)([^"]*)"', text or "")
+    if version is None:
+        return Finding("Java", False, f"{command}, which does not run", needed, _install_java())
+    found = f"{version[1]}{version[2]} at {command}"
+    return Finding("Java", int(version[1]) in JAVA_VERSIONS, found, needed, _install_java())
+
+
+def java_vector_module() -> Finding:
+    """Spark's launcher asks for this module by name; runtimes made with jlink often leave it out."""
+    command = java_command()
+    modules = None if command is None else _output(command, "--list-modules")
+    there = re.search(rf"^{re.escape(VECTOR_MODULE)}(@|$)", modules or "", re.MULTILINE) is not None
+    found = VECTOR_MODULE if there else "a runtime without it" if modules else "no runtime to ask"
+    return Finding("Java modules", there, found, f"the module {VECTOR_MODULE}", _install_java())
+
+
+def pyspark() -> Finding:
+    needed = f"PySpark {SPARK_MAJOR}.x"
+    try:
+        version = importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:
+        return Finding("PySpark", False, "none", needed, _INSTALL_SPARK)
+    return Finding("PySpark", version.split(".")[0] == str(SPARK_MAJOR), version, needed, _INSTALL_SPARK)
+
+
+def spark_home() -> Finding:
+    """PySpark starts whatever SPARK_HOME points to, even another version than its own."""
+    home = os.environ.get("SPARK_HOME")
+    needed = "none, or the one inside the installed PySpark"
+    if not home:
+        return Finding("SPARK_HOME", True, "none", needed, "")
+    package = importlib.util.find_spec("pyspark")
+    own = Path(package.origin).parent if package and package.origin else None
+    same = own is not None and Path(home).resolve() == own.resolve()
+    return Finding("SPARK_HOME", same, home, needed, "unset SPARK_HOME")
+
+
+def disk() -> Finding:
+    folder = tempfile.gettempdir()
+    free = shutil.disk_usage(folder).free
+    remedy = f"free some space in {folder}, or set TMPDIR to a folder that has it"
+    found, needed = f"{free / 2**30:.1f} GiB free in {folder}", f"{DISK_FLOOR / 2**30:.0f} GiB"
+    return Finding("Disk", free >= DISK_FLOOR, found, needed, remedy)
+
+
+CHECKS: Final[tuple[Callable[[], Finding], ...]] = (python, java, java_vector_module, pyspark, spark_home, disk)
+
+
+def java_command() -> str | None:
+    """The `java` that Spark's launcher will run: that of JAVA_HOME, which it prefers without looking, else of PATH."""
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        command = Path(home, "bin", "java")
+        return str(command) if command.exists() else None
+    return shutil.which("java")
+
+
+def _output(command: str, option: str) -> str | None:
+    """What `java` prints on either stream, None if it cannot be run or fails."""
+    try:
+        done = subprocess.run(
+            [command, option],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout + done.stderr if done.returncode == 0 else None
+
+
+def _install_java() -> str:
+    """How a runtime is installed with the package manager that is here."""
+    version = JAVA_VERSIONS[0]
+    managers = {
+        "apt-get": f"apt-get install openjdk-{version}-jre-headless",
+        "dnf": f"dnf install java-{version}-openjdk-headless",
+        "apk": f"apk add openjdk{version}-jre-headless",
+        "brew": f"brew install openjdk@{version}",
+    }
+    for manager, command in managers.items():
+        if shutil.which(manager):
+            return command
+    return f"install a complete OpenJDK {version} runtime and set JAVA_HOME to it"

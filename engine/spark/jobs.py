@@ -1,0 +1,176 @@
+"""The Spark runner: the tasks of the data path as Spark jobs over DataFrames; table data never comes to the driver.
+
+Each operation is one job, because a job costs a tenth of a second before it does anything. Batches cross to Python
+as Arrow. Functions that run on executors are made by small factories: what they close over is what is sent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields
+from typing import Final, TypeVar
+from urllib.parse import unquote, urlsplit
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import from_arrow_schema
+from pyspark.sql.types import IntegerType, MapType
+
+from ..data.check import CONTENT, Problem, problems, refuse
+from ..data.columns import IS_DELETED, conform
+from ..data.compact import compact_group
+from ..data.tasks import AnyRead, CompactTask, ReadTask, TableShape, WriteTask, WrittenFile
+from ..data.write import bucket_column, split_by_group, write_group
+from ..jobs import run_read
+from ..names import Names
+from ..storage import Storage
+
+Batches = Iterator[pa.RecordBatch]
+Mapper = Callable[[Batches], Batches]
+T = TypeVar("T")
+
+BUCKET: Final = "__bucket"
+BATCH_ROWS: Final = 1 << 16
+GLOB_CHARACTERS: Final = frozenset("*?[]{}\\")
+
+_FINDINGS: Final = pa.schema([("rule", pa.string()), ("rows", pa.int64()), ("example", pa.string())])
+_ROWS: Final = "batch"  # the finding that counts the batch; no rule has this name
+_INTS: Final = {"size", "rows", "deletes", "version", "log_records", "log_files", "log_blocks"}
+_FILES: Final = pa.schema(
+    [(field.name, pa.int64() if field.name in _INTS else pa.string()) for field in fields(WrittenFile)]
+)
+
+
+class SparkJobs:
+    """Runs tasks on the executors of `spark`, which open `storage` again and draw names of their own."""
+
+    def __init__(self, spark: SparkSession, storage: Storage, names: Names) -> None:
+        self._spark = spark
+        self._storage = storage
+        self._names = names
+
+    def check(self, data: DataFrame, shape: TableShape) -> int:
+        narrow = [*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]
+        flags = [IS_DELETED] if IS_DELETED in data.columns else []
+        content = F.xxhash64(*(_hashable(data, name) for name in data.columns if name != IS_DELETED))
+        keyed = data.select(*dict.fromkeys([*narrow, *flags]), content.alias(CONTENT))
+        shares = keyed.repartition(self._width, *shape.keys.record_key)
+        found = shares.mapInArrow(_checker(shape), from_arrow_schema(_FINDINGS)).collect()
+        refuse([Problem(*row) for row in found if row.rule != _ROWS], shape)
+        return sum(row["rows"] for row in found if row.rule == _ROWS)
+
+    def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
+        shape = task.shape
+        flags = [IS_DELETED] if IS_DELETED in data.columns else []
+        data = data.select(*shape.schema.names, *flags)
+        routed = data.mapInArrow(_router(shape), data.schema.add(BUCKET, IntegerType()))
+        if shape.keys.partition_by:
+            groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
+        else:
+            groups = routed.repartitionById(shape.buckets, BUCKET)
+        return _written(groups.mapInArrow(_writer(self._storage, self._names, task), from_arrow_schema(_FILES)))
+
+    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+        storage, names = self._storage, self._names
+
+        def compact(task: CompactTask) -> Batches:
+            yield _as_batch(compact_group(storage, names, task))
+
+        return _written(self._one_task_each(tasks, compact, _FILES)) if tasks else []
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
+        storage = self._storage
+        by_spark = [path for path in map(self._plain_file, tasks) if path is not None]
+        by_us = [task for task in tasks if self._plain_file(task) is None]
+
+        def read(task: AnyRead) -> Batches:
+            yield from run_read(storage, task).to_batches(BATCH_ROWS)
+
+        parts = []
+        if by_spark:
+            # Without the recursive option Spark would make columns of folders like `part=x`.
+            reader = self._spark.read.schema(from_arrow_schema(schema)).option("recursiveFileLookup", "true")
+            parts.append(reader.parquet(*by_spark))
+        if by_us or not tasks:
+            parts.append(self._one_task_each(by_us, read, schema))
+        return parts[0] if len(parts) == 1 else parts[0].union(parts[1])
+
+    @property
+    def _width(self) -> int:
+        """Into how many tasks a shuffle goes."""
+        return int(self._spark.conf.get("spark.sql.shuffle.partitions") or 1)
+
+    def _one_task_each(self, tasks: Sequence[T], run: Callable[[T], Batches], schema: pa.Schema) -> DataFrame:
+        """A DataFrame of what `run` makes of each task, one Spark task for each."""
+
+        def run_named(batches: Batches) -> Batches:
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    yield from run(tasks[number])
+
+        numbers = self._spark.range(0, len(tasks), 1, max(1, len(tasks)))
+        return numbers.mapInArrow(run_named, from_arrow_schema(schema))
+
+    def _plain_file(self, task: AnyRead) -> str | None:
+        """The path of the one base file that answers `task`, if Spark's own Parquet reader can be pointed at it."""
+        url = urlsplit(self._storage.url)
+        if not isinstance(task, ReadTask) or not task.base_only or url.scheme != "file":
+            return None
+        path = f"{unquote(url.path)}/{task.base}"
+        return None if GLOB_CHARACTERS.intersection(path) else f"file:{path}"
+
+
+def _hashable(data: DataFrame, name: str) -> Column:
+    """A column in a form that Spark can hash: it refuses maps."""
+    return F.map_entries(name) if isinstance(data.schema[name].dataType, MapType) else F.col(name)
+
+
+def _checker(shape: TableShape) -> Mapper:
+    def check(batches: Batches) -> Batches:
+        rows = _table(batches)
+        if rows is not None:
+            found = [Problem(_ROWS, len(rows), ""), *problems(rows, shape)]
+            yield pa.RecordBatch.from_pylist([problem._asdict() for problem in found], _FINDINGS)
+
+    return check
+
+
+def _router(shape: TableShape) -> Mapper:
+    def route(batches: Batches) -> Batches:
+        for batch in batches:
+            yield batch.append_column(BUCKET, bucket_column(pa.table(batch), shape))
+
+    return route
+
+
+def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
+    def write(batches: Batches) -> Batches:
+        rows = _table(batches)
+        if rows is None:
+            return
+        context = TaskContext.get()
+        writer = context.partitionId() if context else 0
+        flagged = [rows.schema.field(IS_DELETED)] if IS_DELETED in rows.column_names else []
+        conformed = conform(rows, pa.schema([*task.shape.schema, *flagged]))
+        for group in split_by_group(conformed, rows[BUCKET], task.shape):
+            yield _as_batch(write_group(storage, names, task, group, writer))
+
+    return write
+
+
+def _table(batches: Batches) -> pa.Table | None:
+    """All rows of a Spark task, None if there are none."""
+    filled = [batch for batch in batches if batch.num_rows]
+    return pa.Table.from_batches(filled) if filled else None
+
+
+def _as_batch(files: Sequence[WrittenFile]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([asdict(file) for file in files], _FILES)
+
+
+def _written(files: DataFrame) -> list[WrittenFile]:
+    """Run the job and bring back what was written: file names and counts, no table data."""
+    found = [WrittenFile(**row.asDict()) for row in files.collect()]
+    return sorted(found, key=lambda file: (file.partition, file.file_id, file.version or 0))

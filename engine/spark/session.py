@@ -1,0 +1,99 @@
+"""The one place where a Spark session is made, for command line, notebooks and tests."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from ..errors import CannotRun
+from .checks import Finding, checks
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["Finding", "checks", "jvm_log", "session"]
+
+_UTC: Final = "-Duser.timezone=UTC"
+
+SETTINGS: Final = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": _UTC,
+    "spark.executor.extraJavaOptions": _UTC,
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "4",  # the tables of one machine are small
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",  # each batch costs a round trip to the Python worker
+}
+
+
+def session(
+    app: str = "nbcc",
+    *,
+    master: str = "local[2]",
+    conf: Mapping[str, str] | None = None,
+    log: str | os.PathLike[str] | None = None,
+) -> SparkSession:
+    """The running session, or a new one bound to this machine alone, in UTC, with the JVM's output in a file.
+
+    `conf` overrides single settings; `log` is the file (default: `jvm_log()`), to which the JVM appends.
+    Raises `CannotRun` with the first check that fails, or if the JVM does not come up.
+    """
+    if not _running():
+        _refuse_what_fails()
+    from pyspark import SparkConf
+    from pyspark.sql import SparkSession
+
+    _show_nbcc_to_workers()
+    scratch = str(Path(tempfile.gettempdir(), "nbcc-warehouse"))
+    settings = {"spark.master": master, "spark.app.name": app, "spark.sql.warehouse.dir": scratch, **SETTINGS}
+    wanted = SparkConf().setAll(list((settings | dict(conf or {})).items()))
+    if not _running():
+        _launch(wanted, Path(log) if log is not None else jvm_log())
+    return SparkSession.builder.config(conf=wanted).getOrCreate()
+
+
+def jvm_log() -> Path:
+    """Where the JVM of this process writes unless told otherwise."""
+    return Path(tempfile.gettempdir(), f"nbcc-spark-{os.getpid()}.log")
+
+
+def _running() -> bool:
+    pyspark = sys.modules.get("pyspark")
+    return pyspark is not None and pyspark.SparkContext._active_spark_context is not None
+
+
+def _refuse_what_fails() -> None:
+    failed = next((finding for finding in checks() if not finding.ok), None)
+    if failed is not None:
+        exists = f"{failed.name} is not as needed (found {failed.found}, needed {failed.needed})"
+        raise CannotRun("start Spark", exists, failed.remedy)
+
+
+def _launch(conf: object, log: Path) -> None:
+    """Start the JVM with both output streams in `log`; PySpark would give it the terminal."""
+    from pyspark import SparkContext
+    from pyspark.errors import PySparkRuntimeError
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._gateway is not None:
+        return  # a stopped session leaves its JVM running
+    with log.open("ab") as stream:
+        try:
+            gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})
+        except (OSError, PySparkRuntimeError) as error:
+            raise CannotRun("start Spark", "its JVM did not come up", f"see {log}") from error
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def _show_nbcc_to_workers() -> None:
+    """Python workers import nbcc by name; they inherit PYTHONPATH, but not what was put on `sys.path`."""
+    home = str(Path(__file__).absolute().parents[3])
+    paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    if home not in paths:
+        os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, paths)])

@@ -1,0 +1,113 @@
+"""What a batch must satisfy, rule by rule, and the comparison of contents under it."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from nbcc.engine.data.check import RULES, conflicting, problems, refuse
+from nbcc.engine.data.compare import values_differ
+from nbcc.engine.errors import BadInput
+
+from .data_samples import SCHEMA, batch, shape
+
+BROKEN = [
+    ("null key", shape(), batch((None, 1, "x"), ("a", 1, "x"))),
+    ("empty key", shape(), batch(("", 1, "x"))),
+    ("ambiguous key", shape(), batch(("a:1,b", 1, "x"))),
+    ("ambiguous key", shape(), batch(("x,y:z", 1, "x"))),
+    ("ambiguous key", shape(), batch(("__null__", 1, "x"))),
+    ("ambiguous key", shape(record_key=("id", "ts")), batch(("a,", 1, "x"))),
+    ("ambiguous key", shape(record_key=("id", "ts")), batch(("a:", 1, "x"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "../b"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a//b"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", ""))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "k=v"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", ".hoodie"))),
+    ("unsafe partition", shape(partition_by=("part", "value")), batch(("a", 1, "x", "a/b"))),
+    ("null ordering", shape(), batch(("a", None, "x"))),
+    ("null ordering", shape(), batch(("a", None, None))),
+    ("unordered text", shape(ordering="value"), batch(("a", 1, "😀"))),
+    ("conflicting rows", shape(), batch(("a", 1, "x"), ("a", 1, "y"))),
+    ("conflicting rows", shape(), batch(("a", 1, "x"), ("a", 1, None))),
+    ("conflicting rows", shape(), batch(("a", 2, "z"), ("a", 1, "x"), ("a", 1, "y"))),
+    ("conflicting rows", shape(ordering=None), batch(("a", 1, "x"), ("a", 2, "x"))),
+]
+
+SOUND = [
+    (shape(), batch(("a", 1, "x"), ("a", 1, "x"), ("a", 2, "y"))),
+    (shape(), batch(("a", 1, None), ("a", 1, None))),
+    (shape(), batch(("a:b", 1, "x"), ("a,b", 1, "x"), ("é", 1, None))),
+    (shape(partition_by=("part",)), batch(("a", 1, "x", "p"), ("a", 1, "y", "q"))),
+    (shape(partition_by=("part",)), batch(("a", 1, "x", None), ("b", 1, "x", "2026/11/21"))),
+    (shape(record_key=("id", "ts")), batch(("", 1, "x"), ("b c", 1, "x"))),
+    (shape(ordering=None), batch(("a", 1, "x"), ("b", 1, "x"))),
+]
+
+
+@pytest.mark.parametrize(("rule", "of", "rows"), BROKEN)
+def test_broken_rule_is_named(rule: str, of: object, rows: pa.Table) -> None:
+    assert [problem.rule for problem in problems(rows, of)] == [rule]  # type: ignore[arg-type]
+
+
+def test_every_rule_is_broken_above() -> None:
+    assert {rule for rule, _, _ in BROKEN} == set(RULES)
+
+
+@pytest.mark.parametrize(("of", "rows"), SOUND)
+def test_sound_batches_pass(of: object, rows: pa.Table) -> None:
+    assert problems(rows, of) == []  # type: ignore[arg-type]
+
+
+def test_two_deletes_differ_in_nothing_that_counts() -> None:
+    deletes = batch(("a", 1, None), ("a", 1, None)).set_column(2, "value", pa.array(["x", "y"]))
+    assert not conflicting(deletes, shape()).any()
+
+
+def test_message_says_what_to_do() -> None:
+    found = problems(batch(("a", 1, "x"), ("a", 1, "y"), ("a", 1, "z")), shape())
+    with pytest.raises(BadInput) as refused:
+        refuse([*found, *found], shape())
+    assert str(refused.value) == (
+        "Asked to write a batch, but 4 rows share key and ordering value with another row of the batch but differ in "
+        "content (for example id='a', ts=1): keep one of them."
+    )
+
+
+def test_nothing_found_nothing_refused() -> None:
+    refuse([], shape())
+
+
+NESTED = pa.map_(pa.string(), pa.list_(pa.struct([("n", pa.float64()), ("t", pa.string())])))
+VALUES = [
+    None,
+    [],
+    [("a", None)],
+    [("a", [])],
+    [("b", [])],
+    [("a", [None])],
+    [("a", [{"n": 1.0, "t": "x"}])],
+    [("a", [{"n": float("nan"), "t": None}])],
+    [("a", [{"n": None, "t": None}])],
+    [("a", [{"n": 1.0, "t": "x"}]), ("b", [])],
+]
+
+
+@pytest.mark.parametrize("skipped", [0, 7])
+def test_nested_values_are_compared_to_the_bottom(skipped: int) -> None:
+    pairs = list(itertools.product(range(len(VALUES)), repeat=2))
+    left, right = (pa.array([VALUES[pair[side]] for pair in pairs], NESTED).slice(skipped) for side in (0, 1))
+    expected = [one != other for one, other in pairs][skipped:]
+    assert values_differ(left, right).tolist() == expected
+
+
+def test_conflicts_ask_every_column() -> None:
+    rows = batch(("a", 1, "x"), ("a", 1, "x"))
+    for name in ("value", "part"):
+        place = SCHEMA.get_field_index(name)
+        changed = rows.set_column(place, name, pa.array(["one", None], pa.string()))
+        assert conflicting(changed, shape()).tolist() == [False, True]
+    assert conflicting(rows, shape()).dtype == np.bool_
