@@ -21,17 +21,19 @@ class MemoryStorage:
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
+        self.changes = 0  # how often anything was put or deleted
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Create the object; False if it exists."""
         if path in self.objects:
             return False
-        self.objects[path] = bytes(data)
+        self.put(path, data)
         return True
 
     def put(self, path: str, data: bytes) -> None:
         """Create or replace the object."""
         self.objects[path] = bytes(data)
+        self.changes += 1
 
     def get(self, path: str) -> bytes:
         """The object's content.
@@ -50,7 +52,8 @@ class MemoryStorage:
 
     def delete(self, path: str) -> None:
         """Remove the object; an absent one is fine."""
-        self.objects.pop(path, None)
+        if self.objects.pop(path, None) is not None:
+            self.changes += 1
 
     def write_to(self, folder: Path) -> None:
         """Copy every object to a file below the folder, for readers that need real files."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from nbcc.model import Model, Protocol, World
 
@@ -164,5 +163,3 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         skipped=tally.skipped,
         found=check.disagreed,
     )
-
-

@@ -10,7 +10,7 @@ from nbcc.model import Query, Step
 from ..systems import CannotStep, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, Row, by_action
-from .observables import EVERY_STEP, Batch, canonical_rows, final_queries, model_rows
+from .observables import EVERY_STEP, Batch, final_queries, model_rows, reader_rows
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -50,20 +50,24 @@ class History:
         """What the model allows now; the system must be able to do each of it."""
         return list(self.model.enabled(self.state))
 
+    def resolved(self, named: Step) -> Step:
+        """A recorded step with its symbols as the ticks that they stand for now; KeyError if one stands for none."""
+        return self._symbols.resolved(named)
+
     def take(self, step: Step) -> None:
         """Do one step on both and compare what can be seen after it."""
         after = self.model.apply(self.state, step)
-        self.steps.append(Symbols(self._seen.get("timeline", ())).step(step))
+        self.steps.append(self._symbols.step(step))
         self.observed.append({})
         try:
-            told = self._perform(step)
+            told = self._perform(step, after)
         except CannotStep as error:
             raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
-        before, self.state = self.state, after
+        self.state = after
         self._compare_arguments(step, told)
         self._compare_observables(step)
         if "rows" in told:
-            read = canonical_rows(self.model.answer(before, step.actor, self.data))
+            read = reader_rows(self.model, after, step.actor, self.data)
             self._compare(f"what {step.actor} read", read, told["rows"])
             self._observe("read", self._symbols.rows(read))
 
@@ -87,7 +91,7 @@ class History:
 
     # one step on the system
 
-    def _perform(self, step: Step) -> dict[str, Any]:
+    def _perform(self, step: Step, after: Any) -> dict[str, Any]:
         row = self._rows.get(step.action)
         if row is None:
             raise CannotStep(f"no row of the mapping says what {step.action} is; append one")
@@ -98,14 +102,16 @@ class History:
                 operation.crash()
             return {}
         if row.starts:
-            self._running[step.actor] = self._start(step, row)
+            self._running[step.actor] = self._start(step, row, after)
         if step.actor not in self._running:
             raise CannotStep(f"{step.actor} has no operation that {step.action} could go on with")
         return dict(self._running[step.actor].step(step.action, dict(step.args)))
 
-    def _start(self, step: Step, row: Row) -> Operation:
+    def _start(self, step: Step, row: Row, after: Any) -> Operation:
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
+        for argument, field in row.given:
+            args[argument] = getattr(self.model.component(after, step.actor), field)
         if batch := self._batches.get((step.actor, number)):
             args["batch"] = batch
         return self.system.start(step.actor, row.operation, args)

@@ -22,6 +22,7 @@ FAULT: Final = "fault"
 class Row:
     """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
 
+    ``given`` names arguments of the operation that the model knows: argument -> field of the actor's component.
     ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
     """
 
@@ -30,6 +31,7 @@ class Row:
     ends_after: str = RETURN
     also: tuple[str, ...] = ()
     starts: bool = False
+    given: tuple[tuple[str, str], ...] = ()
 
 
 # fmt: off
@@ -44,8 +46,10 @@ MAPPING: Final[list[Row]] = [
     Row("writer_publishes_instant",        "upsert"),
 
     Row("compactor_schedules_plan",        "schedule_compaction", starts=True),
-    Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True),
-    Row("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True),
+    Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
+        given=(("instant", "plan"),)),
+    Row("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
+        given=(("instant", "plan"),)),
     # the deletes that the compaction keeps go to a log beside the base file
     Row("compactor_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
     # under the lock: has somebody else completed the plan?

@@ -9,7 +9,9 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from nbcc.model import Query, Record
+from nbcc.model import Change, Query, Record
+from nbcc.model.answers import answer
+from nbcc.model.promises.reads import answers
 
 from ..systems import System
 from .symbols import Symbols
@@ -49,15 +51,29 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
     return canonical_rows(model.rows(state, query, data))
 
 
-def canonical_rows(rows: Mapping[str, Any]) -> tuple[Any, ...]:
-    """``(key, ordering, value, requested)`` by key; deletes are marked; a change is ``(key, before, after)``."""
+def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """What a reader actor that has answered read: the table is made of the instants that it kept."""
+    for name, _, table in answers(model, state):
+        if name == reader:
+            kept = answer(
+                table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule
+            )
+            return canonical_rows(kept)
+    raise LookupError(f"{reader} has not answered")
+
+
+def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
+    """By key: ``(key, ordering, value, requested)``, the value of a delete is None; ``(key, op, before, after)``, where
+    a row of a change is ``(ordering, value)`` or None.
+    """
     return tuple((key, *_cells(rows[key])) for key in sorted(rows))
 
 
-def _cells(row: Any) -> tuple[Any, ...]:
+def _cells(row: Record | Change) -> tuple[Any, ...]:
     if isinstance(row, Record):
         return (row.ordering, None if row.deleted else row.value, row.requested)
-    return tuple(None if record is None else _cells(record) for record in row)
+    op = "i" if row.before is None else "d" if row.after is None else "u"
+    return (op, *(None if record is None else (record.ordering, record.value) for record in row))
 
 
 def final_queries(timeline: tuple[Any, ...], most_windows: int = 12) -> Iterator[Query]:

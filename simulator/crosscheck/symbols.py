@@ -56,10 +56,7 @@ class Symbols:
 
     def rows(self, rows: tuple[Any, ...]) -> list[str]:
         """``a1: 2 w1.1 r1`` for each row: key, ordering value, the write that made it, its requested time."""
-        return [f"{key}: {self._cells(tuple(cells))}" for key, *cells in rows]
-
-    def _cells(self, cells: tuple[Any, ...]) -> str:
-        if all(cell is None or isinstance(cell, tuple) for cell in cells):  # a change: before and after
-            return " -> ".join("none" if cell is None else self._cells(cell) for cell in cells)
-        ordering, value, requested = cells
-        return f"{ordering} {'deleted' if value is None else value} {self.symbol(requested)}"
+        return [
+            f"{key}: {ordering} {'deleted' if value is None else value} {self.symbol(requested)}"
+            for key, ordering, value, requested in rows
+        ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from nbcc.model import Model, Query, Refused, Step
 
-from ..crosscheck.observables import Batch, canonical_rows, model_rows, model_slices, model_timeline
+from ..crosscheck.observables import Batch, model_rows, model_slices, model_timeline, reader_rows
 from .protocol import CannotStep
 
 
@@ -55,13 +55,12 @@ class ModelOperation:
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         system = self._system
         before = {entry[2] for entry in system.timeline()}
-        state = system.state
         system.take(Step(self._actor, action, tuple(args.items())))
         if self._batch is not None:
             (requested,) = {entry[2] for entry in system.timeline()} - before
             system.data[requested], self._batch = self._batch, None
         if action == "reader_reads":
-            return {"rows": canonical_rows(system.model.answer(state, self._actor, system.data))}
+            return {"rows": reader_rows(system.model, system.state, self._actor, system.data)}
         return {}
 
     def crash(self) -> None:

@@ -1,0 +1,120 @@
+"""Replay: the steps of a trace on the model and on systems. Does it still fit, is the same observed, what is broken?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nbcc.model import Model, Step
+from nbcc.model.promises import PROMISES
+
+from .crosscheck.disagreement import Disagreement
+from .crosscheck.history import History
+from .systems.registry import factory
+from .trace import Trace
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one system made of a trace.
+
+    ``fits`` is False if a step was not possible any more: number ``stopped_at`` (from 1), for the ``reasons``. ``same``
+    says whether the recorded observations were made again (True if none were recorded). ``trace`` is the trace as it
+    was played this time.
+    """
+
+    system: str
+    fits: bool
+    same: bool
+    verdict: str
+    because: str
+    trace: Trace
+    stopped_at: int = 0
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """One line for people."""
+        if not self.fits:
+            return f"{self.system}: does not fit any more, step {self.stopped_at}: {'; '.join(self.reasons)}"
+        same = "the same was observed" if self.same else "other things were observed than recorded"
+        return f"{self.system}: {self.verdict}, {same}" + (f"; {self.because}" if self.because else "")
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayReport:
+    """The outcomes, one a system."""
+
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def exit_code(self) -> int:
+        """1 if something is violated, disagrees or does not fit, else 0."""
+        return int(any(not outcome.fits or outcome.verdict != "AGREED" for outcome in self.outcomes))
+
+
+def replay(trace: Trace, systems: Sequence[str] = ("model",)) -> ReplayReport:
+    """Play the trace on each system, side by side with the model.
+
+    Raises:
+        ValueError: a system is unknown, or the trace names a promise that does not exist.
+    """
+    return ReplayReport(tuple(_outcome(trace, name) for name in systems))
+
+
+def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
+    """What the promise says about a step; None if it is kept."""
+    if promise not in PROMISES:
+        raise ValueError(f"no promise {promise!r}; there are {', '.join(PROMISES)}")
+    return PROMISES[promise].holds(model, before, step, after)
+
+
+def _outcome(trace: Trace, name: str) -> Outcome:
+    model = Model(trace.world, trace.protocol)
+    system = factory(name)(trace.world, trace.protocol, trace.batches)
+    history = History(model, system, trace.batches)
+    violated, stopped, reasons = "", 0, ()
+    disagreement: Disagreement | None = None
+    try:
+        for number, named in enumerate(trace.steps, start=1):
+            reasons = _refusal(model, history, named)
+            if reasons:
+                stopped = number
+                break
+            before = history.state
+            step = history.resolved(named)
+            history.take(step)
+            if trace.promise and not violated:
+                violated = broken_promise(model, before, step, history.state, trace.promise) or ""
+        else:
+            history.finish()
+    except Disagreement as found:
+        disagreement = found
+    finally:
+        close = getattr(system, "close", None)
+        if close is not None:
+            close()
+    verdict = "DISAGREED" if disagreement else "VIOLATED" if violated else "AGREED"
+    because = str(disagreement) if disagreement else violated
+    played = replace(
+        trace, steps=tuple(history.steps), observed=tuple(history.observed), verdict=verdict, because=because
+    )
+    return Outcome(
+        system=name,
+        fits=not stopped,
+        same=not any(trace.observed) or list(trace.observed) == history.observed,
+        verdict=verdict,
+        because=because,
+        trace=played,
+        stopped_at=stopped,
+        reasons=reasons,
+    )
+
+
+def _refusal(model: Model, history: History, named: Step) -> tuple[str, ...]:
+    try:
+        step = history.resolved(named)
+    except KeyError as error:
+        return (f"there is no time {error}",)
+    return model.refusal(history.state, step)

@@ -1,0 +1,169 @@
+"""Shrinking: from a trace that shows something, one that shows the same with less.
+
+Hypothesis has made a random history short. What it does not minimise is what people read: how often the actor changes,
+how many actors there are, how many rows. That is done here, on the model alone where a promise is broken: the search
+is exact among the interleavings of the trace's own steps. A disagreement needs the system to show it; there, blocks of
+one actor are moved together while the disagreement stays.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count, groupby
+from typing import Any
+
+from nbcc.model import Model, Step, World
+from nbcc.model.promises import PROMISES
+
+from .crosscheck.observables import Batch
+from .crosscheck.symbols import Symbols
+from .trace import Batches, Trace, context_switches
+
+Fails = Callable[[Trace], "Trace | None"]
+"""Plays a trace; the trace as it was played if it still shows the same, None if it does not (or does not fit)."""
+
+
+def shortest_violation(
+    model: Model, steps: Sequence[Step], promise: str, most: int = 200_000
+) -> tuple[Step, ...] | None:
+    """Among all interleavings of prefixes of what each actor does in ``steps``, one that breaks the promise with the
+    fewest context switches, then actors, then steps; None if ``most`` nodes were looked at without an end.
+    """
+    programs = _programs(steps)
+    broken = PROMISES[promise].holds
+    tie = count()
+    start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
+    queue: list[tuple[Any, ...]] = [((0, 0, 0), next(tie), start, ())]
+    seen: set[Any] = set()
+    while queue and len(seen) < most:
+        (switches, _, length), _, node, path = heapq.heappop(queue)
+        if node in seen:
+            continue
+        seen.add(node)
+        state, last, used, places = node
+        if path and broken(model, path[-1][0], path[-1][1], state):
+            return tuple(step for _, step in path)
+        for step, after in model.successors(state):
+            place = _place(programs, step, places)
+            if place is None:
+                continue
+            actors = used | {step.actor}
+            cost = (switches + (last not in {"", step.actor}), len(actors), length + 1)
+            heapq.heappush(queue, (cost, next(tie), (after, step.actor, actors, place), (*path, (state, step))))
+    return None
+
+
+def _programs(steps: Sequence[Step]) -> dict[str, list[str]]:
+    programs: dict[str, list[str]] = {}
+    for step in steps:
+        programs.setdefault(step.actor, []).append(step.action)
+    return programs
+
+
+def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Where every actor stands in its program after the step; None if the step is not the next of its actor."""
+    for index, (actor, program) in enumerate(programs.items()):
+        if actor == step.actor and places[index] < len(program) and program[places[index]] == step.action:
+            return (*places[:index], places[index] + 1, *places[index + 1 :])
+    return None
+
+
+def fewer_switches(trace: Trace, fails: Fails) -> Trace:
+    """Move blocks of the same actor together as long as the trace still shows the same."""
+    best, progress = trace, True
+    while progress:
+        progress = False
+        for steps in _neighbours(best.steps):
+            if context_switches(steps) >= context_switches(best.steps):
+                continue
+            if (played := _retry(best, steps, fails)) is not None:
+                best, progress = played, True
+                break
+    return best
+
+
+def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
+    """Without one block; with one block moved to the one before or after it of the same actor."""
+    blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
+    for index in range(len(blocks)):
+        yield _joined(blocks[:index] + blocks[index + 1 :])
+    for index, block in enumerate(blocks):
+        for other in range(index + 2, len(blocks)):
+            if blocks[other][0].actor == block[0].actor:
+                yield _joined([*blocks[: index + 1], blocks[other], *blocks[index + 1 : other], *blocks[other + 1 :]])
+                yield _joined([*blocks[:index], *blocks[index + 1 : other], block, *blocks[other:]])
+                break
+
+
+def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
+    return tuple(step for block in blocks for step in block)
+
+
+def fewer_rows(trace: Trace, fails: Fails) -> Trace:
+    """Leave out rows, one at a time, as long as every log file keeps one and the trace still shows the same."""
+    best, progress = trace, True
+    while progress:
+        progress = False
+        for batches in _thinner(best.batches):
+            if (played := fails(replace(best, batches=batches, observed=()))) is not None:
+                best, progress = played, True
+                break
+    return best
+
+
+def _thinner(batches: Batches) -> Iterator[dict[tuple[str, int], Batch]]:
+    for write, batch in batches.items():
+        for file, records in batch.items():
+            for key in records if len(records) > 1 else ():
+                left = {other: record for other, record in records.items() if other != key}
+                yield {**batches, write: {**batch, file: left}}
+
+
+def smaller_world(trace: Trace) -> Trace:
+    """The same trace in a world without the actors and budgets that it does not use."""
+    world = trace.world
+    used = {step.actor for step in trace.steps}
+    counts = {
+        kind: max((int(name[1:]) for name in used if name in actors), default=0)
+        for kind, actors in Model(world, trace.protocol).actors.items()
+    }
+    writes = {write: shape for write, shape in world.writes.items() if write in trace.batches}
+    crashes = sum(step.action == "actor_crashes" for step in trace.steps)
+    small = replace(world, actors=counts, writes=writes, crashes=crashes)
+    return replace(trace, world=small) if _fits(small, trace) else trace
+
+
+def _fits(world: World, trace: Trace) -> bool:
+    model = Model(world, trace.protocol)
+    return realised(model, trace.steps) == trace.steps
+
+
+def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
+    """The steps as the model allows them one after the other, times as symbols; None if one is not possible.
+
+    Where a step's arguments are not possible any more, the first possible ones of its actor and action are taken.
+    """
+    state, named = model.initial, []
+    for wanted in steps:
+        symbols = Symbols(tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state)))
+        able = [s for s in model.enabled(state) if (s.actor, s.action) == (wanted.actor, wanted.action)]
+        if not able:
+            return None
+        step = next((s for s in able if symbols.step(s) == wanted), able[0])
+        named.append(symbols.step(step))
+        state = model.apply(state, step)
+    return tuple(named)
+
+
+def _retry(trace: Trace, steps: tuple[Step, ...], fails: Fails) -> Trace | None:
+    possible = realised(Model(trace.world, trace.protocol), steps)
+    return None if not possible else fails(replace(trace, steps=possible, observed=()))
+
+
+def shrink_disagreement(trace: Trace, fails: Fails) -> Trace:
+    """Fewer switches, then fewer rows, then a world without what is not used; every stage replayed on the system."""
+    best = fewer_rows(fewer_switches(trace, fails), fails)
+    small = smaller_world(best)
+    return best if small is best else (fails(small) or best)

@@ -1,0 +1,239 @@
+"""Our engine under control: its operations in actor threads, stopped where the mapping says a model action ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from nbcc.engine.actions import operations
+from nbcc.engine.context import Context
+from nbcc.engine.jobs import InProcessJobs, Jobs
+from nbcc.engine.names import bucket_of
+from nbcc.engine.opening import create_table
+from nbcc.engine.rules import Rules
+from nbcc.model import Protocol, Query, World
+
+from ..control.calls import Call, parsed
+from ..control.clock import instant_of, tick_of
+from ..control.conductor import RETURN, ActorBlocked, ActorSilent, Task
+from ..control.footprints import violations
+from ..control.stage import Handle, Stage
+from ..control.storage import MemoryStorage
+from ..crosscheck.mapping import MAPPING, Row, by_action
+from .protocol import CannotStep
+from .rows import from_rows, is_rolled, partition_name, table_config, to_table
+
+_NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
+                 "incremental_axis": "incremental_by"}  # fmt: skip
+"""Where model and engine call the same choice by different names."""
+
+
+def rules_of(protocol: Protocol) -> Rules:
+    """The engine's rules for a protocol of the model."""
+    known = {field.name for field in fields(Rules)}
+    named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
+    return Rules.from_mapping({name: value for name, value in named.items() if name in known})
+
+
+class EngineSystem:
+    """A table in memory, its actors in threads.
+
+    ``rules`` are the engine's own where they shall differ from the protocol's. ``jobs`` makes the runner of an actor's
+    data phase from its handle.
+    """
+
+    name = "engine"
+
+    def __init__(
+        self,
+        world: World,
+        protocol: Protocol,
+        rules: Rules | None = None,
+        mapping: Sequence[Row] = MAPPING,
+        stage: Stage | None = None,
+    ) -> None:
+        self.world = world
+        self.config = table_config(world)
+        self.stage = stage or Stage(MemoryStorage())
+        self.rules = rules or rules_of(protocol)
+        self.rows_by_action = by_action(mapping)
+        self._operations = operations()
+        self._tasks: list[Task] = []
+        self._cache: dict[str, tuple[int, Any]] = {}
+        create_table(self.stage.storage, self.config)
+
+    def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
+        if operation not in self._operations:
+            raise CannotStep(f"the engine has no operation {operation}; it has {', '.join(self._operations)}")
+        run = self._operations[operation].run
+        config, arguments = self.config, dict(args)
+        if batch := arguments.pop("batch", None):
+            config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
+            arguments["data"] = self.data(to_table(batch, self.world))
+        if "instant" in arguments:
+            arguments["instant"] = instant_of(arguments["instant"])
+        arguments.pop("seen", None)
+        task, handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
+        self._tasks.append(task)
+        return EngineOperation(self, operation, task, handle)
+
+    def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The lock of a dead holder is free again."""
+        if action != "lock_expires" or self.stage.lock.holder != actor:
+            raise CannotStep(f"the engine has no fault {action} of {actor}")
+        self.stage.step += 1
+        self.stage.lock.expire()
+        return {}
+
+    def complaints(self) -> list[str]:
+        """Segments of the history that others could have seen half done."""
+        return violations(self.stage.accesses)
+
+    def close(self) -> None:
+        """Unwind whatever is still running."""
+        for task in self._tasks:
+            task.crash()
+
+    # what an actor is given; another runner of the data phase overrides these two
+
+    def jobs(self, handle: Handle) -> Jobs:
+        """The runner of an actor's data phase: in the actor's own thread, every file a call of its storage."""
+        return InProcessJobs(handle.storage, handle.names)
+
+    def data(self, table: pa.Table) -> Any:
+        """A batch in the runner's own kind of rows."""
+        return table
+
+    def context(self, handle: Handle) -> Context:
+        """All that an operation of an actor is given."""
+        return Context(handle.storage, handle.lock, handle.clock, handle.names, self.jobs(handle), self.rules)
+
+    # what can be observed: the same operations, by nobody in particular
+
+    def timeline(self) -> tuple[Any, ...]:
+        return self._remembered("timeline", self._timeline)  # type: ignore[no-any-return]
+
+    def slices(self) -> tuple[Any, ...]:
+        return self._remembered("slices", self._slices)  # type: ignore[no-any-return]
+
+    def rows(self, query: Query) -> tuple[Any, ...]:
+        arguments = {
+            "as_of": {"time": query.until},
+            "incremental": {"after": query.after, "until": query.until},
+            "changes": {"after": query.after, "until": query.until},
+        }.get(query.kind, {})
+        times = {name: instant_of(tick) for name, tick in arguments.items() if tick is not None}
+        return from_rows(self.plain(self._look(query.kind, **times)), query)
+
+    def plain(self, answer: Any) -> list[dict[str, Any]]:
+        """The rows of an answer."""
+        return answer.to_pylist()  # type: ignore[no-any-return]
+
+    def _timeline(self) -> tuple[Any, ...]:
+        return tuple(
+            (i.action, i.state, tick_of(i.requested), None if i.completed is None else tick_of(i.completed))
+            for i in self._look("timeline")
+        )
+
+    def _slices(self) -> tuple[Any, ...]:
+        found = []
+        for slice_ in self._look("file_slices"):
+            base = None if slice_.base is None else tick_of(slice_.base.instant)
+            barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
+            logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
+            found.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
+        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+
+    def _look(self, operation: str, **arguments: Any) -> Any:
+        storage = self.stage.storage
+        seams: Any = _NoSeam()
+        context = Context(storage, seams, seams, seams, self.reading_jobs(), self.rules)
+        return self._operations[operation].run(context, self.config, **arguments)
+
+    def reading_jobs(self) -> Jobs:
+        """The runner of the harness's own reads."""
+        names: Any = _NoSeam()
+        return InProcessJobs(self.stage.storage, names)
+
+    def _remembered(self, name: str, compute: Callable[[], Any]) -> Any:
+        """What depends on stored objects alone is computed anew only when one was put or deleted."""
+        changes = getattr(self.stage.storage, "changes", None)
+        if changes is None:
+            return compute()
+        if name not in self._cache or self._cache[name][0] != changes:
+            self._cache[name] = (changes, compute())
+        return self._cache[name][1]
+
+    def group(self, partition: str, file_id: str) -> int:
+        """The number of a file group."""
+        bucket = bucket_of(file_id)
+        assert bucket is not None, f"{file_id} is no bucket"
+        names = [partition_name(number) for number in range(self.world.partitions)]
+        return (names.index(partition) if partition else 0) * self.world.buckets + bucket
+
+
+class EngineOperation:
+    """One operation of the engine in its thread."""
+
+    def __init__(self, system: EngineSystem, name: str, task: Task, handle: Handle) -> None:
+        self._system, self._name, self._task, self._handle = system, name, task, handle
+
+    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        row = self._system.rows_by_action[action]
+        if self._task.finished:
+            raise CannotStep(f"{self._name} of {self._task.actor} has already returned")
+        if "seen" in args:
+            self._handle.shows = _only(args["seen"])
+        calls = self._run(row)
+        self._system.stage.step += 1
+        if row.ends_after != RETURN:
+            ended_by = next((call for call in calls if call.text == row.ends_after), None)
+            if ended_by is None:
+                raise CannotStep(f"{self._name} of {self._task.actor} returned without {row.ends_after}")
+            return self._observed(ended_by)
+        if isinstance(self._task.result, pa.Table):
+            return {"rows": from_rows(self._system.plain(self._task.result), Query("snapshot"))}
+        return {}
+
+    def crash(self) -> None:
+        self._system.stage.step += 1
+        self._task.crash()
+
+    def _run(self, row: Row) -> list[Call]:
+        try:
+            calls = self._task.run(row.ends_after, row.also)
+        except (ActorBlocked, ActorSilent) as error:
+            raise CannotStep(str(error)) from error
+        if self._task.error is not None:
+            error = self._task.error
+            raise CannotStep(f"{self._name} of {self._task.actor} failed: {type(error).__name__}: {error}") from error
+        return calls
+
+    def _observed(self, call: Call) -> Mapping[str, Any]:
+        name = parsed(call.path)
+        told: dict[str, Any] = {}
+        if "file" in name:
+            told["group"] = self._system.group(name.get("partition", ""), name["file"])
+        if "version" in name:
+            told["version"] = int(name["version"])
+        return told
+
+
+class _NoSeam:
+    """Stands where the harness's own reads must not need anything: a lock, a clock, names."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"a read of a settled time needs no {name}")
+
+
+def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
+    """Of what came while a listing ran, it shows the completed instants of these requested times."""
+
+    def shown(path: str) -> bool:
+        name = parsed(path)
+        return "completed" in name and tick_of(name["requested"]) in seen
+
+    return shown

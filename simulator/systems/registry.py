@@ -1,0 +1,47 @@
+"""Systems by name: ``model``, ``engine``, ``spark``, or anybody's as ``package.module:factory``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import Any
+
+from nbcc.model import Model, Protocol, World
+
+from .protocol import System
+
+Batches = Mapping[tuple[str, int], Any]
+Factory = Callable[[World, Protocol, Batches], System]
+
+
+def factory(name: str) -> Factory:
+    """How to set up a fresh system for a history.
+
+    Raises:
+        ValueError: there is no such system; the sentence names those that there are.
+    """
+    if name in _OURS:
+        return _OURS[name]
+    module, colon, attribute = name.partition(":")
+    if not colon:
+        raise ValueError(f"no system {name!r}; there are {', '.join(_OURS)}, and package.module:factory")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"no system {name!r}: {error}") from error
+    return found  # type: ignore[no-any-return]
+
+
+def _model(world: World, protocol: Protocol, batches: Batches) -> System:
+    from .model import ModelSystem
+
+    return ModelSystem(Model(world, protocol), batches)
+
+
+def _engine(world: World, protocol: Protocol, batches: Batches) -> System:
+    from .engine import EngineSystem
+
+    return EngineSystem(world, protocol)
+
+
+_OURS: dict[str, Factory] = {"model": _model, "engine": _engine}
