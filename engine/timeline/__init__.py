@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .archive import Archive, Archived
+from .commits import Commits
 from .instant import Instant, parse_instant
 from .metadata import (
     CommitMetadata,
@@ -24,6 +25,7 @@ __all__ = [
     "Archive",
     "Archived",
     "CommitMetadata",
+    "Commits",
     "CompactionOperation",
     "CompactionPlan",
     "Instant",

@@ -1,0 +1,177 @@
+"""File slices: which logs belong to which base file, and in which order they are merged (RFC-66, "file slicing").
+
+The promises that rest on it: PART (each completed log lies in exactly one slice, and everybody agrees which) and
+TRAVEL. A read as of T uses what had completed by T and nothing else. A compaction that completes later changes nothing
+in that answer: its base file is the merge of the logs that the read merges itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from ..rules import Rules
+from ..storage import Storage
+from ..timeline.archive import Archive
+from ..timeline.commits import Commits
+from ..timeline.instant import Instant
+from ..timeline.timeline import Timeline
+from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
+
+_UNKNOWN = "~"  # greater than every instant: the completion of what has not completed
+
+
+@dataclass(frozen=True, slots=True)
+class FileSlice:
+    """A base file, or none, and the logs merged onto it, in merge order.
+
+    `barrier` is the requested time of the base file, or of the pending plan that will make it; None for logs older
+    than every barrier of their group. `tombstones` are the logs in which the compaction that made `base` kept deletes.
+    """
+
+    partition: str
+    file_id: str
+    barrier: str | None
+    base: BaseFile | None = None
+    tombstones: tuple[LogFile, ...] = ()
+    logs: tuple[LogFile, ...] = ()
+
+    @property
+    def group(self) -> Group:
+        return self.partition, self.file_id
+
+
+def load_slices(
+    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+) -> tuple[FileSlice, ...]:
+    """All slices as of then (None: of all the timeline holds), by partition, file id and barrier.
+
+    `timeline` must be settled for `as_of`. Slices that a completed replace put out of sight are left out.
+    """
+    files = find_files(storage, timeline, commits, rules, as_of)
+    hidden = replaced_groups(timeline, commits, rules, as_of)
+    plans = pending_plans(timeline, commits, rules, as_of)
+    return build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
+
+
+def find_files(
+    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+) -> Iterable[BaseFile | LogFile]:
+    """The visible data files, from where the rules say to look. Uncompleted instants list nothing."""
+    if rules.files == "directory" or rules.visibility == "any":
+        return directory_files(storage.list(""), timeline, Archive(storage), rules, as_of)
+    return listed_files(timeline, commits, rules, as_of)
+
+
+def pending_plans(
+    timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+) -> dict[Group, list[str]]:
+    """The barriers of plans that were made, and not visibly completed, by then."""
+    plans: dict[Group, list[str]] = {}
+    for instant in timeline.instants:
+        made = as_of is None or instant.requested <= as_of
+        if made and timeline.is_compaction(instant) and not _done(instant, as_of, rules):
+            for group in commits.plan(instant.requested).groups:
+                plans.setdefault(group, []).append(instant.requested)
+    return plans
+
+
+def _done(instant: Instant, as_of: str | None, rules: Rules) -> bool:
+    """Whether the base files of a plan are seen."""
+    return instant.completed is not None and visible(instant, as_of, rules)
+
+
+def replaced_groups(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None) -> frozenset[Group]:
+    """The file groups that completed replace commits put out of sight by then."""
+    return frozenset(
+        (partition, file_id)
+        for instant in timeline.completed
+        if instant.action == "replacecommit" and visible(instant, as_of, rules)
+        for partition, file_ids in commits.commit(instant).replaced.items()
+        for file_id in file_ids
+    )
+
+
+def build_slices(
+    files: Iterable[BaseFile | LogFile], plans: Mapping[Group, Iterable[str]], rules: Rules
+) -> tuple[FileSlice, ...]:
+    """The slices of these files under these pending plans, by partition, file id and barrier (None first)."""
+    bases: dict[Group, dict[str, BaseFile]] = {}
+    logs: dict[Group, list[LogFile]] = {}
+    for file in files:
+        group = file.partition, file.file_id
+        if isinstance(file, BaseFile):
+            bases.setdefault(group, {})[file.requested] = file
+        else:
+            logs.setdefault(group, []).append(file)
+    return tuple(
+        made
+        for group in sorted({*bases, *logs, *plans})
+        for made in _slice_group(group, bases.get(group, {}), logs.get(group, []), plans.get(group, ()), rules)
+    )
+
+
+def _slice_group(
+    group: Group, bases: Mapping[str, BaseFile], logs: Iterable[LogFile], plans: Iterable[str], rules: Rules
+) -> list[FileSlice]:
+    limits = barriers(bases.values(), plans)
+    inside: dict[str | None, list[LogFile]] = {limit: [] for limit in limits}
+    kept: dict[str | None, list[LogFile]] = {}
+    for log in sorted(logs, key=lambda log: merge_position(log, rules)):
+        if log.requested in bases:
+            kept.setdefault(log.requested, []).append(log)
+        else:
+            inside.setdefault(barrier_of(log, limits, rules), []).append(log)
+    return [
+        FileSlice(*group, limit, bases.get(limit or ""), tuple(kept.get(limit, ())), tuple(inside[limit]))
+        for limit in sorted(inside, key=lambda limit: limit or "")
+    ]
+
+
+def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
+    """The barriers of a group in rising order: requested times of its base files and of its pending plans."""
+    return sorted({*(base.requested for base in bases), *plans})
+
+
+def barrier_of(log: LogFile, limits: Iterable[str], rules: Rules) -> str | None:
+    """The slice of a log: the greatest barrier not after its time, None if it is before all of them."""
+    time = slice_time(log, rules)
+    return max((limit for limit in limits if limit <= time), default=None)
+
+
+def slice_time(log: LogFile, rules: Rules) -> str:
+    """The time of a log that is held against the barriers."""
+    if rules.slice_by == "requested":
+        return log.requested
+    if rules.slice_by == "base_instant":
+        return log.named
+    return log.completed or _UNKNOWN
+
+
+def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
+    """The place of a log among those of its slice: by its write, then version, then token."""
+    time = log.requested if rules.log_order == "requested" else log.completed or _UNKNOWN
+    return time, log.requested, log.version, log.token
+
+
+def to_read(slices: Iterable[FileSlice], rules: Rules) -> tuple[FileSlice, ...]:
+    """For each group, the one slice whose merge is its state.
+
+    That is the newest, or, while its base file is only planned, the newest together with the one before it.
+    """
+    newest: dict[Group, FileSlice] = {}
+    for piece in slices:  # barriers rise within a group
+        before = newest.get(piece.group)
+        newest[piece.group] = piece if piece.base or before is None else _onto(before, piece, rules)
+    return tuple(newest.values())
+
+
+def _onto(before: FileSlice, planned: FileSlice, rules: Rules) -> FileSlice:
+    logs = sorted((*before.logs, *planned.logs), key=lambda log: merge_position(log, rules))
+    return replace(before, logs=tuple(logs))
+
+
+def newest_bases(slices: Iterable[FileSlice]) -> tuple[FileSlice, ...]:
+    """For each group that has one, its newest base file, without logs: what a read-optimised read sees."""
+    newest = {piece.group: replace(piece, tombstones=(), logs=()) for piece in slices if piece.base}
+    return tuple(newest.values())

@@ -1,0 +1,66 @@
+"""The files that the writes of a window made, for incremental reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..rules import Rules
+from ..timeline.commits import Commits
+from ..timeline.instant import Instant
+from ..timeline.metadata import CommitMetadata
+from ..timeline.timeline import Timeline
+from .group_files import BaseFile, Group, LogFile, data_file
+from .slices import merge_position
+
+_SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
+"""Operations that rewrite rows without changing any."""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFiles:
+    """What one group gained in a window: logs in merge order, and base files that a write itself made."""
+
+    partition: str
+    file_id: str
+    bases: tuple[BaseFile, ...]
+    logs: tuple[LogFile, ...]
+
+
+def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
+    """The files of the writes in (after, until], by group. Table services are left out."""
+    bases: dict[Group, list[BaseFile]] = {}
+    logs: dict[Group, list[LogFile]] = {}
+    for instant, commit in writes_between(timeline, commits, rules, after, until):
+        for stat in commit.stats:
+            file = data_file(stat.path, stat.size, instant)
+            if isinstance(file, BaseFile):
+                bases.setdefault((file.partition, file.file_id), []).append(file)
+            elif file is not None:
+                logs.setdefault((file.partition, file.file_id), []).append(file)
+    return tuple(
+        WindowFiles(
+            *group,
+            tuple(sorted(bases.get(group, ()), key=lambda base: base.completed or "")),
+            tuple(sorted(logs.get(group, ()), key=lambda log: merge_position(log, rules))),
+        )
+        for group in sorted({*bases, *logs})
+    )
+
+
+def writes_between(
+    timeline: Timeline, commits: Commits, rules: Rules, after: str, until: str
+) -> Iterator[tuple[Instant, CommitMetadata]]:
+    """The writes in (after, until] of the active timeline, with their metadata; no table services."""
+    for instant in timeline.completed:
+        if instant.writes and after < incremental_time(instant, rules) <= until:
+            commit = commits.commit(instant)
+            if commit.operation not in _SERVICES and not timeline.is_compaction(instant):
+                yield instant, commit
+
+
+def incremental_time(instant: Instant, rules: Rules) -> str:
+    """The time of a completed instant that is held against a window."""
+    if rules.incremental_by == "requested" or instant.completed is None:
+        return instant.requested
+    return instant.completed
