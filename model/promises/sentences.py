@@ -8,8 +8,10 @@ from ..table import Log, Write
 from .oracle import Row
 
 
-def write_named(write: Write) -> str:
-    """For example: w1's write (requested t1, completed t3)."""
+def write_named(write: Write | None, requested: int) -> str:
+    """For example: w1's write (requested t1, completed t3); a pending one that nobody looks at has only its time."""
+    if write is None:
+        return f"the write requested at t{requested}"
     which = f"write {write.number}" if write.number > 1 else "write"
     done = f"completed t{write.completed}" if write.completed is not None else "not completed"
     return f"{write.actor}'s {which} (requested t{write.requested}, {done})"

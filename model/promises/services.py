@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from math import inf
 
-from ..fold import logs_of
+from ..fold import Fold, logs_of
 from ..model import Model, State
-from ..reads import base_file
-from ..slicing import file_slices
 from ..step import Step
-from .compare import Ledger, one_against_other
-from .oracle import completed, logs_by_rank
+from .compare import one_against_other
 from .promise import Promise
-from .reads import completed_writes, groups, same_reads, table_and_readers, window
+from .reads import same_reads, two_writes
 from .sentences import write_named
+from .view import View, on_table, settled_times, view_of
 
 
 def no_service(model: Model) -> str | None:
@@ -21,53 +19,50 @@ def no_service(model: Model) -> str | None:
     return None if model.setting.of("compactor") else "the world has no compactor"
 
 
+def planned_between_writes(model: Model, state: State) -> bool:
+    """A plan was made and two writes are complete."""
+    return bool(model.component(state, "plans")) and two_writes(model, state)
+
+
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """QUIET: no step of a service, no crash, no expiring lock changes a retained read or an incremental window."""
     assert before is not None
     assert step is not None
-    if not model.is_service(step):
+    old, new = view_of(model, before), view_of(model, after)
+    if old is new or not model.is_service(step):
         return None
-    settled = model.settled(before)
-    if changed := same_reads(model, before, after, [inf, *range(1, settled + 1)]):
+    if changed := same_reads(old, new, (inf, *settled_times(model, before))):
         return f"when {model.describe(step)}: {changed}"
-    old, new, ledger = model.table(before), model.table(after), Ledger(model, after)
-    for end in range(1, settled + 1):
-        for start in range(end):
-            for group in groups(model):
-                had, has = (window(table, group, start, end, model.protocol) for table in (old, new))
-                if change := one_against_other(ledger, group, had, has, deletes=True):
-                    return f"when {model.describe(step)}: the incremental read (t{start}, t{end}] changed {change}"
+    for start, end in old.windows:
+        for group in new.groups:
+            had, has = (view.window(group, start, end) for view in (old, new))
+            if change := one_against_other(new, group, had, has, deletes=True):
+                return f"when {model.describe(step)}: the incremental read (t{start}, t{end}] changed {change}"
     return None
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """PART: each completed log lies in exactly one slice, and readers and planner agree on which side of a barrier."""
-    table, published = model.table(after), model.component(after, "published")
-    done = completed(published, 0, inf)
-    writes = {write.requested: write for write in done}
-    for group in groups(model):
-        slices = file_slices(table, group, model.protocol)
-        for log in logs_by_rank(done, group):
-            if (times := sum(log in each.logs for each in slices)) != 1:
-                return f"the log of {write_named(writes[log[0]])} lies in {times} slices of group {group}"
-        for plan in table.plans:
-            shape = base_file(table, group, plan.requested, model.protocol) if plan.of(group) else None
-            if shape is None:
-                continue
-            taken = {log for log in logs_of(shape) if log[0] in writes}
-            older = [s for s in slices if s.barrier is None or s.barrier < plan.requested]
-            behind = {log for each in older for log in each.logs if log[0] in writes}
-            for log in sorted(taken ^ behind):
-                name = write_named(writes[log[0]])
-                if log in behind:
-                    return (
-                        f"readers put the log of {name} in group {group} before the barrier t{plan.requested}, "
-                        f"whose plan does not take it"
-                    )
-                return (
-                    f"the plan at t{plan.requested} takes the log of {name} in group {group}, which readers put "
-                    f"at or after its barrier"
-                )
+    view = view_of(model, after)
+    for group in view.groups:
+        for log in view.logs(group):
+            if (times := sum(log in each.logs for each in view.slices(group))) != 1:
+                return f"the log of {write_named(view.done[log[0]], log[0])} lies in {times} slices of group {group}"
+        for barrier, shape in view.bases(group):
+            if broken := _sides_differ(view, group, barrier, shape):
+                return broken
+    return None
+
+
+def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
+    older = [each for each in view.slices(group) if each.barrier is None or each.barrier < barrier]
+    behind = {log for each in older for log in each.logs if log[0] in view.done}
+    taken = {log for log in logs_of(base) if log[0] in view.done}
+    for log in sorted(taken ^ behind):
+        name = write_named(view.done[log[0]], log[0])
+        if log in behind:
+            return f"readers put the log of {name} in group {group} before the barrier t{barrier}, whose plan misses it"
+        return f"the plan at t{barrier} takes the log of {name} in group {group}, which readers put after its barrier"
     return None
 
 
@@ -77,8 +72,8 @@ QUIET = Promise(
     source="RFC-66, non-serial compaction; design, section 4",
     kind="step",
     holds=quiet_holds,
-    sometimes=lambda model, state: bool(model.component(state, "plans")) and completed_writes(model, state) > 1,
-    reads=table_and_readers,
+    sometimes=planned_between_writes,
+    reads=on_table,
     unfit=no_service,
 )
 PART = Promise(
@@ -87,7 +82,7 @@ PART = Promise(
     source="RFC-66, new file slicing and new compaction plan scheduling",
     kind="state",
     holds=partition_holds,
-    sometimes=lambda model, state: bool(model.component(state, "plans")) and completed_writes(model, state) > 1,
-    reads=table_and_readers,
+    sometimes=planned_between_writes,
+    reads=on_table,
     unfit=no_service,
 )

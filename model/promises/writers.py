@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise, product
-from math import inf
 
 from ..fold import logs_of
 from ..model import Model, State
-from ..reads import base_file
 from ..record import Ranked, merge
 from ..step import Step
-from .compare import Ledger
-from .oracle import completed, logs_by_rank
 from .promise import Promise
-from .reads import groups, table_and_readers
 from .sentences import write_named
 from .services import no_service
+from .view import on_table, view_of
 
 
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -60,27 +56,16 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
     """LAWS: merging is commutative, associative, idempotent; a base groups writes contiguous in completion order."""
     if broken := algebra_broken(model.rule.event_time):
         return broken
-    table, published = model.table(after), model.component(after, "published")
-    done = completed(published, 0, inf)
-    writes = {write.requested: write for write in done}
-    ledger = Ledger(model, after)
-    for group in groups(model):
-        by_rank = logs_by_rank(done, group)
-        for plan in table.plans:
-            shape = base_file(table, group, plan.requested, model.protocol) if plan.of(group) else None
-            if shape is None:
-                continue
+    view = view_of(model, after)
+    for group in view.groups:
+        for barrier, shape in view.bases(group):
             held = set(logs_of(shape))
-            if unlisted := sorted(log for log in held if log[0] not in writes):
-                who = ledger.writes.get(unlisted[0][0])
-                name = f"the write requested at t{unlisted[0][0]}" if who is None else write_named(who)
-                return f"the base of t{plan.requested} in group {group} merges {name}, whose rank nobody knows yet"
-            gap = next((log for log in by_rank[: len(held)] if log not in held), None)
-            if gap:
-                return (
-                    f"the base of t{plan.requested} in group {group} leaves out {write_named(writes[gap[0]])} and "
-                    f"merges a later completion"
-                )
+            where = f"the base of t{barrier} in group {group}"
+            if unranked := sorted(log[0] for log in held if log[0] not in view.done):
+                name = write_named(view.writes.get(unranked[0]), unranked[0])
+                return f"{where} merges {name}, whose rank nobody knows yet"
+            if gap := next((log for log in view.logs(group)[: len(held)] if log not in held), None):
+                return f"{where} leaves out {write_named(view.done[gap[0]], gap[0])} and merges a later completion"
     return None
 
 
@@ -104,7 +89,7 @@ LAWS = Promise(
     kind="state",
     holds=laws_hold,
     sometimes=_folds_two,
-    reads=table_and_readers,
+    reads=on_table,
     unfit=no_service,
 )
 CANARY = Promise(

@@ -1,0 +1,144 @@
+"""What promises look at in one state: the reads of the table on one side, the completed writes on the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from functools import cached_property
+from math import inf
+from typing import TypeVar
+
+from .. import reads
+from ..fold import Fold, logs_of
+from ..model import Model, State
+from ..slicing import file_slices
+from ..table import Compaction, FileSlice, Log, Table, Write, table_of
+from . import oracle
+from .oracle import Row
+from .valuations import Valuation, names_for
+
+Found = TypeVar("Found")
+Published = tuple[Write | Compaction, ...]
+
+
+class View:
+    """Reads of one table, each made once. States that show the same table share a view (`view_of`)."""
+
+    def __init__(self, model: Model, table: Table, published: Published) -> None:
+        self.model, self.table, self.published = model, table, published
+        self.rule = model.rule
+        self.groups = range(model.world.groups)
+        self._made: dict[Hashable, object] = {}
+
+    def _once(self, key: Hashable, make: Callable[[], Found]) -> Found:
+        if key not in self._made:
+            self._made[key] = make()
+        return self._made[key]  # type: ignore[return-value]  # the key names the function that made it
+
+    # Reads, by slices and plans.
+
+    def as_of(self, group: int, time: float = inf) -> Fold:
+        """The read as of a time; without one the snapshot."""
+        return self._once(("as of", group, time), lambda: reads.as_of(self.table, group, time, self.model.protocol))
+
+    def window(self, group: int, after: int, until: int) -> Fold:
+        """The incremental read."""
+        return self._once(
+            ("window", group, after, until),
+            lambda: reads.incremental(self.table, group, after, until, self.model.protocol),
+        )
+
+    def slices(self, group: int) -> tuple[FileSlice, ...]:
+        """The file slices."""
+        return self._once(("slices", group), lambda: file_slices(self.table, group, self.model.protocol))
+
+    def bases(self, group: int) -> list[tuple[int, Fold]]:
+        """Barrier and content of each base file of the group, planned or there."""
+        shapes = (
+            (plan.requested, reads.base_file(self.table, group, plan.requested, self.model.protocol))
+            for plan in self.table.plans
+            if plan.of(group)
+        )
+        return self._once(
+            ("bases", group), lambda: [(barrier, shape) for barrier, shape in shapes if shape is not None]
+        )
+
+    # The truth, by completed writes alone.
+
+    @cached_property
+    def done(self) -> dict[int, Write]:
+        """The completed writes by requested time."""
+        return {write.requested: write for write in oracle.completed(self.published, 0, inf)}
+
+    @cached_property
+    def writes(self) -> dict[int, Write]:
+        """These, and the pending ones that the protocol looks at."""
+        return {write.requested: write for write in self.table.writes}
+
+    @cached_property
+    def times(self) -> tuple[int, ...]:
+        """The times to read at: every completion published. Reads change nowhere else on the completion axis, and an
+        as-of a requested time is refused."""
+        return tuple(sorted(entry.completed for entry in self.published if entry.completed is not None))
+
+    @cached_property
+    def windows(self) -> tuple[tuple[int, int], ...]:
+        """Every window (after, until] between two of these times, or from the start."""
+        return tuple((after, until) for until in self.times for after in (0, *self.times) if after < until)
+
+    def logs(self, group: int, after: float = 0, until: float = inf) -> tuple[Log, ...]:
+        """The logs of the writes that completed in a window, by rank."""
+        return self._once(
+            ("logs", group, after, until),
+            lambda: oracle.logs_by_rank(oracle.completed(self.published, after, until), group),
+        )
+
+    # Names by rank, under which valuations are shared.
+
+    def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
+        """A name by rank for each completed log of a group, then for whatever else the shapes hold."""
+        known = self.logs(group)
+        others = {log for shape in shapes for log in logs_of(shape)} - set(known)
+        return names_for((*known, *sorted(others)))
+
+    @staticmethod
+    def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
+        """A valuation in the table's own names."""
+        back = {short: log for log, short in names.items()}
+        return {back[short]: row for short, row in rows.items()}
+
+
+def view_of(model: Model, state: State) -> View:
+    """The view of a state."""
+    return model.derive(
+        state,
+        model.table_reads,
+        "view",
+        lambda published, *_: View(model, model.table(state), published),
+    )
+
+
+def settled_times(model: Model, state: State) -> tuple[int, ...]:
+    """The times that a reader takes for settled: every completion published, and what it would read at now."""
+    return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
+
+
+def answers(model: Model, state: State) -> dict[str, tuple[int, View]]:
+    """Each reader actor that has answered: its T, and the view that its kept instants make up."""
+    published, plans = model.component(state, "published"), model.component(state, "plans")
+    found = {}
+    for name in model.setting.of("reader"):
+        reader = model.component(state, name)
+        if reader.step == "answered":
+            kept = tuple(entry for entry in published if entry.requested in reader.kept)
+            found[name] = (reader.time, View(model, table_of(kept, plans[: reader.plans]), published))
+    return found
+
+
+def on_table(model: Model) -> tuple[str, ...]:
+    """What a read of the table rests on, a clock that reads go by included."""
+    return (*model.table_reads, "clock") if model.protocol.read_time == "clock" else model.table_reads
+
+
+def on_table_and_readers(model: Model) -> tuple[str, ...]:
+    """The same, and what reader actors answered."""
+    return (*on_table(model), *model.setting.of("reader"))
