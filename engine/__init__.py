@@ -1,1 +1,32 @@
-"""nbcc.engine"""
+"""The real thing: Hudi tables, written and read on Spark (or without it, for what fits into one process).
+
+Names are loaded when first used, so that a look at `nbcc.engine.errors` does not load Arrow.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .config import TableConfig
+    from .context import Context
+    from .table import Table, create_table, open_table
+
+__all__ = ["Context", "Table", "TableConfig", "create_table", "open_table"]
+
+_HOMES: Final = {
+    "Context": ".context",
+    "Table": ".table",
+    "TableConfig": ".config",
+    "create_table": ".table",
+    "open_table": ".table",
+}
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    return getattr(import_module(home, __name__), name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .rules import NBCC, Rules
+from .timeline.commits import Commits
 
 if TYPE_CHECKING:
     from .clock import Clock
@@ -17,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The seams of one table and the rules by which it is handled."""
+    """The seams of one table and the rules by which it is handled.
+
+    `commits` remembers what the table's completed instants say, which never changes.
+    """
 
     storage: Storage
     lock: Lock
@@ -25,3 +29,7 @@ class Context:
     names: Names
     jobs: Jobs
     rules: Rules = NBCC
+    commits: Commits = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "commits", Commits(self.storage))

@@ -1,3 +1,33 @@
-"""nbcc: a formal model, a reference simulator and a PySpark engine of Apache Hudi's completion-time timeline."""
+"""nbcc: a formal model, a reference simulator and a PySpark engine of Apache Hudi's completion-time timeline.
+
+``from nbcc import Table`` loads the engine when the name is first used: importing `nbcc` itself imports neither PySpark
+nor anything else outside the standard library.
+"""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from .engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
+    from .engine.table import Table
+
+__all__ = ["BadInput", "Cleaned", "Conflict", "NbccError", "NotATable", "Table", "Unsupported"]
+
+_HOMES: Final = {
+    "Table": ".engine.table",
+    **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "NbccError", "NotATable", "Unsupported"), ".engine.errors"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        home = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    return getattr(import_module(home, __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

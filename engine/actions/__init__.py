@@ -1,0 +1,44 @@
+"""The operations of a table, one module each.
+
+A module of this package (its `__path__` may be extended) that has a function `run` is an operation under its own name:
+``run(context, config, **arguments)``, a plain sequence of steps over the seams of the `Context`. The first line of its
+docstring is what help texts say about it.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+__all__ = ["OPERATIONS", "Operation", "operations"]
+
+
+class Operation(NamedTuple):
+    """One table operation: its name, its steps, and its purpose in one line."""
+
+    name: str
+    run: Callable[..., Any]
+    about: str
+
+
+OPERATIONS: dict[str, Operation]
+"""All operations by name; looked up again on each use, so that an extended `__path__` counts."""
+
+
+def operations() -> dict[str, Operation]:
+    """All operations by name, in alphabetical order."""
+    found = {}
+    for module in sorted(pkgutil.iter_modules(__path__), key=lambda module: module.name):
+        loaded = import_module(f"{__name__}.{module.name}")
+        if run := getattr(loaded, "run", None):
+            about = (loaded.__doc__ or "").strip().partition("\n")[0]
+            found[module.name] = Operation(module.name, run, about)
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name == "OPERATIONS":
+        return operations()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

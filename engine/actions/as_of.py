@@ -1,0 +1,28 @@
+"""The rows of every write that had completed by a time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..config import TableConfig
+from ..context import Context
+from ..reading import state_tasks
+from ..shape import table_shape
+from ..times import Time, instant_of
+from ..travel import refuse_before_first, refuse_requested_time, settled_at
+
+ASKED = "read the table as of"
+
+
+def run(context: Context, config: TableConfig, time: Time) -> Any:
+    """The table at `time`, the same answer for ever (RFC-66, "Time travel query", on the completion axis).
+
+    Raises `BadInput` for a time in the future, before the first commit, without time zone, or that is the *requested*
+    time of a write: such a time has been waited for by nobody and says nothing about what was visible then.
+    """
+    at = instant_of(time, ASKED)
+    timeline = settled_at(context, at, ASKED)
+    refuse_requested_time(timeline, at, ASKED)
+    refuse_before_first(timeline, at, ASKED)
+    tasks = state_tasks(context, config, timeline, at)
+    return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)

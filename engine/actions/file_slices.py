@@ -1,0 +1,21 @@
+"""The file slices of every file group, superseded ones included."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..files.slices import FileSlice
+from ..reading import slices_as_of
+from ..timeline import load_settled
+from ..times import Time, instant_of
+from ..travel import settled_at
+
+ASKED = "look at the file slices as of"
+
+
+def run(context: Context, config: TableConfig, as_of: Time | None = None) -> tuple[FileSlice, ...]:
+    """All slices by partition, file id and barrier, now or as they were at a time. A pending plan has a slice, too."""
+    if as_of is None:
+        return slices_as_of(context, load_settled(context.storage, context.rules))
+    time = instant_of(as_of, ASKED)
+    return slices_as_of(context, settled_at(context, time, ASKED), time)

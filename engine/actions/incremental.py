@@ -1,0 +1,29 @@
+"""The merge of exactly the writes that completed in a window."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import WindowTask
+from ..files.window import window_files
+from ..reading import log_inputs
+from ..shape import table_shape
+from ..times import BEGINNING, Time
+from ..windows import settled_window
+
+ASKED = "read what was written"
+
+
+def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
+    """One record a key of what completed in (after, until]: rows as a snapshot has them, and deletes.
+
+    `_hoodie_is_deleted` is true for a delete, which holds key, partition and ordering value. A record may lose against
+    one that is older than the window; who overwrites by key uses `changes`. (RFC-66, "Incremental queries".)
+    """
+    window = settled_window(context, after, until, ASKED)
+    shape = table_shape(config, context.rules)
+    files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
+    tasks = [WindowTask(shape, log_inputs(group.logs), tuple(base.path for base in group.bases)) for group in files]
+    return context.jobs.read(tasks, shape.window_schema)

@@ -1,0 +1,20 @@
+"""The rows of each file group's newest base file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..config import TableConfig
+from ..context import Context
+from ..files.slices import newest_bases
+from ..reading import read_task, slices_as_of
+from ..shape import table_shape
+from ..timeline import load_settled
+
+
+def run(context: Context, config: TableConfig) -> Any:
+    """Per file group the state at the barrier of its newest completed base file: no merge, not atomic across groups."""
+    timeline = load_settled(context.storage, context.rules)
+    shape = table_shape(config, context.rules)
+    bases = newest_bases(slices_as_of(context, timeline))
+    return context.jobs.read([read_task(piece, shape) for piece in bases], shape.stored_schema)

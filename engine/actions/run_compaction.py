@@ -1,0 +1,83 @@
+"""Carry out a compaction plan: new base files, and the deletes that a late older update must still lose against."""
+
+from __future__ import annotations
+
+from ..commits import compaction_commit
+from ..config import TableConfig
+from ..context import Context
+from ..data.merge import EVENT_TIME
+from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
+from ..errors import BadInput
+from ..files.names import in_partition, parse_base, parse_log
+from ..shape import table_shape
+from ..timeline import CompactionOperation, Instant, Timeline, load, load_plan, put_inflight
+from ..times import Time
+from ..writing import complete
+
+ACTION = "compaction"
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Merge what a plan lists, and publish the result under the plan's instant. Anybody may take up a pending plan.
+
+    `instant`: the plan's, as an Instant or its requested time; by default the oldest pending one. Returns the completed
+    instant; that of another runner if it was faster; None if no plan is pending.
+    """
+    config.check_writable()
+    timeline = load(context.storage)
+    requested = _chosen(timeline, instant)
+    if requested is None:
+        return None
+    if done := _completed(timeline, requested):
+        return done
+    plan = load_plan(context.storage, requested)
+    put_inflight(context.storage, requested, ACTION, again=True)
+    shape = table_shape(config, context.rules)
+    files = context.jobs.compact([_task(operation, requested, shape, context) for operation in plan.operations])
+    return complete(
+        context,
+        requested,
+        ACTION,
+        files=files,
+        commit=compaction_commit(config, requested, plan, files),
+        completed_by_another=lambda: _completed(load(context.storage), requested),
+    )
+
+
+def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
+    if instant is None:
+        return next((plan.requested for plan in timeline.pending_compactions), None)
+    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    found = timeline.find(requested, ACTION)
+    if found is None or not timeline.is_compaction(found):
+        pending = ", ".join(plan.requested for plan in timeline.pending_compactions)
+        raise BadInput(
+            f"run the compaction {requested}",
+            "the timeline has no plan with that requested time",
+            f"name one that is pending ({pending})" if pending else "schedule one first; none is pending",
+        )
+    return requested
+
+
+def _completed(timeline: Timeline, requested: str) -> Instant | None:
+    found = timeline.find(requested, ACTION)
+    return found if found is not None and found.completed else None
+
+
+def _task(operation: CompactionOperation, requested: str, shape: TableShape, context: Context) -> CompactTask:
+    """What the plan lists of one group, in its order; logs of the base's own instant hold the base's tombstones."""
+    named = parse_base(operation.base_file) if operation.base_file else None
+    kept, logs = [], []
+    for name in operation.logs:
+        log = parse_log(name)
+        assert log is not None, f"the plan {requested} names {name!r} as a log"
+        here = LogInput(in_partition(operation.partition, name), log.instant)
+        (kept if named is not None and log.instant == named.instant else logs).append(here)
+    base = in_partition(operation.partition, operation.base_file) if operation.base_file else None
+    task = ReadTask(shape, operation.partition, operation.file_id, base, tuple(kept), tuple(logs))
+    return CompactTask(task, requested, keeps_tombstones(shape, context))
+
+
+def keeps_tombstones(shape: TableShape, context: Context) -> bool:
+    """Commit time needs none: whatever completes later wins over what was deleted before."""
+    return context.rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

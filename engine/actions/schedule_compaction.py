@@ -1,0 +1,31 @@
+"""Plan the compaction of every file group that no pending plan covers."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..lock import held
+from ..plan import make_plan, worth_compacting
+from ..reading import slices_as_of
+from ..timeline import Instant, encode_plan, load, put_requested
+from ..writing import take_time
+
+ACTION = "compaction"
+
+
+def run(context: Context, config: TableConfig) -> Instant | None:
+    """Publish a plan and return its instant, whose requested time is the barrier; None if there is nothing to compact.
+
+    The timeline is listed and the barrier taken under one lock, so that every write that completed before the barrier
+    is in the list. No writer needs to be waited for: one that is under way completes after the barrier, and its logs
+    belong to the next slice.
+    """
+    config.check_writable()
+    with held(context.lock):
+        timeline = load(context.storage)
+        slices = worth_compacting(slices_as_of(context, timeline), timeline, context.rules)
+        if not slices:
+            return None
+        barrier = take_time(context, timeline)
+        plan = make_plan(config, slices, barrier, context.rules)
+        return put_requested(context.storage, barrier, ACTION, encode_plan(plan))

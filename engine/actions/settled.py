@@ -1,0 +1,12 @@
+"""The greatest time up to which the table can be read for good."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..timeline import load_settled
+
+
+def run(context: Context, config: TableConfig) -> str | None:
+    """The newest completion time, where open windows end; None before the first commit."""
+    return load_settled(context.storage, context.rules).greatest_completion

@@ -1,0 +1,26 @@
+"""The rows of every write that completed by the newest completion seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..config import TableConfig
+from ..context import Context
+from ..reading import state_tasks
+from ..shape import table_shape
+from ..timeline import load_settled
+
+
+def run(context: Context, config: TableConfig) -> Any:
+    """The table at T, the greatest completion in a first listing of the timeline; the second one is complete up to T.
+
+    (RFC-66, "Snapshot queries"; for the two listings: design.md §3.)
+    """
+    timeline = load_settled(context.storage, context.rules, _now(context))
+    tasks = state_tasks(context, config, timeline)
+    return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)
+
+
+def _now(context: Context) -> str | None:
+    """The clock's time, for readers that do not ask what is settled."""
+    return context.clock.take() if context.rules.read_time == "clock" else None

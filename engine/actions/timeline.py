@@ -1,0 +1,12 @@
+"""The instants of the active timeline."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..timeline import Instant, load
+
+
+def run(context: Context, config: TableConfig) -> tuple[Instant, ...]:
+    """All instants by requested time, each in the highest state that one listing shows."""
+    return load(context.storage).instants

@@ -1,0 +1,126 @@
+"""A batch as users give it, brought into the table's columns; what cannot be is refused before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+import pyarrow as pa
+
+from .data.columns import IS_DELETED
+from .errors import BadInput
+
+_FLAG: Final = pa.field(IS_DELETED, pa.bool_())
+
+
+def as_upserts(data: Any, schema: pa.Schema) -> Any:
+    """The rows of `data` with the table's columns in the table's order, and `_hoodie_is_deleted` if they have it.
+
+    Every column must be there with its exact type; in which order does not matter. Raises `BadInput`.
+    """
+    asked = "write a batch"
+    found = schema_of(data, asked)
+    wanted = schema if IS_DELETED in schema.names or IS_DELETED not in found.names else schema.append(_FLAG)
+    _refuse_unknown(found, wanted, asked)
+    _refuse_missing(found, wanted.names, asked)
+    _refuse_types(found, wanted, asked)
+    return data if found.names == wanted.names else data.select(wanted.names)
+
+
+def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str | None) -> Any:
+    """`data`, which holds at least the columns `key` (record key and partition) and `ordering`, as deletes.
+
+    The table's other columns are null and may be left out. Raises `BadInput`.
+    """
+    asked = "delete a batch of keys"
+    found = schema_of(data, asked)
+    _refuse_unknown(found, schema, asked)
+    _refuse_missing(found, key, asked)
+    if ordering is not None and ordering not in found.names:
+        raise BadInput(
+            asked,
+            f"it has no ordering column {ordering!r}, and nobody could tell which rows are older than the delete",
+            f"add {ordering!r}: a delete wins over the rows whose value is not greater",
+        )
+    wanted = [*key, *([ordering] if ordering is not None and ordering not in key else [])]
+    _refuse_types(found, pa.schema([schema.field(name) for name in wanted]), asked)
+    flagged = schema if IS_DELETED in schema.names else schema.append(_FLAG)
+    if isinstance(data, pa.Table):
+        return _deletes(data.select(wanted), flagged)
+    from .spark.batch import deletes
+
+    return deletes(data, wanted, flagged)
+
+
+def schema_of(data: Any, asked: str) -> pa.Schema:
+    """The Arrow schema of a pyarrow Table or a Spark DataFrame; `BadInput` for anything else."""
+    if isinstance(data, pa.Table):
+        found = data.schema
+    elif type(data).__module__.startswith("pyspark."):
+        from .schema import from_spark
+
+        found = from_spark(data.schema)
+    else:
+        raise BadInput(
+            asked,
+            f"it is a {type(data).__module__}.{type(data).__qualname__}",
+            "give a Spark DataFrame or a pyarrow Table",
+        )
+    if len(set(found.names)) < len(found.names):
+        twice = sorted({name for name in found.names if found.names.count(name) > 1})
+        raise BadInput(asked, f"it has several columns called {', '.join(twice)}", "rename or drop all but one")
+    return found
+
+
+def _deletes(keys: pa.Table, schema: pa.Schema) -> pa.Table:
+    known = {name: keys[name] for name in keys.column_names} | {IS_DELETED: pa.repeat(True, len(keys))}
+    nullable = pa.schema([field.with_nullable(True) for field in schema])
+    columns = [known.get(field.name, pa.nulls(len(keys), field.type)) for field in nullable]
+    return pa.table(columns, schema=nullable)
+
+
+def _refuse_unknown(found: pa.Schema, schema: pa.Schema, asked: str) -> None:
+    unknown = [name for name in found.names if name not in schema.names]
+    if not unknown:
+        return
+    near = get_close_matches(unknown[0], schema.names, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise BadInput(
+        asked,
+        f"the table has no column {', '.join(map(repr, unknown))}{hint}; it has {', '.join(schema.names)}",
+        "rename or drop it",
+    )
+
+
+def _refuse_missing(found: pa.Schema, names: Sequence[str], asked: str) -> None:
+    missing = [name for name in names if name not in found.names]
+    if missing:
+        raise BadInput(
+            asked,
+            f"it lacks {', '.join(map(repr, missing))} (it has {', '.join(found.names) or 'no columns'})",
+            "add what is missing",
+        )
+
+
+def _refuse_types(found: pa.Schema, wanted: pa.Schema, asked: str) -> None:
+    wrong = [
+        f"{field.name!r} is {found.field(field.name).type}, the table's is {field.type}"
+        for field in wanted
+        if not _same(found.field(field.name).type, field.type)
+    ]
+    if wrong:
+        raise BadInput(asked, "; ".join(wrong), "cast the column to the table's type")
+
+
+def _same(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether two types are the same, whatever nested fields are called and whether they may be null."""
+    if pa.types.is_list(one) and pa.types.is_list(other):
+        return _same(one.value_type, other.value_type)
+    if pa.types.is_map(one) and pa.types.is_map(other):
+        return _same(one.key_type, other.key_type) and _same(one.item_type, other.item_type)
+    if pa.types.is_struct(one) and pa.types.is_struct(other):
+        return [f.name for f in one] == [f.name for f in other] and all(
+            _same(a.type, b.type) for a, b in zip(one, other, strict=True)
+        )
+    return bool(one.equals(other))

@@ -1,0 +1,63 @@
+"""What the commits of this engine say: one stat a file, the schema, and the mark that nbcc's rules hold (§4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .config import TableConfig
+from .data.tasks import WrittenFile
+from .timeline import CommitMetadata, CompactionOperation, CompactionPlan, WriteStat, encode_commit, own_extra
+
+_NO_BASE = "null"  # Hudi spells "no previous commit" as this word
+
+
+def write_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a delta commit."""
+    stats = tuple(_log_stat(file, requested) for file in files)
+    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema)))
+
+
+def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a compaction: base files, and the logs of the deletes that they could not hold."""
+    operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
+    stats = tuple(
+        _base_stat(file, operations[file.partition, file.file_id])
+        if file.version is None
+        else _log_stat(file, requested)
+        for file in files
+    )
+    return encode_commit(CommitMetadata(stats, "COMPACT", compacted=True, extra=own_extra(config.avro_schema)))
+
+
+def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
+    """A writer looks nothing up, so that every row counts as an insert, as in Hudi's own log-only writes."""
+    return WriteStat(
+        file_id=file.file_id,
+        path=file.path,
+        partition=file.partition,
+        size=file.size,
+        prev_commit=requested,
+        writes=file.rows,
+        deletes=file.deletes,
+        inserts=file.rows,
+        log_version=file.version,
+    )
+
+
+def _base_stat(file: WrittenFile, operation: CompactionOperation) -> WriteStat:
+    return WriteStat(
+        file_id=file.file_id,
+        path=file.path,
+        partition=file.partition,
+        size=file.size,
+        prev_commit=operation.base_instant if operation.base_file else _NO_BASE,
+        writes=file.rows,
+        deletes=file.deletes,
+        inserts=0 if operation.base_file else file.rows,
+        updates=file.rows if operation.base_file else 0,
+        prev_base_file=operation.base_file,
+        log_records=file.log_records,
+        log_blocks=file.log_blocks,
+        log_files_compacted=file.log_files,
+        log_size_compacted=operation.log_bytes,
+    )

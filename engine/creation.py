@@ -1,0 +1,233 @@
+"""From the arguments of `Table.create` to the properties of a table; what no reader could live with is refused."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, Final, get_args
+
+import pyarrow as pa
+
+from .config import LogFormat, MergeMode, TableConfig
+from .data.keys import is_key_type, is_partition_type
+from .data.merge import EVENT_TIME, is_ordering_type
+from .errors import BadInput, Unsupported
+from .schema import avro_json, from_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    Schema = pa.Schema | StructType | str
+
+ASKED: Final = "create a table"
+NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
+
+_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MOST_BUCKETS: Final = 100_000_000  # a file id has eight digits for it
+
+
+def table_config(
+    name: str,
+    schema: Schema,
+    *,
+    record_key: str | Sequence[str],
+    ordering_fields: str | Sequence[str] | None,
+    partition_by: str | Sequence[str] | None,
+    buckets: int,
+    merge_mode: str,
+    table_type: str,
+    concurrency_mode: str,
+    options: Mapping[str, str],
+) -> TableConfig:
+    """The config of a new table. Raises `BadInput` or `Unsupported` for the first argument that cannot be."""
+    columns = arrow_schema(schema)
+    keys, orderings, partitions = _names(record_key), _names(ordering_fields), _names(partition_by)
+    _check_columns(columns)
+    _check_modes(merge_mode, table_type, concurrency_mode)
+    _check_keys(columns, keys)
+    _check_partition(columns, partitions)
+    _check_ordering(columns, orderings, merge_mode)
+    if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets < _MOST_BUCKETS:
+        raise BadInput(
+            f"{ASKED} with buckets={buckets!r}", "that is no number of file groups", "give a whole number from 1"
+        )
+    config = TableConfig(
+        name=_table_name(name),
+        schema=columns,
+        record_key=keys,
+        ordering=orderings[0] if orderings else None,
+        partition_by=partitions,
+        buckets=buckets,
+        merge_mode="EVENT_TIME_ORDERING" if merge_mode == EVENT_TIME else "COMMIT_TIME_ORDERING",
+        **_from_options(options),
+    )
+    avro_json(columns, config.name)  # refuses types that not every reader understands
+    return config
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """A schema given as pyarrow Schema, as Spark StructType, or as DDL (which a running Spark must parse)."""
+    if isinstance(schema, pa.Schema):
+        return schema.remove_metadata()
+    if not isinstance(schema, str) and not type(schema).__module__.startswith("pyspark."):
+        raise BadInput(
+            ASKED, f"its schema is a {type(schema).__qualname__}", "give a pyarrow Schema, a StructType or DDL"
+        )
+    try:
+        return from_spark(schema)
+    except (ImportError, RuntimeError, AssertionError) as failed:
+        raise BadInput(
+            f"{ASKED} with the columns {schema!r}", "there is no Spark session to read DDL", "give a pyarrow Schema"
+        ) from failed
+    except Exception as failed:
+        if type(failed).__module__.startswith("pyspark."):
+            first = str(failed).strip().partition("\n")[0]
+            raise BadInput(f"{ASKED} with the columns {schema!r}", first.rstrip("."), "correct the DDL") from failed
+        raise
+
+
+def _check_columns(columns: pa.Schema) -> None:
+    if not columns.names:
+        raise BadInput(ASKED, "its schema has no columns", "give it some")
+    seen: set[str] = set()
+    for field in columns:
+        if not _NAME.fullmatch(field.name):
+            raise BadInput(
+                f"{ASKED} with the column {field.name!r}", "that is no name in Avro", "use letters, digits and _"
+            )
+        if field.name.startswith("_hoodie_"):
+            raise BadInput(f"{ASKED} with the column {field.name!r}", "_hoodie_ is for Hudi's own columns", "rename it")
+        if field.name.lower() in seen:
+            raise BadInput(
+                f"{ASKED} with the column {field.name!r}", "Spark takes it for another one", "rename one of them"
+            )
+        if _zoneless(field.type):
+            raise Unsupported(
+                f"{ASKED} with the column {field.name!r}",
+                f"it is {field.type}, a timestamp without time zone, with which hudi-rs cannot read the table at all",
+                "use a timestamp in UTC",
+            )
+        seen.add(field.name.lower())
+
+
+def _zoneless(kind: pa.DataType) -> bool:
+    if pa.types.is_timestamp(kind):
+        return kind.tz is None
+    return any(_zoneless(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _check_modes(merge_mode: str, table_type: str, concurrency_mode: str) -> None:
+    if merge_mode not in get_args(MergeMode):
+        raise BadInput(
+            f"{ASKED} with merge_mode={merge_mode!r}",
+            "there is no such mode",
+            f"use {' or '.join(get_args(MergeMode))}",
+        )
+    if table_type != "MERGE_ON_READ":
+        known = table_type == "COPY_ON_WRITE"
+        exists = "writers that never wait for each other need log files" if known else "there is no such type"
+        raise (Unsupported if known else BadInput)(
+            f"{ASKED} with table_type={table_type!r}", exists, "use MERGE_ON_READ"
+        )
+    if concurrency_mode != NON_BLOCKING:
+        known = concurrency_mode in ("SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL")
+        exists = "this release has no other mode than non-blocking" if known else "there is no such mode"
+        raise (Unsupported if known else BadInput)(
+            f"{ASKED} with concurrency_mode={concurrency_mode!r}", exists, f"use {NON_BLOCKING}"
+        )
+
+
+def _check_keys(columns: pa.Schema, keys: Sequence[str]) -> None:
+    if not keys:
+        raise BadInput(f"{ASKED} without a record key", "rows need one to be updated", "name its columns in record_key")
+    _check_names(columns, keys, "record_key")
+    for name in keys:
+        _check_type(columns, name, "record_key", is_key_type(columns.field(name).type), "string, int or bigint")
+
+
+def _check_partition(columns: pa.Schema, partitions: Sequence[str]) -> None:
+    _check_names(columns, partitions, "partition_by")
+    if len(partitions) > 1:
+        raise Unsupported(
+            f"{ASKED} with partition_by={list(partitions)!r}",
+            "releases of Hudi disagree on the keys of tables with several partition columns",
+            "partition by one column",
+        )
+    for name in partitions:
+        kind = columns.field(name).type
+        _check_type(columns, name, "partition_by", is_partition_type(kind), "string, int, bigint or date")
+
+
+def _check_ordering(columns: pa.Schema, orderings: Sequence[str], merge_mode: str) -> None:
+    _check_names(columns, orderings, "ordering_fields")
+    if len(orderings) > 1:
+        raise Unsupported(
+            f"{ASKED} with ordering_fields={list(orderings)!r}", "hudi-rs refuses several", "order by one column"
+        )
+    if not orderings and merge_mode == EVENT_TIME:
+        raise BadInput(
+            f"{ASKED} that merges by event time",
+            "it has no ordering column",
+            "name it in ordering_fields, or use merge_mode='COMMIT_TIME_ORDERING'",
+        )
+    for name in orderings:
+        ordered = is_ordering_type(columns.field(name).type)
+        needed = "int, bigint, date, timestamp, decimal or string, whose values every reader orders alike"
+        _check_type(columns, name, "ordering_fields", ordered, needed)
+
+
+def _check_names(columns: pa.Schema, names: Sequence[str], argument: str) -> None:
+    for name in names:
+        if name not in columns.names:
+            near = get_close_matches(name, columns.names, 1)
+            hint = f"did you mean {near[0]!r}" if near else "name one of these"
+            raise BadInput(f"{ASKED} with {argument}={name!r}", f"its columns are {', '.join(columns.names)}", hint)
+    if len(set(names)) < len(names):
+        raise BadInput(f"{ASKED} with {argument}={list(names)!r}", "a column stands there twice", "name each once")
+
+
+def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed: str) -> None:
+    if not fits:
+        kind = columns.field(name).type
+        raise BadInput(f"{ASKED} with {argument}={name!r}", f"that column is {kind}", f"use a column of type {needed}")
+
+
+def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
+    unknown = next((name for name in options if name not in _OPTIONS), None)
+    if unknown is not None:
+        near = get_close_matches(unknown, _OPTIONS, 1, 0)[0]
+        raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", f"the nearest is {near!r}")
+    found = {}
+    for name, value in options.items():
+        field, allowed = _OPTIONS[name]
+        text = str(value).lower()
+        if isinstance(allowed, tuple):
+            fits, needed = text in allowed, " or ".join(allowed)
+        else:
+            fits, needed = text.isdecimal() and int(text) > 0, "a whole number of bytes"
+        if not fits:
+            raise BadInput(f"{ASKED} with {name}={value!r}", "that is no value of this option", f"use {needed}")
+        found[field] = _VALUES.get(text, text) if isinstance(allowed, tuple) else int(text)
+    return found
+
+
+_OPTIONS: Final[dict[str, tuple[str, tuple[str, ...] | None]]] = {
+    "hoodie.logfile.data.block.format": ("log_format", get_args(LogFormat)),
+    "hoodie.logfile.max.size": ("max_log_bytes", None),
+    "hoodie.datasource.write.hive_style_partitioning": ("hive_style", ("true", "false")),
+    "hoodie.write.table.version": ("version", ("8", "9")),
+}
+_VALUES: Final[dict[str, Any]] = {"true": True, "false": False, "8": 8, "9": 9}
+
+
+def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    return tuple(part.strip() for part in given.split(",") if part.strip()) if isinstance(given, str) else tuple(given)
+
+
+def _table_name(name: str) -> str:
+    """The nearest Avro name: schemas are named after the table."""
+    cleaned = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return cleaned if _NAME.fullmatch(cleaned) else f"t_{cleaned}"

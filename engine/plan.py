@@ -1,0 +1,53 @@
+"""What a compaction plan takes (RFC-66, "Non-serial compaction plan schedule")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from .config import TableConfig
+from .files.group_files import LogFile
+from .files.names import split_path
+from .files.slices import FileSlice, to_read
+from .rules import Rules
+from .timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
+
+
+def worth_compacting(slices: Iterable[FileSlice], timeline: Timeline, rules: Rules) -> tuple[FileSlice, ...]:
+    """The slices whose logs a new base file can take in: those of groups without a pending plan that have logs.
+
+    Under `Rules(scheduling="serial")` nothing may be planned while anybody writes.
+    """
+    if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
+        return ()
+    slices = tuple(slices)
+    planned = {piece.group for piece in slices if piece.barrier and not piece.base}
+    return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in planned)
+
+
+def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
+    """Whether a plan takes a log: what completed strictly before its barrier; the rest belongs to the next slice."""
+    if rules.plan_takes == "any_log":
+        return True
+    return log.completed is not None and log.completed < barrier
+
+
+def make_plan(config: TableConfig, slices: Iterable[FileSlice], barrier: str, rules: Rules) -> CompactionPlan:
+    """The plan with this barrier over the slices that have anything to take, by partition and file group."""
+    taken = (replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, rules))) for piece in slices)
+    operations = tuple(_operation(piece) for piece in taken if piece.logs)
+    return CompactionPlan(operations, own_extra(config.avro_schema))
+
+
+def _operation(piece: FileSlice) -> CompactionOperation:
+    """File names without their partition. The base's tombstones come first: they rank with it."""
+    logs = (*piece.tombstones, *piece.logs)
+    return CompactionOperation(
+        partition=piece.partition,
+        file_id=piece.file_id,
+        base_instant=piece.base.requested if piece.base else logs[0].requested,
+        base_file=split_path(piece.base.path)[1] if piece.base else None,
+        logs=tuple(split_path(log.path)[1] for log in logs),
+        log_bytes=sum(log.size for log in logs),
+        base_bytes=piece.base.size if piece.base else 0,
+    )

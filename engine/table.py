@@ -1,0 +1,181 @@
+"""The public face of a table: every method delegates to the operation of its name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from . import opening
+from .actions import operations
+from .clock import WallClock
+from .config import TableConfig
+from .context import Context
+from .creation import NON_BLOCKING, table_config
+from .errors import BadInput
+from .files.slices import FileSlice
+from .jobs import InProcessJobs, Jobs
+from .lock import InProcessLock
+from .names import RandomNames
+from .rules import NBCC
+from .storage import Storage, open_storage
+from .timeline import Instant
+from .times import Time
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from .creation import Schema
+
+
+class Table:
+    """A Hudi table. Rows go in and come out as Spark DataFrames; without a session (None), as pyarrow Tables.
+
+    A time is an `Instant` (its completion time), an instant string (17 digits, UTC) or an aware datetime. Every method
+    raises an `NbccError` that says what was asked, what exists and what to do; nothing is half-published then.
+    """
+
+    def __init__(self, context: Context, config: TableConfig) -> None:
+        self.context = context
+        self.config = config
+
+    @classmethod
+    def create(
+        cls,
+        spark: SparkSession | None,
+        path: str | os.PathLike[str],
+        schema: Schema,
+        *,
+        record_key: str | Sequence[str],
+        ordering_fields: str | Sequence[str] | None = None,
+        partition_by: str | None = None,
+        buckets: int = 4,
+        merge_mode: str = "EVENT_TIME_ORDERING",
+        table_type: str = "MERGE_ON_READ",
+        concurrency_mode: str = NON_BLOCKING,
+        options: Mapping[str, str] | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Table:
+        """A new table in an empty or missing folder.
+
+        `schema` is a pyarrow Schema, a StructType or DDL; `buckets` the number of file groups in each partition, for
+        good. `options`: hoodie.logfile.data.block.format (parquet, avro), hoodie.logfile.max.size (bytes),
+        hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9).
+        """
+        storage = open_storage(path, storage_options)
+        name = os.path.basename(os.fspath(path).rstrip("/\\"))
+        config = table_config(
+            name,
+            schema,
+            record_key=record_key,
+            ordering_fields=ordering_fields,
+            partition_by=partition_by,
+            buckets=buckets,
+            merge_mode=merge_mode,
+            table_type=table_type,
+            concurrency_mode=concurrency_mode,
+            options=options or {},
+        )
+        return create_table(context_of(spark, storage), config)
+
+    @classmethod
+    def open(
+        cls,
+        spark: SparkSession | None,
+        path: str | os.PathLike[str],
+        storage_options: Mapping[str, Any] | None = None,
+    ) -> Table:
+        """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules."""
+        return open_table(context_of(spark, open_storage(path, storage_options)))
+
+    def run(self, operation: str, /, **arguments: Any) -> Any:
+        """Run any operation of `nbcc.engine.actions` by name."""
+        known = operations()
+        if operation not in known:
+            raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
+        return known[operation].run(self.context, self.config, **arguments)
+
+    def upsert(self, data: Any) -> Instant:
+        """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too."""
+        return self.run("upsert", data=data)  # type: ignore[no-any-return]
+
+    def delete(self, keys: Any) -> Instant:
+        """Delete the rows with these keys (record key, partition and ordering columns) that are not newer."""
+        return self.run("delete", keys=keys)  # type: ignore[no-any-return]
+
+    def schedule_compaction(self) -> Instant | None:
+        """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""
+        return self.run("schedule_compaction")  # type: ignore[no-any-return]
+
+    def run_compaction(self, instant: Time | None = None) -> Instant | None:
+        """Carry out a pending plan, by default the oldest; None if there is none."""
+        return self.run("run_compaction", instant=instant)  # type: ignore[no-any-return]
+
+    def compact(self) -> Instant | None:
+        """Schedule and run; None if there is nothing to compact."""
+        return self.run("compact")  # type: ignore[no-any-return]
+
+    def snapshot(self) -> Any:
+        """The rows as of `settled()`."""
+        return self.run("snapshot")
+
+    def read_optimized(self) -> Any:
+        """The rows of each file group's newest base file: cheap, and as old as its last compaction."""
+        return self.run("read_optimized")
+
+    def as_of(self, time: Time) -> Any:
+        """The rows as of a time on the completion axis: the same answer for ever."""
+        return self.run("as_of", time=time)
+
+    def incremental(self, after: Time, until: Time | None = None) -> Any:
+        """The merge of exactly the writes that completed in (after, until]; deletes have `_hoodie_is_deleted` true."""
+        return self.run("incremental", after=after, until=until)
+
+    def changes(self, after: Time, until: Time | None = None) -> Any:
+        """The difference of the snapshots at `after` and `until`: op (i, u, d), completed, before, after."""
+        return self.run("changes", after=after, until=until)
+
+    def settled(self) -> str | None:
+        """The newest completion time, where an open window ends; None before the first commit."""
+        return self.run("settled")  # type: ignore[no-any-return]
+
+    def timeline(self) -> tuple[Instant, ...]:
+        """All instants of the active timeline by requested time."""
+        return self.run("timeline")  # type: ignore[no-any-return]
+
+    def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
+        """All file slices by partition, file group and barrier, now or as they were at a time."""
+        return self.run("file_slices", as_of=as_of)  # type: ignore[no-any-return]
+
+    def __repr__(self) -> str:
+        return f"Table({self.config.name!r} at {self.context.storage.url})"
+
+
+def create_table(context: Context, config: TableConfig) -> Table:
+    """A new table where `context` points; `BadInput` unless nothing is there."""
+    opening.create_table(context.storage, config)
+    return Table(context, config)
+
+
+def open_table(context: Context) -> Table:
+    """The table where `context` points. One that is not ours is read by Hudi's rules, whatever `context` says."""
+    config = opening.open_table(context.storage)
+    if config.notice is not None:
+        warnings.warn(config.notice, stacklevel=3)
+    return Table(context if config.own else replace(context, rules=config.rules), config)
+
+
+def context_of(spark: SparkSession | None, storage: Storage) -> Context:
+    """The seams of a table in this process: its lock keeps out this process's threads only."""
+    names = RandomNames()
+    return Context(storage, InProcessLock(storage.url), WallClock(), names, _jobs(spark, storage, names), NBCC)
+
+
+def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:
+    if spark is None:
+        return InProcessJobs(storage, names)
+    from .spark.jobs import SparkJobs
+
+    return SparkJobs(spark, storage, names)

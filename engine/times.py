@@ -1,0 +1,64 @@
+"""A time as users give it: an Instant (its completion time), an instant string or an aware datetime."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Final
+
+from .clock import to_millis
+from .errors import BadInput
+from .timeline.instant import Instant
+
+Time = Instant | str | datetime
+
+BEGINNING: Final = "0" * 17
+"""Before every instant; what Hudi's readers write as "0" or "000"."""
+
+_FORMS: Final = "a time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone"
+
+
+def instant_of(time: Time, asked: str) -> str:
+    """The 17-digit instant of `time`; `asked` says what it is for. `BadInput` if it is no time.
+
+    An `Instant` stands for its completion time. 14 digits mean the end of that second, as Hudi reads them; zeros mean
+    the beginning. A datetime is cut to milliseconds.
+    """
+    if isinstance(time, Instant):
+        return _completion(time, asked)
+    if isinstance(time, datetime):
+        return _of_datetime(time, asked)
+    if isinstance(time, str):
+        return _of_text(time, asked)
+    raise BadInput(f"{asked} {time!r}", f"that is a {type(time).__name__}", _FORMS)
+
+
+def _completion(instant: Instant, asked: str) -> str:
+    if instant.completed is None:
+        raise BadInput(
+            f"{asked} the instant requested at {instant.requested}",
+            "it is not completed, and only a completion time is a point in a table's history",
+            "use an instant that an operation returned",
+        )
+    return instant.completed
+
+
+def _of_datetime(moment: datetime, asked: str) -> str:
+    if moment.tzinfo is None or moment.utcoffset() is None:
+        raise BadInput(
+            f"{asked} {moment.isoformat(sep=' ')}",
+            "that datetime has no time zone, so that it names no moment",
+            "give it one, e.g. datetime(..., tzinfo=timezone.utc)",
+        )
+    moment = moment.astimezone(UTC)
+    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+
+
+def _of_text(text: str, asked: str) -> str:
+    if text and not text.strip("0"):
+        return BEGINNING
+    instant = text + "999" if len(text) == 14 else text
+    try:
+        to_millis(instant)
+    except ValueError:
+        raise BadInput(f"{asked} {text!r}", "that is no time", _FORMS) from None
+    return instant

@@ -1,0 +1,65 @@
+"""Which points in time can be read: settled ones, on the completion axis (design.md §4, TRAVEL and INCR)."""
+
+from __future__ import annotations
+
+from .context import Context
+from .errors import BadInput
+from .lock import held
+from .timeline import Instant, Timeline, load
+from .writing import take_time
+
+
+def settled_at(context: Context, time: str, asked: str) -> Timeline:
+    """A timeline that holds every instant completed by `time`, for ever; later ones may be in it as well.
+
+    A time is settled once an instant with that completion or a greater one is published, or the generator gave a
+    greater time under the lock: then nothing can complete at or before it any more. One listing shows whether it is,
+    and may have missed what was published while it ran; so the timeline is listed again. `BadInput` for the future.
+    """
+    timeline = load(context.storage)
+    if (timeline.greatest_completion or "") < time:
+        now = _settle(context, timeline)
+        if now <= time:
+            raise BadInput(
+                f"{asked} {time}", f"now is {now}, and what has not happened yet cannot be read", "use an earlier time"
+            )
+    return load(context.storage)
+
+
+def _settle(context: Context, timeline: Timeline) -> str:
+    """A time after which every completion will lie."""
+    with held(context.lock):
+        return take_time(context, timeline)
+
+
+def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
+    """`BadInput` if `time` is the requested time of a write: its place in history is its completion time."""
+    write = timeline.find(time)
+    if write is None:
+        return
+    if write.completed is None:
+        exists, remedy = (
+            f"that is when a {write.action} was requested that is not completed",
+            "use a time since its completion",
+        )
+    else:
+        exists = f"that is when a {write.action} was requested, which completed at {write.completed}"
+        remedy = f"use {write.completed} to see it, or the completion time of an earlier instant not to"
+    raise BadInput(f"{asked} {time}", exists, remedy)
+
+
+def refuse_before_first(timeline: Timeline, time: str, asked: str) -> None:
+    """`BadInput` if nothing had been written by `time`."""
+    first = next((instant for instant in timeline.completed if instant.writes), None)
+    if first is None:
+        raise BadInput(f"{asked} {time}", "the table has no commit yet", "write to it first")
+    if _completion(first) > time:
+        raise BadInput(
+            f"{asked} {time}",
+            f"the first commit completed at {first.completed}",
+            f"use {first.completed} or a later time",
+        )
+
+
+def _completion(instant: Instant) -> str:
+    return instant.completed or ""

@@ -1,0 +1,112 @@
+"""The steps that writing operations share: ask for an instant, look for late attempts, complete it.
+
+Every function is a few accesses to the seams in a fixed order; an operation is a sequence of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from .context import Context
+from .data.tasks import WrittenFile
+from .errors import Conflict
+from .files.names import marked_file, marker, marker_folder, split_path
+from .lock import held
+from .timeline import Instant, Timeline, load, put_completed, put_requested
+from .timeline.timeline import FOLDER
+
+
+def take_time(context: Context, timeline: Timeline) -> str:
+    """A time greater than all on the timeline. Under the lock."""
+    if timeline.newest is not None:
+        context.clock.not_before(timeline.newest)
+    return context.clock.take()
+
+
+def request(context: Context, action: str) -> str:
+    """Publish ``<now>.<action>.requested`` and return that time."""
+    with held(context.lock):
+        requested = take_time(context, load(context.storage))
+        put_requested(context.storage, requested, action)
+    return requested
+
+
+@contextmanager
+def taken_back_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
+    """Around a data phase: if it fails, its files and its instant go, as if it had never begun.
+
+    Only while nothing can have been published: an instant whose completion was tried is left as it is. A crash leaves
+    everything, too; its instant never completes, and what it wrote counts for nobody.
+    """
+    try:
+        yield
+    except Exception:
+        for path in marked_files(context, requested):
+            context.storage.delete(path)
+        forget_markers(context, requested)
+        for state in ("inflight", "requested"):
+            context.storage.delete(f"{FOLDER}/{requested}.{action}.{state}")
+        raise
+
+
+def complete(
+    context: Context,
+    requested: str,
+    action: str,
+    *,
+    files: Sequence[WrittenFile],
+    commit: bytes,
+    completed_by_another: Callable[[], Instant | None] = lambda: None,
+) -> Instant:
+    """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
+
+    `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
+    """
+    early = context.clock.take() if takes_time_early(context) else None
+    with held(context.lock):
+        if there := completed_by_another():
+            for file in files:
+                context.storage.delete(file.path)
+            return there
+        remove_late_attempts(context, requested, files)
+        completed = early or context.clock.take()
+        instant = put_completed(context.storage, requested, completed, action, commit)
+    forget_markers(context, requested)
+    return instant
+
+
+def takes_time_early(context: Context) -> bool:
+    """Whether the completion time is taken outside the lock that covers its publication (a rule that loses rows)."""
+    return context.rules.completion_time == "outside_lock"
+
+
+def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
+    """Delete what attempts other than the one that is about to be published have written for this instant.
+
+    For readers that go by directories (ours do not): two files of one instant and group would both count. The marker
+    goes before the file, so that an attempt still alive can tell: see `Conflict` below.
+    """
+    ours = {file.path for file in files}
+    found = set(marked_files(context, requested))
+    if lost := sorted(ours - found):
+        raise Conflict(
+            f"publish the instant {requested}",
+            f"another attempt at it has removed {len(lost)} of the files, the first being {lost[0]}",
+            "run the operation again",
+        )
+    for path in sorted(found - ours):
+        context.storage.delete(marker(requested, *split_path(path)))
+        context.storage.delete(path)
+
+
+def marked_files(context: Context, requested: str) -> list[str]:
+    """The data files that attempts at this instant have announced, whether or not they came to be."""
+    entries = context.storage.list(marker_folder(requested))
+    return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
+
+
+def forget_markers(context: Context, requested: str) -> None:
+    """Remove the markers of an instant that no rollback will ever ask about."""
+    for entry in context.storage.list(marker_folder(requested)):
+        context.storage.delete(entry.path)
