@@ -74,7 +74,8 @@ def _outcome(trace: Trace, name: str) -> Outcome:
     model = Model(trace.world, trace.protocol)
     system = factory(name)(trace.world, trace.protocol, trace.batches)
     history = History(model, system, trace.batches)
-    violated, stopped, reasons = "", 0, ()
+    violated, stopped = "", 0
+    reasons: tuple[str, ...] = ()
     disagreement: Disagreement | None = None
     try:
         for number, named in enumerate(trace.steps, start=1):

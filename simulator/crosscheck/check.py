@@ -118,6 +118,7 @@ def trace_of(history: History, batches: traces.Batches, disagreement: Disagreeme
 
 def run(
     setting: Setting,
+    *,
     examples: int,
     seed: int = 0,
     seconds: float | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nbcc.model import Query, Step
@@ -75,8 +75,8 @@ class History:
         """Compare every read that the history makes possible, and ask the system for complaints of its own."""
         for query in final_queries(self._seen.get("timeline", ())):
             self._compare_rows(query)
-        complaints = getattr(self.system, "complaints", tuple)()
-        self._compare("segments that are not atomic", (), tuple(complaints))
+        complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
+        self._compare("segments that are not atomic", (), tuple(complaints()))
 
     @property
     def written(self) -> set[tuple[str, int]]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
 from nbcc.model.answers import answer
-from nbcc.model.promises.reads import answers
+from nbcc.model.promises.view import answers
 
 from ..systems import System
 from .symbols import Symbols
@@ -53,13 +53,9 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
     """What a reader actor that has answered read: the table is made of the instants that it kept."""
-    for name, _, table in answers(model, state):
-        if name == reader:
-            kept = answer(
-                table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule
-            )
-            return canonical_rows(kept)
-    raise LookupError(f"{reader} has not answered")
+    _, view = answers(model, state)[reader]
+    kept = answer(view.table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule)
+    return canonical_rows(kept)
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:

@@ -58,17 +58,23 @@ class CheckReport:
     @property
     def text(self) -> str:
         """The verdict, the figures, and the interleaving of a disagreement."""
-        figures = [
-            f"  median {median(self.lengths):g} steps, {median(self.switches):g} context switches a history",
-            f"  {100 * self.overlapping / self.histories:.0f} % with a compaction overlapping a write",
-            f"  {self.edges} of {self.all_edges} edges of the pinned world "
-            f"({100 * self.edges / self.all_edges:.0f} %, up to renaming)",
-            f"  seed {self.seed}, {self.seconds:.1f} s",
-            *(f"  {rule}: {count} answers differ, as predicted" for rule, count in sorted(self.differences.items())),
-            *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
-        ]
-        told = [self.sentence, *(figures if self.histories else [])]
-        return "\n".join([*told, *(["", render(self.found)] if self.found else [])])
+        figures = (
+            []
+            if not self.histories
+            else [
+                f"  median {median(self.lengths):g} steps, {median(self.switches):g} context switches a history",
+                f"  {100 * self.overlapping / self.histories:.0f} % with a compaction overlapping a write",
+                f"  {self.edges} of {self.all_edges} edges of the pinned world "
+                f"({100 * self.edges / self.all_edges:.0f} %, up to renaming)",
+                f"  seed {self.seed}, {self.seconds:.1f} s",
+                *(
+                    f"  {rule}: {count} answers differ, as predicted"
+                    for rule, count in sorted(self.differences.items())
+                ),
+                *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
+            ]
+        )
+        return "\n".join([self.sentence, *figures, *(["", render(self.found)] if self.found else [])])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""

@@ -9,11 +9,14 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nbcc.engine.actions import operations
+from nbcc.engine.config import to_properties
 from nbcc.engine.context import Context
 from nbcc.engine.jobs import InProcessJobs, Jobs
-from nbcc.engine.names import bucket_of
-from nbcc.engine.opening import create_table
+from nbcc.engine.names import Names, bucket_of
+from nbcc.engine.opening import PROPERTIES
+from nbcc.engine.properties import encode_properties
 from nbcc.engine.rules import Rules
+from nbcc.engine.storage import Storage
 from nbcc.model import Protocol, Query, World
 
 from ..control.calls import Call, parsed
@@ -39,11 +42,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 class EngineSystem:
-    """A table in memory, its actors in threads.
-
-    ``rules`` are the engine's own where they shall differ from the protocol's. ``jobs`` makes the runner of an actor's
-    data phase from its handle.
-    """
+    """A table in memory, its actors in threads. ``rules`` are the engine's where they shall differ from the protocol's."""
 
     name = "engine"
 
@@ -63,7 +62,8 @@ class EngineSystem:
         self._operations = operations()
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, Any]] = {}
-        create_table(self.stage.storage, self.config)
+        self.stage.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
+        self._looking = self._nobodys_context()
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
         if operation not in self._operations:
@@ -99,9 +99,9 @@ class EngineSystem:
 
     # what an actor is given; another runner of the data phase overrides these two
 
-    def jobs(self, handle: Handle) -> Jobs:
-        """The runner of an actor's data phase: in the actor's own thread, every file a call of its storage."""
-        return InProcessJobs(handle.storage, handle.names)
+    def jobs(self, storage: Storage, names: Names) -> Jobs:
+        """The runner of a data phase: in the caller's own thread, every file a call of its storage."""
+        return InProcessJobs(storage, names)
 
     def data(self, table: pa.Table) -> Any:
         """A batch in the runner's own kind of rows."""
@@ -109,7 +109,8 @@ class EngineSystem:
 
     def context(self, handle: Handle) -> Context:
         """All that an operation of an actor is given."""
-        return Context(handle.storage, handle.lock, handle.clock, handle.names, self.jobs(handle), self.rules)
+        jobs = self.jobs(handle.storage, handle.names)
+        return Context(handle.storage, handle.lock, handle.clock, handle.names, jobs, self.rules)
 
     # what can be observed: the same operations, by nobody in particular
 
@@ -141,22 +142,19 @@ class EngineSystem:
     def _slices(self) -> tuple[Any, ...]:
         found = []
         for slice_ in self._look("file_slices"):
-            base = None if slice_.base is None else tick_of(slice_.base.instant)
+            base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
             found.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
         return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def _look(self, operation: str, **arguments: Any) -> Any:
-        storage = self.stage.storage
-        seams: Any = _NoSeam()
-        context = Context(storage, seams, seams, seams, self.reading_jobs(), self.rules)
-        return self._operations[operation].run(context, self.config, **arguments)
+        return self._operations[operation].run(self._looking, self.config, **arguments)
 
-    def reading_jobs(self) -> Jobs:
-        """The runner of the harness's own reads."""
-        names: Any = _NoSeam()
-        return InProcessJobs(self.stage.storage, names)
+    def _nobodys_context(self) -> Context:
+        """For the harness's own reads: real storage and jobs, and nothing that a read of a settled time may need."""
+        none: Any = _NoSeam()
+        return Context(self.stage.storage, none, none, none, self.jobs(self.stage.storage, none), self.rules)
 
     def _remembered(self, name: str, compute: Callable[[], Any]) -> Any:
         """What depends on stored objects alone is computed anew only when one was put or deleted."""
@@ -183,7 +181,7 @@ class EngineOperation:
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self._system.rows_by_action[action]
-        if self._task.finished:
+        if self._task.finished and row.ends_after != RETURN:  # what returns may have had nothing more to ask for
             raise CannotStep(f"{self._name} of {self._task.actor} has already returned")
         if "seen" in args:
             self._handle.shows = _only(args["seen"])
@@ -207,9 +205,9 @@ class EngineOperation:
             calls = self._task.run(row.ends_after, row.also)
         except (ActorBlocked, ActorSilent) as error:
             raise CannotStep(str(error)) from error
-        if self._task.error is not None:
-            error = self._task.error
-            raise CannotStep(f"{self._name} of {self._task.actor} failed: {type(error).__name__}: {error}") from error
+        if (failed := self._task.error) is not None:
+            what = f"{type(failed).__name__}: {failed}"
+            raise CannotStep(f"{self._name} of {self._task.actor} failed: {what}") from failed
         return calls
 
     def _observed(self, call: Call) -> Mapping[str, Any]:

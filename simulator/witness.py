@@ -1,0 +1,105 @@
+"""Rows that make a broken promise visible: a search finds interleavings without rows, people want to see one lost.
+
+A promise over rows is broken for some valuation of one key. Here a few plain valuations are tried, one key a file
+group, until a read of the model differs from the merge of the completed writes, or from itself a step earlier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from math import inf
+from typing import Any
+
+from nbcc.model import Model, Query, Record, State, Step
+from nbcc.model.promises.oracle import Row, completed, logs_by_rank, winner
+
+from .crosscheck.draws import keys_of
+from .crosscheck.observables import Batch, model_rows
+from .trace import Batches
+
+ORDERINGS = (1, 2)
+MOST_WRITES = 4
+
+
+def witness(model: Model, steps: Sequence[Step]) -> Batches:
+    """Rows for every write of the steps, the first (plainest) with which the last state shows that something is wrong.
+
+    If none of those tried shows it, every write upserts the same key with the same ordering value.
+    """
+    states = [model.initial]
+    for step in steps:
+        states.append(model.apply(states[-1], step))
+    writes = _writes(model, states)
+    plainest: Batches | None = None
+    for batches in _candidates(model, sorted(writes)):
+        plainest = batches if plainest is None else plainest
+        data = {requested: batches[write] for write, requested in writes.items()}
+        if _shows(model, states, data):
+            return batches
+    return plainest or {}
+
+
+def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]:
+    """(writer, number of its write) -> requested time, for every write that was requested."""
+    found: dict[tuple[str, int], int] = {}
+    for state in states:
+        for actor in model.actors.get("writer", ()):
+            own = model.component(state, actor)
+            if own.requested:
+                found[actor, own.number] = own.requested
+    return found
+
+
+def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
+    """Valuations from plain to odd: equal orderings first, upserts before deletes."""
+    kinds = sorted(product(ORDERINGS, (False, True)), key=lambda kind: (kind[1], kind[0]))
+    choices = list(product(kinds, repeat=min(len(writes), MOST_WRITES)))
+    for chosen in sorted(choices, key=lambda each: (sum(deleted for _, deleted in each), len(set(each)))):
+        padded = [*chosen, *[kinds[0]] * (len(writes) - len(chosen))]
+        yield {write: _batch(model, write, *kind) for write, kind in zip(writes, padded, strict=True)}
+
+
+def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool) -> Batch:
+    """One row a log file; versions of one write hold different keys, because a write has one row a key."""
+    world = model.world
+    return {
+        (group, version): {keys_of(world, group)[version - 1]: Record(ordering, f"{write[0]}.{write[1]}", deleted)}
+        for group, version in world.files(*write)
+    }
+
+
+def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> bool:
+    before, after = states[-2] if len(states) > 1 else states[-1], states[-1]
+    settled = model.settled(after)
+    reads = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
+    if any(model_rows(model, after, query, data) != _right(model, after, query, data) for query in reads):
+        return True
+    windows = [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
+    if any(model_rows(model, after, query, data) != _right(model, after, query, data) for query in windows):
+        return True
+    kept = [Query("as_of", until=time) for time in range(1, model.settled(before) + 1)]
+    return any(model_rows(model, before, query, data) != model_rows(model, after, query, data) for query in kept)
+
+
+def _right(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+    """What the completed writes alone say: no file slice is known here."""
+    window = query.kind == "incremental"
+    published = model.component(state, "published")
+    writes = completed(published, (query.after or 0) if window else 0, inf if query.until is None else query.until)
+    found = []
+    for group in range(model.world.groups):
+        logs = logs_by_rank(writes, group)
+        keys = {key for requested, version in logs for key in data.get(requested, {}).get((group, version), ())}
+        for key in keys:
+            records = {
+                (requested, version): data[requested][group, version][key]
+                for requested, version in logs
+                if key in data.get(requested, {}).get((group, version), {})
+            }
+            rows = {log: Row(record.ordering, record.deleted) for log, record in records.items()}
+            won = winner(logs, rows, model.rule.event_time)
+            if won is not None and (window or not records[won].deleted):
+                record = records[won]
+                found.append((key, record.ordering, None if record.deleted else record.value, won[0]))
+    return tuple(sorted(found))
