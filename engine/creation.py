@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pyarrow as pa
 
@@ -18,7 +18,7 @@ from .schema import avro_json, from_spark
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    Schema = pa.Schema | StructType | str
+    Schema: TypeAlias = pa.Schema | StructType | str
 
 ASKED: Final = "create a table"
 NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .config import TableConfig
 from .context import Context
-from .errors import BadInput
-from .timeline import Timeline, load_settled
+from .data.tasks import BaseInput, WindowTask
+from .errors import BadInput, Unsupported
+from .files.group_files import BaseFile, Group
+from .files.window import WindowFiles, window_files
+from .reading import log_inputs, slices_as_of
+from .shape import table_shape
+from .timeline import Timeline, completion_of, load_settled
 from .times import BEGINNING, Time, instant_of
 from .travel import settled_at
+
+ASKED = "read a window"
 
 
 class Window(NamedTuple):
@@ -35,3 +43,55 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
     if start > end:
         return Window(settled_at(context, start, f"{asked} after"), start, start)
     return Window(timeline, start, end)
+
+
+def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[Group, WindowTask]:
+    """For each file group that was written in the window, the merge of exactly what was written.
+
+    Raises `Unsupported` for a window in which partitions were overwritten.
+    """
+    refuse_replacements(context, window, clustering=False)
+    files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
+    there = _bases(context, window) if any(group.bases for group in files) else {}
+    shape = table_shape(config, context.rules)
+    return {
+        (group.partition, group.file_id): WindowTask(
+            shape, log_inputs(group.logs), _base_inputs(group, there, with_before=not config.merge_on_read)
+        )
+        for group in files
+    }
+
+
+def refuse_replacements(context: Context, window: Window, *, clustering: bool) -> None:
+    """`Unsupported` if file groups were replaced in the window, which is no list of changed rows.
+
+    `clustering`: also if that changed no row, but moved rows to other groups.
+    """
+    for instant in window.timeline.completed:
+        if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:
+            continue
+        if clustering or context.commits.commit(instant).operation != "CLUSTER":
+            raise Unsupported(
+                f"{ASKED} after {window.after} until {window.until}",
+                f"{instant.file_name} replaces whole file groups, which is no list of changed rows",
+                f"end one window before {instant.completed}, read a snapshot there, and start the next one after it",
+            )
+
+
+def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
+    """All base files of each group until the end of the window, oldest first."""
+    found: dict[Group, list[BaseFile]] = {}
+    for piece in slices_as_of(context, window.timeline, window.until):
+        if piece.base:
+            found.setdefault(piece.group, []).append(piece.base)
+    return found
+
+
+def _base_inputs(group: WindowFiles, there: dict[Group, list[BaseFile]], with_before: bool) -> tuple[BaseInput, ...]:
+    """What each base file that a write made has changed. Only copy-on-write ones say by absence what was deleted."""
+
+    def before(base: BaseFile) -> str | None:
+        older = [old.path for old in there[group.partition, group.file_id] if old.requested < base.requested]
+        return older[-1] if older and with_before else None
+
+    return tuple(BaseInput(base.path, base.requested, before(base)) for base in group.bases)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
 from ..data.tasks import ChangesTask, ReadTask
-from ..files.slices import to_read
-from ..files.window import window_files, writes_between
-from ..reading import log_inputs, read_task, slices_as_of
+from ..files.group_files import Group
+from ..files.window import writes_between
+from ..reading import state_tasks
 from ..shape import table_shape
 from ..timeline import completion_of
 from ..times import BEGINNING, Time
-from ..windows import Window, settled_window
+from ..windows import Window, refuse_replacements, settled_window, window_tasks
 
 ASKED = "read what changed"
 
@@ -30,28 +29,20 @@ def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: T
 
 
 def _tasks(context: Context, config: TableConfig, window: Window) -> list[ChangesTask]:
-    timeline, rules = window.timeline, context.rules
-    shape = table_shape(config, rules)
-    written = window_files(timeline, context.commits, rules, window.after, window.until)
+    refuse_replacements(context, window, clustering=True)
+    written = window_tasks(context, config, window)
     if not written:
         return []
-    before, after = (
-        {piece.group: piece for piece in to_read(slices_as_of(context, timeline, time), rules)}
-        for time in (window.after, window.until)
-    )
-    between = writes_between(timeline, context.commits, rules, window.after, window.until)
+    before, after = (_states(context, config, window, time) for time in (window.after, window.until))
+    between = writes_between(window.timeline, context.commits, context.rules, window.after, window.until)
     completions = tuple((instant.requested, completion_of(instant)) for instant, _ in between)
-
-    def state(found: Iterable[Any]) -> tuple[ReadTask, ...]:
-        return tuple(read_task(piece, shape) for piece in found if piece is not None)
-
     return [
-        ChangesTask(
-            shape,
-            state([before.get((group.partition, group.file_id))]),
-            state([after.get((group.partition, group.file_id))]),
-            log_inputs(group.logs),
-            completions,
-        )
-        for group in written
+        ChangesTask(task.shape, before.get(group, ()), after.get(group, ()), task.logs, completions, task.bases)
+        for group, task in written.items()
     ]
+
+
+def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
+    """What merges to each file group's rows as of `time`."""
+    tasks = state_tasks(context, config, window.timeline, time)
+    return {(task.partition, task.file_id): (task,) for task in tasks}

@@ -6,12 +6,9 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
-from ..data.tasks import WindowTask
-from ..files.window import window_files
-from ..reading import log_inputs
 from ..shape import table_shape
 from ..times import BEGINNING, Time
-from ..windows import settled_window
+from ..windows import settled_window, window_tasks
 
 ASKED = "read what was written"
 
@@ -23,7 +20,5 @@ def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: T
     one that is older than the window; who overwrites by key uses `changes`. (RFC-66, "Incremental queries".)
     """
     window = settled_window(context, after, until, ASKED)
-    shape = table_shape(config, context.rules)
-    files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
-    tasks = [WindowTask(shape, log_inputs(group.logs), tuple(base.path for base in group.bases)) for group in files]
-    return context.jobs.read(tasks, shape.window_schema)
+    tasks = list(window_tasks(context, config, window).values())
+    return context.jobs.read(tasks, table_shape(config, context.rules).window_schema)

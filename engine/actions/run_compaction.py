@@ -67,7 +67,8 @@ def _completed(timeline: Timeline, requested: str) -> Instant | None:
 def _task(operation: CompactionOperation, requested: str, shape: TableShape, context: Context) -> CompactTask:
     """What the plan lists of one group, in its order; logs of the base's own instant hold the base's tombstones."""
     named = parse_base(operation.base_file) if operation.base_file else None
-    kept, logs = [], []
+    kept: list[LogInput] = []
+    logs: list[LogInput] = []
     for name in operation.logs:
         log = parse_log(name)
         assert log is not None, f"the plan {requested} names {name!r} as a log"

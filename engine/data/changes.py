@@ -59,9 +59,9 @@ def _places(rows: pa.Table, among: pa.Table) -> np.ndarray[tuple[int], np.dtype[
 
 def _deleted_at(storage: Storage, gone: pa.Table, task: ChangesTask) -> pa.ChunkedArray:
     """The requested time of the write that deleted each row of `gone`, null if the window does not tell."""
-    if not len(gone) or not task.window:
+    if not len(gone):
         return pa.chunked_array([pa.nulls(len(gone), pa.string())])
-    deletes = merge_window(storage, WindowTask(task.shape, task.window)).deletes
+    deletes = merge_window(storage, WindowTask(task.shape, task.window, task.bases)).deletes
     found = pc.index_in(_identity(gone), _identity(deletes))
     return pa.chunked_array([one_array(deletes[COMMIT_TIME]).take(found)])
 

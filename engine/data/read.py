@@ -13,10 +13,10 @@ from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.log_block import Block, BlockKind, Header, read_blocks
 from ..storage import Storage
-from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, conform
+from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, conform, one_array
 from .keys import key_columns
 from .merge import Layer, Merged, merge
-from .tasks import LogInput, ReadTask, TableShape, WindowTask
+from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
@@ -55,10 +55,28 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
 def merge_window(storage: Storage, task: WindowTask) -> Merged:
     """The rows and the deletes that win among the files of a window."""
     shape = task.shape
-    layers = [Layer(base_rows(storage, path, shape), shape.deletes_schema.empty_table()) for path in task.bases]
+    layers = [_changed_by(storage, base, shape) for base in task.bases]
     for log in task.logs:
         layers += log_layers(storage, log, shape)
     return merge(layers or [_nothing(shape)], shape.merge)
+
+
+def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:
+    """The rows that a copy-on-write write set, and the keys that it left out: deletes whose ordering value is gone."""
+    now = base_rows(storage, base.path, shape)
+    rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
+    if base.before is None:
+        return Layer(rows, shape.deletes_schema.empty_table())
+    before = base_rows(storage, base.before, shape)
+    gone = before.filter(pc.invert(pc.is_in(before[RECORD_KEY], one_array(now[RECORD_KEY]))))
+    left_out = pa.table(
+        {
+            COMMIT_TIME: pa.repeat(base.requested, len(gone)),
+            RECORD_KEY: gone[RECORD_KEY],
+            PARTITION_PATH: gone[PARTITION_PATH],
+        }
+    )
+    return Layer(rows, conform(left_out, shape.deletes_schema))
 
 
 def base_rows(storage: Storage, path: str, shape: TableShape) -> pa.Table:

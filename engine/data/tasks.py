@@ -84,6 +84,15 @@ class LogInput:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseInput:
+    """A base file that a write itself made at `requested`, and the one it took the place of (None: there was none)."""
+
+    path: str
+    requested: str
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ReadTask:
     """The merged rows of one file slice.
 
@@ -106,11 +115,11 @@ class ReadTask:
 
 @dataclass(frozen=True, slots=True)
 class WindowTask:
-    """The merge of exactly `logs` and `bases` (base files that a write of the window itself made), deletes marked."""
+    """The merge of exactly `logs` and of what `bases` changed, deletes marked."""
 
     shape: TableShape
     logs: tuple[LogInput, ...]
-    bases: tuple[str, ...] = ()
+    bases: tuple[BaseInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +127,8 @@ class ChangesTask:
     """The difference between two states of the same keys.
 
     `before` and `after` are the slices that hold them (one file group; more if keys moved between groups); `window` the
-    logs completed in between, in merge order, which tell who deleted; `completions` (requested, completed) of
-    every write completed in between.
+    logs and `bases` the base files of writes completed in between, in merge order, which tell who deleted;
+    `completions` (requested, completed) of every write completed in between.
     """
 
     shape: TableShape
@@ -127,6 +136,7 @@ class ChangesTask:
     after: tuple[ReadTask, ...]
     window: tuple[LogInput, ...] = ()
     completions: tuple[tuple[str, str], ...] = ()
+    bases: tuple[BaseInput, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
