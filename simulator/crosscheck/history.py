@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from nbcc.model import Query, Step
@@ -136,7 +137,8 @@ class History:
         self._symbols = Symbols(timeline)
         for observable in EVERY_STEP:
             ours = self._seen[observable.name]
-            self._compare(observable.name, ours, observable.of_system(self.system))
+            look = partial(observable.of_system, self.system)
+            self._compare(observable.name, ours, self._ask(observable.name, look))
             new = [entry for entry in ours if entry not in before.get(observable.name, ())]
             self._observe(observable.name, [observable.says(self._symbols, entry) for entry in new])
         self._learn_data(step, before.get("timeline", ()), timeline)
@@ -157,8 +159,15 @@ class History:
 
     def _compare_rows(self, query: Query) -> tuple[Any, ...]:
         ours = model_rows(self.model, self.state, query, self.data)
-        self._compare(described(query), ours, self.system.rows(query))
+        self._compare(described(query), ours, self._ask(described(query), lambda: self.system.rows(query)))
         return ours
+
+    def _ask(self, what: str, look: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
+        """A look at the system; that it fails is a difference like any other."""
+        try:
+            return look()
+        except Exception as error:
+            raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def _compare(self, what: str, model: Any, system: Any) -> None:
         if difference := first_difference(what, model, system):

@@ -72,7 +72,7 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
     return (op, *(None if record is None else (record.ordering, record.value) for record in row))
 
 
-def final_queries(timeline: tuple[Any, ...], most_windows: int = 12) -> Iterator[Query]:
+def final_queries(timeline: tuple[Any, ...], most_windows: int = 6) -> Iterator[Query]:
     """Every read that is compared when a history has ended: all as-of points, windows, and the read-optimised one.
 
     Windows are all pairs of completion times (and the beginning, 0) while there are at most ``most_windows`` of them,
