@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -33,6 +35,23 @@ def debug_option(function: F) -> F:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="The answer as JSON, on standard output.")
+
+# Where traces are saved and looked for unless told otherwise; relative to where the command runs.
+TRACES = "traces"
+
+traces_option = click.option(
+    "--traces", type=click.Path(file_okay=False, path_type=Path), default=TRACES, show_default=True, metavar="DIR",
+    help="Folder in which traces are saved.",
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def users_words() -> Iterator[None]:
+    """Around the look-up of names and files that the user gave: what it refuses is bad input, not a bug of ours."""
+    try:
+        yield
+    except (ValueError, FileNotFoundError, IsADirectoryError) as error:
+        raise click.ClickException(str(error)) from error
 
 
 def answer(document: dict[str, Any]) -> None:

@@ -85,6 +85,10 @@ def _explain(error: Exception) -> Exit:
     if (code := _typed(error)) is not None:
         click.echo(f"Error: {error}", err=True)
         return code
+    if isinstance(error, OSError):
+        where = f": {error.filename}" if error.filename else ""
+        click.echo(f"Error: {error.strerror or error}{where}", err=True)
+        return Exit.COULD_NOT_RUN
     with tempfile.NamedTemporaryFile("w", prefix="nbcc-", suffix=".log", delete=False) as log:
         traceback.print_exception(error, file=log)
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -39,7 +39,7 @@ def gravest(outcomes: Iterable[Exit]) -> Exit:
 OF_VERDICT = {
     "HOLDS": Exit.AGREES,
     "AGREED": Exit.AGREES,
-    "NOT APPLICABLE": Exit.AGREES,
+    "NOT_APPLICABLE": Exit.AGREES,
     "VIOLATED": Exit.VIOLATED,
     "DISAGREED": Exit.VIOLATED,
     "UNDETERMINED": Exit.UNDETERMINED,

@@ -1,0 +1,133 @@
+"""`nbcc check`: random interleavings of a real system, compared with the model after every step."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import names
+from .command import Section, Teaching, answer, debug_option, json_option, traces_option, users_words
+from .outcome import Exit, gravest
+
+if TYPE_CHECKING:
+    from nbcc.simulator.crosscheck.check import Setting
+    from nbcc.simulator.crosscheck.report import CheckReport
+
+EXAMPLES = 200
+# What --time alone asks for: as many as fit.
+UNLIMITED = 10_000_000
+SECONDS = {"s": 1, "m": 60, "h": 3600}
+
+
+class Duration(click.ParamType[float]):
+    """`90s`, `5m`, `2h` or a number of seconds, as seconds."""
+
+    name = "duration"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, int | float):
+            return float(value)
+        if not (parts := re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", value.strip())):
+            self.fail(f"{value!r} is no time; 90s, 5m and 2h are", param, ctx)
+        return float(parts[1]) * SECONDS[parts[2] or "s"]
+
+
+def _sections() -> Iterable[Section]:
+    systems = [
+        ("engine", "the engine's operations and tasks in one process, every access a scheduling point (the default)"),
+        ("spark", "the same operations with their data phases as Spark jobs"),
+        ("model", "the model against itself: how fast the harness is, and whether it sees its own mutants"),
+        ("MODULE:FACTORY", "any system of yours: factory(world, protocol, batches) -> nbcc.simulator.systems.System"),
+    ]
+    return ("Systems", systems), ("Worlds", names.worlds_of_tables()), ("Actions", names.actions())
+
+
+@click.command(cls=Teaching, sections=_sections, short_help="Random interleavings of the engine against the model.")
+@click.argument("world", required=False)
+@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
+@click.option("--on", "systems", multiple=True, default=("engine",), metavar="SYSTEM", help="May be repeated.")
+@click.option("--examples", type=click.IntRange(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
+@click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As many as begin within it: 90s, 5m, 2h.")
+@click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
+@click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Append the report to this file.")
+@traces_option
+@json_option
+@debug_option
+def command(
+    *,
+    world: str | None,
+    protocol: str,
+    systems: tuple[str, ...],
+    examples: int | None,
+    seconds: float | None,
+    seed: int,
+    summary: Path | None,
+    traces: Path,
+    as_json: bool,
+) -> Exit:
+    """Draw histories at random, play each on the model and on a system side by side, compare after every step.
+
+    WORLD bounds the histories; without it every history draws a world of its own. The comparison covers timeline and
+    file slices after each step, the snapshot after each completion, and at the end every as-of point and every
+    incremental window. Agreement is evidence, never a proof. A disagreement is shrunk, printed, and saved as a trace.
+
+    \b
+    Examples:
+      nbcc check --examples 50
+      nbcc check demo --protocol requested-time-slicing --time 1m
+      nbcc check demo --on spark --examples 5
+    """
+    from nbcc.simulator.crosscheck.check import run
+
+    by = f"nbcc check{f' {world}' if world else ''} --protocol {protocol} --seed {seed}"
+    most = examples or (UNLIMITED if seconds else EXAMPLES)
+    reports: dict[str, CheckReport] = {}
+    for system in systems:
+        setting = _setting(world, protocol, system, found_by=f"{by} --on {system}")
+        with _progress(system) as tick:
+            reports[system] = run(setting, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
+    if as_json:
+        answer({"systems": {system: _plain(report) for system, report in reports.items()}})
+    else:
+        for system, report in reports.items():
+            click.echo(f"{system}: {report.text}")
+    if summary is not None:
+        with summary.open("a", encoding="utf-8") as file:
+            file.writelines(f"{system}: {report.text}\n" for system, report in reports.items())
+    return gravest(Exit(report.exit_code) for report in reports.values())
+
+
+def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Setting:
+    from nbcc.simulator import specs
+    from nbcc.simulator.crosscheck.check import Setting
+    from nbcc.simulator.systems.registry import factory
+
+    with users_words():
+        return Setting(
+            factory=factory(system),
+            protocol=specs.protocol(protocol),
+            world=specs.world(world) if world else None,
+            found_by=found_by,
+        )
+
+
+def _plain(report: CheckReport) -> dict[str, Any]:
+    return {name: value for name, value in report.to_mapping().items() if name != "format"}
+
+
+@contextlib.contextmanager
+def _progress(system: str) -> Iterator[Callable[[int], None]]:
+    """A line that counts histories; nothing where standard error is no terminal."""
+    if not sys.stderr.isatty():
+        yield lambda histories: None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(f"checking {system}") as status:
+        yield lambda histories: status.update(f"checking {system}: {histories:,} histories")

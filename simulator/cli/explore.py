@@ -1,0 +1,107 @@
+"""`nbcc explore`: every interleaving of a world, up to its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from . import names
+from .command import Section, Teaching, answer, debug_option, json_option, traces_option
+from .outcome import OF_VERDICT, Exit, gravest
+
+if TYPE_CHECKING:
+    from nbcc.simulator.trace import Trace
+
+    from .search import Search
+
+
+def _sections() -> Iterable[Section]:
+    return ("Worlds", names.worlds()), ("Protocols", names.protocols()), ("Promises", names.promises())
+
+
+@click.command(cls=Teaching, sections=_sections, short_help="Every interleaving of a small world, up to its limits.")
+@click.argument("world")
+@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
+@click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
+@click.option("--max-states", type=click.IntRange(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
+@click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
+@traces_option
+@json_option
+@debug_option
+def command(
+    *,
+    world: str,
+    protocol: str,
+    promises: tuple[str, ...],
+    max_states: int | None,
+    memory: float | None,
+    traces: Path,
+    as_json: bool,
+) -> Exit:
+    """Explore every state that WORLD can reach under a protocol, and say of each promise whether it HOLDS.
+
+    WORLD is a name below or a .toml file. HOLDS means: in every interleaving within the world's limits. A promise that
+    is VIOLATED comes with the shortest interleaving that breaks it, saved as a trace that `nbcc replay` takes.
+
+    \b
+    Examples:
+      nbcc explore demo
+      nbcc explore demo --protocol requested-time-slicing
+      nbcc explore readers --protocol single-listing --promise ATOM --json
+    """
+    from .search import search
+
+    found = search(world, protocol, promises, max_states=max_states, memory=memory)
+    broken = _save(found, traces)
+    if as_json:
+        document = found.result.to_json(world, protocol)
+        for name, trace in broken.items():
+            document["promises"][name]["handle"] = trace.handle
+        answer(document)
+    else:
+        for line in report(found, broken):
+            click.echo(line)
+    outcomes = [OF_VERDICT[str(promise.verdict)] for promise in found.result.promises.values()]
+    # A deadlock breaks no promise named here, but a search that found one has not shown that all is well.
+    return gravest([*outcomes, *([Exit.UNDETERMINED] if found.result.deadlock is not None else [])])
+
+
+def _save(found: Search, folder: Path) -> dict[str, Trace]:
+    """The trace of every broken promise, saved where `replay` finds it. Only the table's model has traces."""
+    from nbcc.model import Model
+    from nbcc.simulator import trace as traces
+
+    if not isinstance(found.system, Model):
+        return {}
+    by = f"nbcc explore {found.world} --protocol {found.protocol}"
+    saved = {}
+    for name, promise in found.result.promises.items():
+        if promise.trace is not None:
+            told = promise.because or ""
+            saved[name] = traces.from_counterexample(found.system, promise.trace, name, told, found_by=by)
+            traces.save(saved[name], folder)
+    return saved
+
+
+def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
+    """The answer in lines: one a promise, the bound, then the shortest of the interleavings that were found."""
+    from nbcc.simulator.view.text import render
+
+    result = found.result
+    verdict_width = max((len(str(promise.verdict)) for promise in result.promises.values()), default=0)
+    name_width = max(map(len, result.promises), default=0)
+    for name, promise in result.promises.items():
+        steps = f" ({promise.steps} steps, nbcc replay {broken[name].handle})" if name in broken else ""
+        reason = f"  {promise.because}" if promise.because else ""
+        yield f"{promise.verdict!s:{verdict_width}}  {name:{name_width}}{reason}{steps}".rstrip()
+    if result.deadlock is not None:
+        last = f", the last: {result.deadlock[-1].actor} {result.deadlock[-1].action}" if result.deadlock else ""
+        yield f"DEADLOCK after {len(result.deadlock)} steps{last}"
+    every = "" if result.stopped else "; every interleaving within the limits"
+    yield f"{found.world} under {found.protocol}: {result.bound}{every}"
+    if broken:
+        yield ""
+        yield render(min(broken.values(), key=lambda trace: len(trace.steps)))

@@ -1,0 +1,81 @@
+"""`nbcc replay`: a trace once more, on the model and on systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from . import names
+from .command import Section, Teaching, answer, debug_option, json_option, traces_option, users_words
+from .outcome import OF_VERDICT, Exit, gravest
+
+if TYPE_CHECKING:
+    from nbcc.simulator.replay import Outcome
+
+EXPECTED = {"violated": "VIOLATED", "disagreed": "DISAGREED", "agreed": "AGREED"}
+
+
+def _sections() -> Iterable[Section]:
+    return ("Actions that a trace may hold", names.actions()), ("Protocols", names.protocols())
+
+
+@click.command(cls=Teaching, sections=_sections, short_help="One interleaving again, on the model and on the engine.")
+@click.argument("trace")
+@click.option("--on", "systems", multiple=True, default=("model",), metavar="SYSTEM",
+              help="model (the default), engine, spark, or package.module:factory; may be repeated.")  # fmt: skip
+@click.option("--protocol", help="Play the same steps under another protocol than the trace's.")
+@click.option("--expect", type=click.Choice([*EXPECTED]), help="Exit 0 if this is the verdict everywhere, else 1.")
+@traces_option
+@json_option
+@debug_option
+def command(
+    *, trace: str, systems: tuple[str, ...], protocol: str | None, expect: str | None, traces: Path, as_json: bool
+) -> Exit:
+    """Play the steps of TRACE, a file or the handle of a saved one, and say what became of them.
+
+    Three questions are answered for each system: do the steps still fit, is the same observed as when the trace was
+    made, and what does the promise say. A handle is looked for in --traces and among the traces that nbcc ships.
+
+    \b
+    Examples:
+      nbcc replay traces/1f3a9c.json
+      nbcc replay 1f3a9c --on engine --on spark
+      nbcc replay 1f3a9c --expect violated
+    """
+    from dataclasses import replace
+    from importlib.resources import files
+
+    from nbcc.simulator import specs
+    from nbcc.simulator.replay import replay
+    from nbcc.simulator.trace import load
+    from nbcc.simulator.view.text import render
+
+    with users_words():
+        asked = load(trace, [traces, Path(str(files("nbcc") / "specs" / "traces"))])
+        if protocol is not None:
+            asked = replace(asked, protocol=specs.protocol(protocol), observed=())
+        outcomes = replay(asked, systems).outcomes
+    if as_json:
+        answer({"handle": asked.handle, "systems": {outcome.system: _plain(outcome) for outcome in outcomes}})
+    else:
+        click.echo(render(outcomes[0].trace))
+        for outcome in outcomes:
+            click.echo(outcome.sentence)
+    if expect is not None:
+        met = all(outcome.fits and outcome.verdict == EXPECTED[expect] for outcome in outcomes)
+        return Exit.AGREES if met else Exit.VIOLATED
+    return gravest(OF_VERDICT[outcome.verdict] if outcome.fits else Exit.VIOLATED for outcome in outcomes)
+
+
+def _plain(outcome: Outcome) -> dict[str, Any]:
+    return {
+        "fits": outcome.fits,
+        "stopped_at": outcome.stopped_at or None,
+        "reasons": list(outcome.reasons),
+        "same": outcome.same,
+        "verdict": outcome.verdict,
+        "because": outcome.because,
+    }
