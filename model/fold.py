@@ -34,7 +34,9 @@ def logs_of(shape: Fold) -> Iterator[Log]:
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
     """The winner for one key, which may be a delete; `record_of` gives the key's record in a log, its place unset.
 
-    What comes out of a base has lost its place: it ranks at the barrier, before every log of the slice.
+    What comes out of a base has lost its place: it ranks at the barrier, before every log of the slice. Since the
+    greatest rank wins, folding the logs among themselves first changes nothing for rows; it matters for the tombstones
+    of the base, which then are one of the logs.
     """
     base = evaluate(shape.base, record_of, rule) if shape.base is not None else None
     if base is not None:

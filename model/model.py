@@ -43,11 +43,9 @@ class Model:
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
         self.protocol = protocol or Protocol()
-        self.rule = Rule(
-            event_time=world.merge_mode == "EVENT_TIME_ORDERING",
-            keeps_tombstones=self.protocol.tombstones == "keep",
-            fold=self.protocol.fold,
-        )
+        event_time = world.merge_mode == "EVENT_TIME_ORDERING"
+        # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
+        self.rule = Rule(event_time, event_time and self.protocol.tombstones == "keep", self.protocol.fold)
         self._mechanisms = actions.mechanisms()
         self.actors: Mapping[str, tuple[str, ...]] = {
             m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))
@@ -65,6 +63,9 @@ class Model:
         self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
         self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
         self._rows = tuple(self._compile(row) for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
+        self._by_name = {(c.row.actor, c.row.action): c for c in self._rows}
+        if len(self._by_name) < len(self._rows):
+            raise ValueError("two rows describe the same action of the same actor")
         self._own: tuple[tuple[int, dict[int, tuple[_Compiled, ...]]], ...] = tuple(
             (own, {}) for own in dict.fromkeys(compiled.reads[0] for compiled in self._rows)
         )
@@ -115,13 +116,10 @@ class Model:
         raise Refused(step, self.refusal(state, step))
 
     def refusal(self, state: State, step: Step) -> tuple[str, ...]:
-        """Why `step` cannot happen in `state`; empty if it can. Of several ways to the action, the nearest counts."""
-        rows = [c for c in self._rows if c.row.action == step.action and c.row.actor == step.actor]
-        if not rows:
+        """Why `step` cannot happen in `state`; empty if it can."""
+        compiled = self._by_name.get((step.actor, step.action))
+        if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
-        return min((self._reasons(compiled, state, step) for compiled in rows), key=len)
-
-    def _reasons(self, compiled: _Compiled, state: State, step: Step) -> tuple[str, ...]:
         row, values = compiled.row, self._read(compiled.reads, state)
         reasons = tuple(guard.reason for guard in row.own if not guard.holds(values[0]))
         reasons += tuple(guard.reason for guard in row.guards if not guard.holds(*values))

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..fold import Fold, logs_of
 from ..table import Log
 from .sentences import key_given, row_of, several, write_named
-from .valuations import differ, differs_from_oracle, expected, read, renamed
+from .valuations import differ, differs_from_oracle, expected, read
 from .view import View
 
 
@@ -17,7 +17,7 @@ def against_oracle(
     """A read of one file group against the completed writes whose logs are `right`."""
     names = view.names(group, shape)
     wanted = tuple(names[log] for log in right)
-    rows = differs_from_oracle(renamed(shape, names), wanted, len(names), view.rule, deletes)
+    rows = differs_from_oracle(view.renamed(shape, names), wanted, len(names), view.rule, deletes)
     if rows is None:
         return None
     own = view.unnamed(rows, names)
@@ -44,7 +44,7 @@ def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes
     if before == after:
         return None
     names = view.names(group, before, after)
-    rows = differ(renamed(before, names), renamed(after, names), len(names), view.rule, deletes)
+    rows = differ(view.renamed(before, names), view.renamed(after, names), len(names), view.rule, deletes)
     if rows is None:
         return None
     own = view.unnamed(rows, names)

@@ -10,7 +10,7 @@ from ..step import Step
 from .compare import against_oracle, one_against_other
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
-from .valuations import changes_differ, expected, falls_behind, read, renamed
+from .valuations import changes_differ, expected, falls_behind, read
 from .view import View, answers, on_table, on_table_and_readers, settled_times, view_of
 
 
@@ -63,19 +63,11 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
             shape, right = view.window(group, start, end), view.logs(group, start, end)
             if broken := against_oracle(view, what, group, shape, right=right, deletes=True):
                 return broken
-            if behind := _behind(view, group, (start, end), shape):
-                return f"{what} {behind}"
+            old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
+            if rows := falls_behind(old, new, view.rule):
+                given = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
+                return f"{what} in group {group}, merged into the state before, is not the state after for {given}"
     return None
-
-
-def _behind(view: View, group: int, times: tuple[int, int], shape: Fold) -> str | None:
-    names = view.names(group, shape)
-    old, new = (tuple(names[log] for log in view.logs(group, until=time)) for time in times)
-    rows = falls_behind(renamed(shape, names), old, new, len(names), view.rule)
-    if rows is None:
-        return None
-    given = key_given(view.unnamed(rows, names), view.writes)
-    return f"in group {group}, merged into the state at t{times[0]}, is not the state at t{times[1]} for {given}"
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -93,7 +85,8 @@ def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | No
     right = [view.logs(group, until=time) for time in window]
     names = view.names(group, *shapes)
     before, after = (
-        (renamed(shape, names), tuple(names[log] for log in logs)) for shape, logs in zip(shapes, right, strict=True)
+        (view.renamed(shape, names), tuple(names[log] for log in logs))
+        for shape, logs in zip(shapes, right, strict=True)
     )
     rows = changes_differ(before, after, len(names), view.rule)
     if rows is None:

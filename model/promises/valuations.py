@@ -91,18 +91,17 @@ def differ(one: Fold, other: Fold, count: int, rule: Rule, deletes: bool) -> Val
     return None
 
 
-@lru_cache(maxsize=1 << 16)
-def falls_behind(window: Fold, old: tuple[Log, ...], new: tuple[Log, ...], count: int, rule: Rule) -> Valuation | None:
-    """The first valuation on which the state `old`, with a window merged into it, is not the state `new`."""
-    for rows in valuations(count, rule.event_time):
-        had, got = expected(old, rows, rule, deletes=True), read(window, rows, rule, deletes=True)
-        merged = winner(tuple(sorted({log for log in (had, got) if log is not None})), rows, rule.event_time)
-        if merged != expected(new, rows, rule, deletes=True):
+@cache
+def falls_behind(old: int, new: int, rule: Rule) -> Valuation | None:
+    """Of logs by rank: the first valuation on which the state of the first `old`, with what the logs up to `new` make
+    merged into it, is not the state of the first `new`. States are records and tombstones."""
+    names = tuple((place + 1, 0) for place in range(new))
+    for rows in valuations(new, rule.event_time):
+        parts = (expected(logs, rows, rule, deletes=True) for logs in (names[:old], names[old:]))
+        merged = winner(tuple(log for log in parts if log is not None), rows, rule.event_time)
+        if merged != expected(names, rows, rule, deletes=True):
             return rows
     return None
-
-
-Answers = tuple[tuple[Fold, tuple[Log, ...]], tuple[Fold, tuple[Log, ...]]]
 
 
 @lru_cache(maxsize=1 << 16)

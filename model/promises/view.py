@@ -14,7 +14,7 @@ from ..slicing import file_slices
 from ..table import Compaction, FileSlice, Log, Table, Write, table_of
 from . import oracle
 from .oracle import Row
-from .valuations import Valuation, names_for
+from .valuations import Valuation, names_for, renamed
 
 Found = TypeVar("Found")
 Published = tuple[Write | Compaction, ...]
@@ -96,9 +96,15 @@ class View:
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
         """A name by rank for each completed log of a group, then for whatever else the shapes hold."""
-        known = self.logs(group)
-        others = {log for shape in shapes for log in logs_of(shape)} - set(known)
+        known = self._once(("names", group), lambda: names_for(self.logs(group)))
+        if all(log in known for shape in shapes for log in logs_of(shape)):
+            return known
+        others = {log for shape in shapes for log in logs_of(shape)} - known.keys()
         return names_for((*known, *sorted(others)))
+
+    def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
+        """A fold under the names of its logs."""
+        return renamed(shape, names)
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:
