@@ -20,25 +20,25 @@ class NbccError(Exception):
         return f"Asked to {self.asked}, but {self.exists}: {self.remedy}."
 
 
-class BadInput(NbccError):  # noqa: N818
+class BadInput(NbccError):
     """The request itself is wrong: its arguments, its rows or its place in time."""
 
 
-class NotATable(NbccError):  # noqa: N818
+class NotATable(NbccError):
     """The path holds no Hudi table, or one whose files cannot be understood."""
 
 
-class Unsupported(NbccError):  # noqa: N818
+class Unsupported(NbccError):
     """A genuine table or request that this release refuses rather than answers wrongly."""
 
 
-class Conflict(NbccError):  # noqa: N818
+class Conflict(NbccError):
     """Somebody else did, or holds, what the operation needed for itself."""
 
 
-class Cleaned(NbccError):  # noqa: N818
+class Cleaned(NbccError):
     """The time asked for lies behind what the table still keeps."""
 
 
-class CannotRun(NbccError):  # noqa: N818
+class CannotRun(NbccError):
     """What the request needs is not on this machine (no Java, no disk, …); commands exit with 4."""

@@ -35,7 +35,7 @@ def open_table(storage: Storage) -> TableConfig:
 
     Tables of ours keep their schema in their properties; of others the newest commit tells it (hudi-format §4.4).
     """
-    values = _load_properties(storage)
+    values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
     if "nbcc.format" in values and created_with:
         return from_properties(values, from_avro(created_with))
@@ -58,7 +58,7 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
     return None
 
 
-def _load_properties(storage: Storage) -> dict[str, str]:
+def load_properties(storage: Storage) -> dict[str, str]:
     """The properties, or their backup where an update was cut short (§2.2)."""
     found = False
     for path in (PROPERTIES, BACKUP):

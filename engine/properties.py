@@ -52,7 +52,7 @@ def _escape_char(char: str) -> str:
 
 
 def _unescape(text: str) -> str:
-    plain = _ESCAPE.sub(_unescape_one, text).removesuffix("\\")
+    plain = _ESCAPE.sub(_unescape_one, text)
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # two escapes may be one character
 
 

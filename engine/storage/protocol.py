@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 
-class NotFound(FileNotFoundError):  # noqa: N818
+class NotFound(FileNotFoundError):
     """`Storage.get` of a path that holds nothing."""
 
 
