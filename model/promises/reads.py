@@ -20,7 +20,8 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
     here += [(f"read as of t{t}", view, t, t) for t in settled]
-    here += [(f"{who}'s snapshot at t{t}", seen, inf, t) for who, (t, seen) in answers(model, after).items()]
+    for who, t, table in answers(model, after):
+        here.append((f"{who}'s snapshot at t{t}", View(model, table, view.published), inf, t))
     for what, seen, time, until in here:
         for group in view.groups:
             shape, right = seen.as_of(group, time), view.logs(group, until=until)
@@ -47,7 +48,8 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
     old, new = view_of(model, before), view_of(model, after)
     if changed := same_reads(old, new, settled_times(model, before)):
         return f"when {model.describe(step)}: {changed}"
-    for who, (time, seen) in answers(model, after).items():
+    for who, time, table in answers(model, after):
+        seen = View(model, table, new.published)
         for group in new.groups:
             if change := one_against_other(new, group, seen.as_of(group), new.as_of(group, time)):
                 return f"when {model.describe(step)}: {who} answered at t{time}; that answer changed {change}"
@@ -107,10 +109,9 @@ def atomic_holds(model: Model, before: State | None, step: Step | None, after: S
     reads: list[tuple[str, list[Fold]]] = [("snapshot", [view.as_of(group) for group in view.groups])]
     reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in settled]
     reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in view.windows]
-    reads += [
-        (f"{who}'s snapshot at t{time}", [seen.as_of(group) for group in view.groups])
-        for who, (time, seen) in answers(model, after).items()
-    ]
+    for who, time, table in answers(model, after):
+        seen = View(model, table, view.published)
+        reads.append((f"{who}'s snapshot at t{time}", [seen.as_of(group) for group in view.groups]))
     return next((broken for what, shapes in reads if (broken := _torn(view, what, shapes))), None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from math import inf
 from typing import TypeVar
@@ -128,16 +128,14 @@ def settled_times(model: Model, state: State) -> tuple[int, ...]:
     return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
 
 
-def answers(model: Model, state: State) -> dict[str, tuple[int, View]]:
-    """Each reader actor that has answered: its T, and the view that its kept instants make up."""
+def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
+    """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
     published, plans = model.component(state, "published"), model.component(state, "plans")
-    found = {}
     for name in model.setting.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
             kept = tuple(entry for entry in published if entry.requested in reader.kept)
-            found[name] = (reader.time, View(model, table_of(kept, plans[: reader.plans]), published))
-    return found
+            yield name, reader.time, table_of(kept, plans[: reader.plans])
 
 
 def on_table(model: Model) -> tuple[str, ...]:
