@@ -1,0 +1,36 @@
+"""A check of a mutant: one side's settings differ, or one function is another's."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+
+from nbcc.engine.rules import Rules
+from nbcc.model import Model, Protocol, World
+
+from ..mutants import Mutant
+from ..systems import System
+from ..systems.engine import EngineSystem, rules_of
+from ..trace import Batches
+from .check import Setting
+
+
+def setting_of(mutant: Mutant, setting: Setting) -> Setting:
+    """The setting of a check against the engine with the mutant's settings on its side.
+
+    A mutant that replaces a function has no settings: play the check inside `nbcc.simulator.mutants.applied` then.
+    """
+    if mutant.rules:
+
+        def broken_engine(world: World, protocol: Protocol, batches: Batches) -> System:
+            rules = Rules.from_mapping({**asdict(rules_of(protocol)), **mutant.rules})
+            return EngineSystem(world, protocol, rules=rules)
+
+        return replace(setting, factory=broken_engine)
+    if mutant.protocol:
+
+        def broken_model(world: World, protocol: Protocol) -> Model:
+            return Model(world, Protocol.from_mapping({**protocol.to_mapping(), **mutant.protocol}))
+
+        return replace(setting, model=broken_model)
+    return setting
+
