@@ -53,8 +53,8 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
     """What a reader actor that has answered read: the table is made of the instants that it kept."""
-    _, view = answers(model, state)[reader]
-    kept = answer(view.table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule)
+    table = next(table for name, _, table in answers(model, state) if name == reader)
+    kept = answer(table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule)
     return canonical_rows(kept)
 
 
