@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from .data.columns import IS_DELETED
 from .errors import BadInput
+from .jobs import InProcessJobs, Jobs
 
 _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
@@ -51,6 +52,17 @@ def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str |
     from .spark.batch import deletes
 
     return deletes(data, wanted, flagged)
+
+
+def refuse_other_rows(data: Any, jobs: Jobs) -> None:
+    """`BadInput` for Arrow rows where Spark runs the jobs, and for DataFrames where no Spark does."""
+    without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
+    if without_spark and not arrow:
+        remedy = "open the table with that session, or give a pyarrow Table"
+        raise BadInput("write a batch", "it is no pyarrow Table, and the table was opened without Spark", remedy)
+    if arrow and not without_spark:
+        remedy = "give spark.createDataFrame(rows), or open the table with None for the session"
+        raise BadInput("write a batch", "it is a pyarrow Table, and the table was opened with Spark", remedy)
 
 
 def schema_of(data: Any, asked: str) -> pa.Schema:

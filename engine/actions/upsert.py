@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..batch import as_upserts
+from ..batch import as_upserts, refuse_other_rows
 from ..commits import write_commit
 from ..config import TableConfig
 from ..context import Context
@@ -28,6 +28,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 def write(context: Context, config: TableConfig, data: Any, operation: str) -> Instant:
     """The steps of every write of a batch that already has the table's columns."""
+    refuse_other_rows(data, context.jobs)
     shape = table_shape(config, context.rules)
     context.jobs.check(data, shape)
     requested = request(context, ACTION)

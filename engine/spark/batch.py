@@ -1,0 +1,24 @@
+"""Batches that are DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from ..data.columns import IS_DELETED
+from ..schema import to_spark
+
+
+def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
+    """The columns `wanted` of `keys` as deletes in `schema`: other columns null, the flag true."""
+    columns = []
+    for field in to_spark(schema):
+        if field.name in wanted:
+            columns.append(F.col(field.name))
+        else:
+            value = F.lit(True) if field.name == IS_DELETED else F.lit(None).cast(field.dataType)
+            columns.append(value.alias(field.name))
+    return keys.select(*columns)
