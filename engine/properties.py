@@ -16,7 +16,7 @@ _KEY: Final = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
 
 def encode_properties(values: Mapping[str, str]) -> bytes:
     """The text of `values` in their order, ASCII only, one a line."""
-    lines = [f"{_escape(key).replace(' ', chr(92) + ' ')}={_escape(value)}\n" for key, value in values.items()]
+    lines = [f"{_escape_key(key)}={_escape_value(value)}\n" for key, value in values.items()]
     return "".join(["#\n", *lines]).encode("ascii")
 
 
@@ -37,8 +37,13 @@ def table_checksum(name: str, database: str = "") -> str:
     return str(zlib.crc32(f"{database}.{name}".encode()))
 
 
-def _escape(text: str) -> str:
-    escaped = "".join(_escape_char(char) for char in text)
+def _escape_key(text: str) -> str:
+    return "".join(map(_escape_char, text)).replace(" ", "\\ ")
+
+
+def _escape_value(text: str) -> str:
+    """Blanks inside a value are plain; at its beginning they would count as part of the separator."""
+    escaped = "".join(map(_escape_char, text))
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
 
 
