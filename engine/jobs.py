@@ -76,11 +76,7 @@ class InProcessJobs:
         if not len(data):
             return []
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
-        return [
-            file
-            for writer, group in enumerate(groups)
-            for file in write_group(self._storage, self._names, task, group, writer)
-        ]
+        return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
 
     def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
         return [file for task in tasks for file in compact_group(self._storage, self._names, task)]

@@ -6,7 +6,7 @@ keys (all rows of a key in one share), and `refuse` turns what they found into o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -173,7 +173,8 @@ def _mask(flags: pa.Array) -> Mask:
 
 
 def _example(rows: pa.Table, mask: Mask, shape: TableShape) -> str:
-    """The first row that breaks the rule, by its key, partition and ordering columns."""
-    names: Sequence[str] = [*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]
-    row = rows.select(names).slice(int(np.flatnonzero(mask)[0]), 1).to_pylist()[0]
+    """The least of the rows that break the rule (whatever order they came in), by key, partition and ordering."""
+    names = list(dict.fromkeys([*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]))
+    broken = rows.select(names).filter(pa.array(mask))
+    row = broken.sort_by([(name, "ascending") for name in names]).slice(0, 1).to_pylist()[0]
     return ", ".join(f"{name}={value!r}" for name, value in row.items())

@@ -26,7 +26,7 @@ def values_differ(left: pa.Array, right: pa.Array) -> Mask:
     """Where two arrays of one type and length differ."""
     only_one_null = pc.xor(left.is_null(), right.is_null()).to_numpy(zero_copy_only=False)
     both = pc.and_(left.is_valid(), right.is_valid())
-    differing = np.asarray(only_one_null).copy()
+    differing: Mask = np.array(only_one_null, np.bool_)
     if pa.types.is_nested(left.type):
         places = np.flatnonzero(both.to_numpy(zero_copy_only=False))
         differing[places] = _nested_differ(left.take(places), right.take(places))
@@ -41,7 +41,7 @@ def values_differ(left: pa.Array, right: pa.Array) -> Mask:
 def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
     """As `values_differ`, for structs, lists or maps without nulls at this level."""
     if pa.types.is_struct(left.type):
-        differing = np.zeros(len(left), np.bool_)
+        differing: Mask = np.zeros(len(left), np.bool_)
         for place in range(left.type.num_fields):
             differing |= values_differ(pc.struct_field(left, [place]), pc.struct_field(right, [place]))
         return differing

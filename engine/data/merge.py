@@ -139,7 +139,7 @@ def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
 def _as_integers(values: pa.ChunkedArray) -> Numbers:
     if pa.types.is_date32(values.type):
         values = values.cast(pa.int32())
-    return pc.fill_null(values.cast(pa.int64()), _LOWEST).to_numpy()
+    return np.asarray(pc.fill_null(values.cast(pa.int64()), _LOWEST).to_numpy(), np.int64)
 
 
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:

@@ -34,11 +34,15 @@ from .tasks import TableShape, WriteTask, WrittenFile
 
 
 class GroupBatch(NamedTuple):
-    """The rows of a batch that belong to one file group, in the order of the batch."""
+    """The rows of a batch that belong to one file group, in the order of the batch.
+
+    `first` counts the rows of the groups before it, and so numbers rows through the batch.
+    """
 
     partition: str
     bucket: int
     rows: pa.Table
+    first: int
 
 
 def bucket_column(rows: pa.Table, shape: TableShape) -> pa.Array:
@@ -59,7 +63,7 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
     ends = [*firsts[1:], len(groups)]
     for number, first, end in zip(numbers.tolist(), firsts, ends, strict=True):
         partition = paths.dictionary[int(by_name[number // shape.buckets])].as_py()
-        yield GroupBatch(partition, number % shape.buckets, sorted_rows.slice(first, end - first))
+        yield GroupBatch(partition, number % shape.buckets, sorted_rows.slice(first, end - first), int(first))
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
@@ -76,12 +80,12 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    """Put the log files of one file group. `writer` numbers the caller within the write, and so makes rows unique."""
+    """Put the log files of one file group. `writer` is the number of the batch among those of the same write."""
     shape = task.shape
     if shape.keys.partition_by:
         storage.put_if_absent(*partition_metadata(group.partition, task.instant))
     file_id = names.file_id(group.bucket)
-    rows = _stored(combine(group.rows, shape), task, group.partition, file_id, writer)
+    rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
     return [
         _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), part)
         for version, part in enumerate(_roll(rows, task.max_file_bytes), start=1)
@@ -95,16 +99,15 @@ def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:
         yield rows.slice(first, per_file)
 
 
-def _stored(rows: pa.Table, task: WriteTask, partition: str, file_id: str, writer: int) -> pa.Table:
+def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, writer: int) -> pa.Table:
     """The rows with Hudi's five columns (hudi-format §6.2), and `IS_DELETED` if the batch has it."""
     count = len(rows)
+    numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {
         COMMIT_TIME: _constant(task.instant, count),
-        COMMIT_SEQNO: pc.binary_join_element_wise(
-            f"{task.instant}_{writer}_", pa.array(np.arange(count)).cast(pa.string()), ""
-        ),
+        COMMIT_SEQNO: pc.binary_join_element_wise(f"{task.instant}_{writer}_", numbers.cast(pa.string()), ""),
         RECORD_KEY: record_keys(rows, task.shape.keys),
-        PARTITION_PATH: _constant(partition, count),
+        PARTITION_PATH: _constant(group.partition, count),
         FILE_NAME: _constant(file_id, count),
     }
     columns |= {name: rows[name] for name in task.shape.schema.names}

@@ -15,8 +15,8 @@ import pyarrow as pa
 from pyspark import TaskContext
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.types import from_arrow_schema
-from pyspark.sql.types import IntegerType, MapType
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import IntegerType, MapType, StructField, StructType
 
 from ..data.check import CONTENT, Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
@@ -25,6 +25,7 @@ from ..data.tasks import AnyRead, CompactTask, ReadTask, TableShape, WriteTask, 
 from ..data.write import bucket_column, split_by_group, write_group
 from ..jobs import run_read
 from ..names import Names
+from ..schema import to_spark
 from ..storage import Storage
 
 Batches = Iterator[pa.RecordBatch]
@@ -57,7 +58,7 @@ class SparkJobs:
         content = F.xxhash64(*(_hashable(data, name) for name in data.columns if name != IS_DELETED))
         keyed = data.select(*dict.fromkeys([*narrow, *flags]), content.alias(CONTENT))
         shares = keyed.repartition(self._width, *shape.keys.record_key)
-        found = shares.mapInArrow(_checker(shape), from_arrow_schema(_FINDINGS)).collect()
+        found = shares.mapInArrow(_checker(shape), to_spark(_FINDINGS)).collect()
         refuse([Problem(*row) for row in found if row.rule != _ROWS], shape)
         return sum(row["rows"] for row in found if row.rule == _ROWS)
 
@@ -65,12 +66,12 @@ class SparkJobs:
         shape = task.shape
         flags = [IS_DELETED] if IS_DELETED in data.columns else []
         data = data.select(*shape.schema.names, *flags)
-        routed = data.mapInArrow(_router(shape), data.schema.add(BUCKET, IntegerType()))
+        routed = data.mapInArrow(_router(shape), StructType([*data.schema.fields, StructField(BUCKET, IntegerType())]))
         if shape.keys.partition_by:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
             groups = routed.repartitionById(shape.buckets, BUCKET)
-        return _written(groups.mapInArrow(_writer(self._storage, self._names, task), from_arrow_schema(_FILES)))
+        return _written(groups.mapInArrow(_writer(self._storage, self._names, task), to_spark(_FILES)))
 
     def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
         storage, names = self._storage, self._names
@@ -82,16 +83,17 @@ class SparkJobs:
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
         storage = self._storage
+        sent = to_arrow_schema(to_spark(schema), timezone="UTC")  # in Spark's own units of time
         by_spark = [path for path in map(self._plain_file, tasks) if path is not None]
         by_us = [task for task in tasks if self._plain_file(task) is None]
 
         def read(task: AnyRead) -> Batches:
-            yield from run_read(storage, task).to_batches(BATCH_ROWS)
+            yield from conform(run_read(storage, task), sent).to_batches(BATCH_ROWS)
 
         parts = []
         if by_spark:
             # Without the recursive option Spark would make columns of folders like `part=x`.
-            reader = self._spark.read.schema(from_arrow_schema(schema)).option("recursiveFileLookup", "true")
+            reader = self._spark.read.schema(to_spark(schema)).option("recursiveFileLookup", "true")
             parts.append(reader.parquet(*by_spark))
         if by_us or not tasks:
             parts.append(self._one_task_each(by_us, read, schema))
@@ -111,7 +113,7 @@ class SparkJobs:
                     yield from run(tasks[number])
 
         numbers = self._spark.range(0, len(tasks), 1, max(1, len(tasks)))
-        return numbers.mapInArrow(run_named, from_arrow_schema(schema))
+        return numbers.mapInArrow(run_named, to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
         """The path of the one base file that answers `task`, if Spark's own Parquet reader can be pointed at it."""

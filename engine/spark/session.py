@@ -49,7 +49,7 @@ def session(
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
 
-    _show_nbcc_to_workers()
+    _prepare_environment()
     scratch = str(Path(tempfile.gettempdir(), "nbcc-warehouse"))
     settings = {"spark.master": master, "spark.app.name": app, "spark.sql.warehouse.dir": scratch, **SETTINGS}
     wanted = SparkConf().setAll(list((settings | dict(conf or {})).items()))
@@ -85,15 +85,20 @@ def _launch(conf: object, log: Path) -> None:
         return  # a stopped session leaves its JVM running
     with log.open("ab") as stream:
         try:
-            gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})
+            gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})  # type: ignore[no-untyped-call]
         except (OSError, PySparkRuntimeError) as error:
             raise CannotRun("start Spark", "its JVM did not come up", f"see {log}") from error
     SparkContext._ensure_initialized(gateway=gateway)
 
 
-def _show_nbcc_to_workers() -> None:
-    """Python workers import nbcc by name; they inherit PYTHONPATH, but not what was put on `sys.path`."""
+def _prepare_environment() -> None:
+    """What JVM and Python workers inherit: this interpreter, this nbcc, and no address but this machine's own.
+
+    Workers import nbcc by name; they see PYTHONPATH, but not what was put on `sys.path`.
+    """
     home = str(Path(__file__).absolute().parents[3])
     paths = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if home not in paths:
         os.environ["PYTHONPATH"] = os.pathsep.join([home, *filter(None, paths)])
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
