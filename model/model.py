@@ -76,7 +76,7 @@ class Model:
         return _Compiled(row, tuple(at[n] for n in row.reads), tuple(at[n] for n in row.writes), {})
 
     @property
-    def rows_of_table(self) -> tuple[Row, ...]:
+    def table_of_rows(self) -> tuple[Row, ...]:
         """The table of actions, for tests and pictures."""
         return tuple(compiled.row for compiled in self._rows)
 

@@ -1,0 +1,22 @@
+"""The figures in specs/sizes.toml, and a search with every promise under watch."""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+from nbcc.model.promises import CANARY, PROMISES
+from nbcc.simulator.explore import Result, Verdict, explore
+
+SIZES: dict[str, Any] = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))
+
+
+def search(system: Any) -> Result:
+    """Everything there is to know of a system, promises and canary."""
+    return explore(system, list(PROMISES.values()), canary=CANARY)
+
+
+def violated(result: Result) -> dict[str, int | None]:
+    """The promises that a search found broken, with the length of each counterexample."""
+    return {name: found.steps for name, found in result.promises.items() if found.verdict is Verdict.VIOLATED}

@@ -1,0 +1,98 @@
+"""Each weaker protocol breaks what its file says, by a shortest interleaving of pinned length."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nbcc.model import Model, Protocol
+from nbcc.model.promises import PROMISES
+from nbcc.model.protocol import choices
+from nbcc.simulator import specs
+from nbcc.simulator.explore import Verdict
+
+from .pins import SIZES, search, violated
+
+WEAKER = [(name, value) for name, values in choices().items() for value in values[1:] if value != "serial"]
+BREAKS = {
+    ("slicing", "requested"): {"SNAP", "CDC", "QUIET", "PART"},
+    ("slicing", "base_instant"): {"SNAP", "CDC", "QUIET", "PART"},
+    ("merge_order", "requested"): {"SNAP", "INCR", "CDC", "QUIET"},
+    ("as_of_axis", "requested"): {"SNAP", "TRAVEL", "CDC"},
+    ("incremental_axis", "requested"): {"INCR"},
+    ("completion_time", "outside_lock"): {"SNAP", "TRAVEL", "CDC", "QUIET", "PART", "MONO", "LAWS"},
+    ("tombstones", "drop"): {"SNAP", "CDC", "QUIET"},
+    ("listing", "once"): {"SNAP", "TRAVEL"},
+    ("read_time", "clock"): {"SNAP", "TRAVEL"},
+    ("fold", "logs_first"): {"SNAP", "CDC", "QUIET"},
+    ("plan_takes", "any_log"): {"SNAP", "TRAVEL", "CDC", "ATOM", "QUIET", "PART", "LAWS"},
+    ("visibility", "any"): {"SNAP", "TRAVEL", "CDC", "ATOM", "QUIET"},
+}
+
+
+def test_every_protocol_but_the_default_is_pinned() -> None:
+    assert ["default", *sorted(SIZES["protocols"])] == list(specs.protocol_names())
+
+
+@pytest.mark.parametrize("name", SIZES["protocols"])
+def test_a_protocol_breaks_what_is_pinned(name: str) -> None:
+    pinned = SIZES["protocols"][name]
+    model = specs.system(pinned["world"], name)
+    assert isinstance(model, Model)
+    result = search(model)
+
+    assert violated(result) == pinned["violated"]
+    trace = result.promises[pinned["promise"]].trace
+    assert trace is not None
+    assert broken_along(model, pinned["promise"], trace) == [len(trace)]
+
+
+@pytest.mark.parametrize("name", SIZES["protocols"])
+def test_the_default_protocol_survives_the_same_interleaving(name: str) -> None:
+    """Where it is a behaviour of the default protocol at all: then the setting alone is to blame."""
+    pinned = SIZES["protocols"][name]
+    model, standard = specs.system(pinned["world"], name), specs.system(pinned["world"])
+    assert isinstance(model, Model)
+    assert isinstance(standard, Model)
+    trace = search(model).promises[pinned["promise"]].trace
+    assert trace is not None
+
+    state, taken = standard.initial, 0
+    for step in trace:
+        if standard.refusal(state, step):
+            break
+        state, taken = standard.apply(state, step), taken + 1
+    assert broken_along(standard, pinned["promise"], trace[:taken]) == []
+    changes_steps = {"completion-outside-lock", "single-listing"}
+    assert (taken < len(trace)) == (name in changes_steps)
+
+
+@pytest.mark.parametrize(("field", "value"), WEAKER)
+def test_each_weaker_choice_breaks_exactly_these(field: str, value: str) -> None:
+    world = specs.world("readers" if field in ("listing", "read_time") else "demo")
+
+    assert violated(search(Model(world, Protocol.from_mapping({field: value})))).keys() == BREAKS[field, value]
+
+
+def test_each_promise_is_broken_by_some_choice() -> None:
+    assert set().union(*BREAKS.values()) == set(PROMISES)
+
+
+@pytest.mark.parametrize(("field", "value"), [("tombstones", "drop"), ("fold", "logs_first")])
+def test_by_commit_time_no_tombstone_is_needed(field: str, value: str) -> None:
+    world = replace(specs.world("demo"), merge_mode="COMMIT_TIME_ORDERING")
+
+    assert search(Model(world, Protocol.from_mapping({field: value}))).verdict is Verdict.HOLDS
+
+
+def broken_along(model: Model, name: str, trace: tuple[object, ...]) -> list[int]:
+    """After how many steps of a trace the promise is broken."""
+    promise, state = PROMISES[name], model.initial
+    broken = []
+    for taken, step in enumerate(trace, start=1):
+        after = model.apply(state, step)  # type: ignore[arg-type]  # a trace of this model holds its steps
+        if promise.holds(model, state, step, after):  # type: ignore[arg-type]
+            broken.append(taken)
+        state = after
+    return broken
