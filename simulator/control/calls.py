@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 _TIMELINE = re.compile(r"^\.hoodie/timeline/(?P<requested>\d+)(?:_(?P<completed>\d+))?\.(?P<rest>[a-z.]+)$")
@@ -28,6 +29,7 @@ class Call(NamedTuple):
         return f"{self.verb} {kind_of(self.path)}" if self.path else self.verb
 
 
+@lru_cache(maxsize=1 << 12)
 def kind_of(path: str) -> str:
     """What the object at a path of a Hudi table is, in one word.
 

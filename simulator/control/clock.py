@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)  # tick 0; in the past of every machine, so that no instant is a future one
 
 
+@lru_cache(maxsize=1 << 12)
 def instant_of(tick: int) -> str:
     """The 17-digit UTC instant of a model tick: EPOCH plus that many milliseconds."""
     moment = EPOCH + timedelta(milliseconds=tick)
     return moment.strftime("%Y%m%d%H%M%S") + f"{moment.microsecond // 1000:03d}"
 
 
+@lru_cache(maxsize=1 << 12)
 def tick_of(instant: str) -> int:
     """The model tick of a 17-digit instant; the inverse of `instant_of`.
 

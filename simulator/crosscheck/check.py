@@ -81,7 +81,7 @@ class Check:
     def _steps(self, history: History, schedule: Schedule, choose: Choose, pinned: bool) -> bool:
         model, overlapped = history.model, False
         actors = [actor for actors in model.actors.values() for actor in actors]
-        schedule.begin(choose, actors, sorted({row.action for row in model.rows_of_table}))
+        schedule.begin(choose, actors, [row.action for row in self.setting.mapping])
         while enabled := history.enabled():
             step = schedule.next(choose, enabled)
             if step is None:

@@ -75,18 +75,19 @@ def _cells(row: Record | Change) -> tuple[Any, ...]:
 def final_queries(timeline: tuple[Any, ...], most_windows: int = 6) -> Iterator[Query]:
     """Every read that is compared when a history has ended: all as-of points, windows, and the read-optimised one.
 
-    Windows are all pairs of completion times (and the beginning, 0) while there are at most ``most_windows`` of them,
-    the consecutive ones and the full one otherwise.
+    Incremental windows are all pairs of completion times (and the beginning, 0) while there are at most
+    ``most_windows`` of them, else the consecutive ones and the full one; of change logs, which compose, always those.
     """
     ends = sorted(completed for _, _, _, completed in timeline if completed is not None)
     for end in ends:
         yield Query("as_of", until=end)
     points = [0, *ends]
-    windows = [(a, b) for i, a in enumerate(points) for b in points[i + 1 :]]
-    if len(windows) > most_windows:
-        windows = [*itertools.pairwise(points), (0, ends[-1])]
-    for after, until in windows:
+    if not ends:
+        return
+    every = list(itertools.combinations(points, 2))
+    few = list(dict.fromkeys([*itertools.pairwise(points), (0, ends[-1])]))
+    for after, until in every if len(every) <= most_windows else few:
         yield Query("incremental", after=after, until=until)
+    for after, until in few:
         yield Query("changes", after=after, until=until)
-    if ends:
-        yield Query("read_optimized")
+    yield Query("read_optimized")

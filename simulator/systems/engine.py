@@ -11,7 +11,8 @@ import pyarrow as pa
 from nbcc.engine.actions import operations
 from nbcc.engine.config import to_properties
 from nbcc.engine.context import Context
-from nbcc.engine.jobs import InProcessJobs, Jobs
+from nbcc.engine.data.tasks import AnyRead
+from nbcc.engine.jobs import InProcessJobs, Jobs, ReadTask
 from nbcc.engine.names import Names, bucket_of
 from nbcc.engine.opening import PROPERTIES
 from nbcc.engine.properties import encode_properties
@@ -154,7 +155,8 @@ class EngineSystem:
     def _nobodys_context(self) -> Context:
         """For the harness's own reads: real storage and jobs, and nothing that a read of a settled time may need."""
         none: Any = _NoSeam()
-        return Context(self.stage.storage, none, none, none, self.jobs(self.stage.storage, none), self.rules)
+        jobs = Remembering(self.jobs(self.stage.storage, none))
+        return Context(self.stage.storage, none, none, none, jobs, self.rules)
 
     def _remembered(self, name: str, compute: Callable[[], Any]) -> Any:
         """What depends on stored objects alone is computed anew only when one was put or deleted."""
@@ -218,6 +220,28 @@ class EngineOperation:
         if "version" in name:
             told["version"] = int(name["version"])
         return told
+
+
+class Remembering:
+    """Runs each read of a file slice once: its files never change, so neither do its rows. For the harness's reads."""
+
+    def __init__(self, jobs: Any) -> None:
+        self._jobs = jobs
+        self._found: dict[Any, pa.Table] = {}
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
+        if not isinstance(self._jobs, InProcessJobs):
+            return self._jobs.read(tasks, schema)
+        parts = [self._read(task, schema) for task in tasks]
+        return pa.concat_tables(parts) if parts else schema.empty_table()
+
+    def _read(self, task: AnyRead, schema: pa.Schema) -> pa.Table:
+        if not isinstance(task, ReadTask):
+            return self._jobs.read([task], schema)
+        key = (task.base, task.tombstones, task.logs)
+        if key not in self._found:
+            self._found[key] = self._jobs.read([task], schema)
+        return self._found[key]
 
 
 class _NoSeam:
