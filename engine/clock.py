@@ -18,6 +18,7 @@ SHARED_SKEW_MS: Final = 200  # Hudi's hoodie.time.generator.max_expected_clock_s
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_FIELDS: Final = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))  # year to second
 
 
 def to_instant(millis: int) -> str:
@@ -30,8 +31,9 @@ def to_millis(instant: str) -> int:
     """Milliseconds since the epoch of an instant of 17 (or legacy 14) digits; ValueError if it is none."""
     if len(instant) not in (14, 17) or not instant.isdecimal():
         raise ValueError(f"not an instant: {instant!r}")
-    seconds = datetime.strptime(instant[:14], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
-    return (seconds - _EPOCH) // _MILLISECOND + int(instant[14:] or 0)
+    year, month, day, hour, minute, second = (int(instant[start:end]) for start, end in _FIELDS)
+    whole = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    return (whole - _EPOCH) // _MILLISECOND + int(instant[14:] or 0)
 
 
 class Clock(Protocol):
