@@ -1,0 +1,51 @@
+"""A storage that counts what is asked of it, so that a reader can say what it cost."""
+
+from __future__ import annotations
+
+from ..storage import Entry, Storage
+
+
+class CountingStorage:
+    """Passes everything on. `listings` and `objects_listed` count `list` and what it returned; `reads` and
+    `bytes_read` count `get`.
+    """
+
+    def __init__(self, storage: Storage) -> None:
+        self._storage = storage
+        self.listings = self.objects_listed = self.reads = self.bytes_read = 0
+
+    @property
+    def url(self) -> str:
+        return self._storage.url
+
+    def list(self, prefix: str) -> list[Entry]:
+        found = self._storage.list(prefix)
+        self.listings += 1
+        self.objects_listed += len(found)
+        return found
+
+    def get(self, path: str) -> bytes:
+        data = self._storage.get(path)
+        self.reads += 1
+        self.bytes_read += len(data)
+        return data
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self._storage.put_if_absent(path, data)
+
+    def put(self, path: str, data: bytes) -> None:
+        self._storage.put(path, data)
+
+    def delete(self, path: str) -> None:
+        self._storage.delete(path)
+
+    def says(self) -> str:
+        """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""
+        return (
+            f"listed {self.objects_listed:,} objects in {_several(self.listings, 'listing')}, "
+            f"read {self.reads:,} ({self.bytes_read:,} bytes)"
+        )
+
+
+def _several(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"

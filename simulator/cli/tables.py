@@ -1,0 +1,47 @@
+"""What commands that look at a table share: opening its storage, and errors that say what the store said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from nbcc.engine.inspect import CountingStorage
+
+
+@contextmanager
+def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStorage]:
+    """The table's storage, counting. What the store refuses becomes `CannotRun`; with `redact` no message names it."""
+    from obstore.exceptions import BaseError
+
+    from nbcc.engine.errors import CannotRun, NbccError
+    from nbcc.engine.inspect import CountingStorage
+    from nbcc.engine.storage import open_storage
+
+    storage = CountingStorage(open_storage(table))
+    hidden = {storage.url: "(redacted)", table: "(redacted)"} if redact else {}
+    try:
+        yield storage
+    except BaseError as refused:
+        said = type(refused).__name__ if redact else " ".join(str(refused).split()).partition(" Debug source:")[0]
+        asked, exists = f"{verb} {table}", f"the store answered: {said}"
+        remedy = "check the address, and the credentials in the environment"
+        raise CannotRun(*(_without(text, hidden) for text in (asked, exists, remedy))) from None
+    except NbccError as error:
+        raise type(error)(*(_without(text, hidden) for text in (error.asked, error.exists, error.remedy))) from None
+
+
+def shown(page: Path | None) -> None:
+    """Say on standard error where a page was written."""
+    if page is not None:
+        click.echo(f"page: {page}", err=True)
+
+
+def _without(text: str, hidden: dict[str, str]) -> str:
+    for secret, instead in hidden.items():
+        text = text.replace(secret, instead)
+    return text
