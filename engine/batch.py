@@ -76,7 +76,7 @@ def schema_of(data: Any, asked: str) -> pa.Schema:
     else:
         raise BadInput(
             asked,
-            f"it is a {type(data).__module__}.{type(data).__qualname__}",
+            f"it is a {type(data).__qualname__}",
             "give a Spark DataFrame or a pyarrow Table",
         )
     if len(set(found.names)) < len(found.names):

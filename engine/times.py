@@ -29,7 +29,7 @@ def instant_of(time: Time, asked: str) -> str:
         return _of_datetime(time, asked)
     if isinstance(time, str):
         return _of_text(time, asked)
-    raise BadInput(f"{asked} {time!r}", f"that is a {type(time).__name__}", _FORMS)
+    raise BadInput(f"{asked} {time!r}", f"that is of type {type(time).__name__}", _FORMS)
 
 
 def _completion(instant: Instant, asked: str) -> str:

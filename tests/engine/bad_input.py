@@ -1,0 +1,443 @@
+"""Every request that is refused, and the sentence that says so, word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from nbcc import BadInput, NbccError, Table, Unsupported
+from nbcc.engine.timeline import Instant
+
+from .table_samples import SCHEMA, batch, keys, tick
+
+
+class Refusal(NamedTuple):
+    kind: type[NbccError]
+    message: str
+
+
+def with_column(name: str, kind: pa.DataType) -> pa.Table:
+    rows = batch(("k1", 2, "x"))
+    return rows.set_column(rows.column_names.index(name), name, pa.nulls(1, kind))
+
+
+OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
+    "a column is missing": (
+        lambda t: t.upsert(batch(("k1", 2, "x")).drop_columns(["a"])),
+        Refusal(BadInput, "Asked to write a batch, but it lacks 'a' (it has id, part, ts): add what is missing."),
+    ),
+    "a column is unknown": (
+        lambda t: t.upsert(batch(("k1", 2, "x")).append_column("aa", [["y"]])),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but the table has no column 'aa' (did you mean 'a'?); it has id, part, "
+            "ts, a: rename or drop it.",
+        ),
+    ),
+    "a column has another type": (
+        lambda t: t.upsert(with_column("ts", pa.int32())),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 'ts' is int32, the table's is int64: cast the column to the table's type.",
+        ),
+    ),
+    "a column is there twice": (
+        lambda t: t.upsert(batch(("k1", 2, "x")).append_column("a", [["y"]])),
+        Refusal(BadInput, "Asked to write a batch, but it has several columns called a: rename or drop all but one."),
+    ),
+    "the batch is no table": (
+        lambda t: t.upsert([("k1", 2, "x")]),
+        Refusal(BadInput, "Asked to write a batch, but it is a list: give a Spark DataFrame or a pyarrow Table."),
+    ),
+    "a key is null": (
+        lambda t: t.upsert(batch(("k1", 2, "x"), (None, 7, "y"))),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 1 row has a null in id (for example id=None, part='p', ts=7): give "
+            "every row a value there.",
+        ),
+    ),
+    "a key is empty": (
+        lambda t: t.upsert(batch(("", 7, "y"))),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 1 row has an empty key (for example id='', part='p', ts=7): give "
+            "every row a value in id.",
+        ),
+    ),
+    "two rows contradict each other": (
+        lambda t: t.upsert(batch(("k1", 2, "x"), ("k1", 2, "y"))),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 1 row shares key and ordering value with another row of the batch "
+            "but differs in content (for example id='k1', part='p', ts=2): keep one of them.",
+        ),
+    ),
+    "an ordering value is null": (
+        lambda t: t.upsert(batch(("k1", None, "x"))),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 1 row has no value in the ordering column ts (for example id='k1', "
+            "part='p', ts=None): deletes need one as well.",
+        ),
+    ),
+    "the ordering column is missing": (
+        lambda t: t.upsert(batch(("k1", 2, "x")).drop_columns(["ts"])),
+        Refusal(BadInput, "Asked to write a batch, but it lacks 'ts' (it has id, part, a): add what is missing."),
+    ),
+    "a delete without ordering value": (
+        lambda t: t.delete(keys(("k1", None))),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 1 row has no value in the ordering column ts (for example id='k1', "
+            "part='p', ts=None): deletes need one as well.",
+        ),
+    ),
+    "a delete without ordering column": (
+        lambda t: t.delete(keys(("k1", 2)).drop_columns(["ts"])),
+        Refusal(
+            BadInput,
+            "Asked to delete a batch of keys, but it has no ordering column 'ts', and nobody could tell "
+            "which rows are older than the delete: add 'ts': a delete wins over the rows whose value is not "
+            "greater.",
+        ),
+    ),
+    "a delete without partition column": (
+        lambda t: t.delete(keys(("k1", 2)).drop_columns(["part"])),
+        Refusal(BadInput, "Asked to delete a batch of keys, but it lacks 'part' (it has id, ts): add what is missing."),
+    ),
+    "a partition value leaves the table": (
+        lambda t: t.upsert(with_column("part", pa.string()).set_column(1, "part", [["../x"]])),
+        Refusal(
+            BadInput,
+            "Asked to write a batch, but 1 row has a partition value that is not safe as a folder (for "
+            "example id='k1', part='../x', ts=2): use values without empty, '.' or '..' levels, ':' and '=';"
+            " null is allowed.",
+        ),
+    ),
+    "as of a requested time": (
+        lambda t: t.as_of(tick(1)),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 20260101000000001, but that is when a deltacommit was requested, "
+            "which completed at 20260101000000002: use 20260101000000002 to see it, or the completion time "
+            "of an earlier instant not to.",
+        ),
+    ),
+    "as of before the first commit": (
+        lambda t: t.as_of("20251231235959999"),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 20251231235959999, but the first commit completed at "
+            "20260101000000002: use 20260101000000002 or a later time.",
+        ),
+    ),
+    "as of the future": (
+        lambda t: t.as_of("20990101000000000"),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 20990101000000000, but now is 20260101000000003, and what has not"
+            " happened yet cannot be read: use an earlier time.",
+        ),
+    ),
+    "as of a naive datetime": (
+        lambda t: t.as_of(datetime(2026, 1, 1)),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 2026-01-01 00:00:00, but that datetime has no time zone, so that "
+            "it names no moment: give it one, e.g. datetime(..., tzinfo=timezone.utc).",
+        ),
+    ),
+    "as of no time": (
+        lambda t: t.as_of("yesterday"),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 'yesterday', but that is no time: a time is an Instant, 17 digits"
+            " yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+        ),
+    ),
+    "as of a day that is none": (
+        lambda t: t.as_of("20260231000000000"),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of '20260231000000000', but that is no time: a time is an Instant, "
+            "17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+        ),
+    ),
+    "as of a number": (
+        lambda t: t.as_of(20260101000000002),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 20260101000000002, but that is of type int: a time is an Instant,"
+            " 17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+        ),
+    ),
+    "as of an instant that is pending": (
+        lambda t: t.as_of(Instant(tick(1), "deltacommit", "inflight")),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of the instant requested at 20260101000000001, but it is not "
+            "completed, and only a completion time is a point in a table's history: use an instant that an "
+            "operation returned.",
+        ),
+    ),
+    "a window that starts after its end": (
+        lambda t: t.incremental(tick(2), tick(1)),
+        Refusal(
+            BadInput,
+            "Asked to read what was written after 20260101000000002 until 20260101000000001, but the start "
+            "is after the end: exchange the two.",
+        ),
+    ),
+    "a window that ends in the future": (
+        lambda t: t.changes(tick(1), "20990101000000000"),
+        Refusal(
+            BadInput,
+            "Asked to read what changed until 20990101000000000, but now is 20260101000000003, and what has "
+            "not happened yet cannot be read: use an earlier time.",
+        ),
+    ),
+    "an open window in the future": (
+        lambda t: t.incremental("20990101000000000"),
+        Refusal(
+            BadInput,
+            "Asked to read what was written after 20990101000000000, but now is 20260101000000003, and what "
+            "has not happened yet cannot be read: use an earlier time.",
+        ),
+    ),
+    "slices of the future": (
+        lambda t: t.file_slices("20990101000000000"),
+        Refusal(
+            BadInput,
+            "Asked to look at the file slices as of 20990101000000000, but now is 20260101000000003, and "
+            "what has not happened yet cannot be read: use an earlier time.",
+        ),
+    ),
+    "a compaction nobody planned": (
+        lambda t: t.run_compaction(tick(7)),
+        Refusal(
+            BadInput,
+            "Asked to run the compaction 20260101000000007, but the timeline has no plan with that requested"
+            " time: schedule one first; none is pending.",
+        ),
+    ),
+    "an operation nobody knows": (
+        lambda t: t.run("vacuum"),
+        Refusal(
+            BadInput,
+            "Asked to run 'vacuum', but the operations are as_of, changes, compact, delete, file_slices, "
+            "incremental, read_optimized, run_compaction, schedule_compaction, settled, snapshot, timeline, "
+            "upsert: name one of them.",
+        ),
+    ),
+}
+
+CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
+    "no columns": (
+        {"schema": pa.schema([])},
+        Refusal(BadInput, "Asked to create a table, but its schema has no columns: give it some."),
+    ),
+    "a schema that is none": (
+        {"schema": {"id": "string"}},
+        Refusal(
+            BadInput, "Asked to create a table, but its schema is a dict: give a pyarrow Schema, a StructType or DDL."
+        ),
+    ),
+    "DDL without Spark": (
+        {"schema": "id STRING, ts BIGINT"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the columns 'id STRING, ts BIGINT', but there is no Spark session "
+            "to read DDL: give a pyarrow Schema.",
+        ),
+    ),
+    "a column name that Avro lacks": (
+        {"schema": SCHEMA.append(pa.field("a b", pa.string()))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column 'a b', but that is no name in Avro: use letters, digits and _.",
+        ),
+    ),
+    "a column of Hudi's": (
+        {"schema": SCHEMA.append(pa.field("_hoodie_x", pa.string()))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column '_hoodie_x', but _hoodie_ is for Hudi's own columns: rename it.",
+        ),
+    ),
+    "columns that differ in case": (
+        {"schema": SCHEMA.append(pa.field("A", pa.string()))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column 'A', but Spark takes it for another one: rename one of them.",
+        ),
+    ),
+    "a type that not all readers have": (
+        {"schema": SCHEMA.append(pa.field("u", pa.uint8()))},
+        Refusal(
+            Unsupported,
+            "Asked to store the column 'u', but readers of Hudi tables do not agree on the type uint8: use "
+            "boolean, int, long, float, double, string, binary, date, a UTC timestamp, decimal, array, map "
+            "or struct.",
+        ),
+    ),
+    "a timestamp without zone": (
+        {"schema": SCHEMA.append(pa.field("w", pa.timestamp("us")))},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with the column 'w', but it is timestamp[us], a timestamp without time "
+            "zone, with which hudi-rs cannot read the table at all: use a timestamp in UTC.",
+        ),
+    ),
+    "no record key": (
+        {"record_key": []},
+        Refusal(
+            BadInput,
+            "Asked to create a table without a record key, but rows need one to be updated: name its columns"
+            " in record_key.",
+        ),
+    ),
+    "a record key that is no column": (
+        {"record_key": "ID"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with record_key='ID', but its columns are id, part, ts, a: name one of these.",
+        ),
+    ),
+    "a record key twice": (
+        {"record_key": ["id", "id"]},
+        Refusal(
+            BadInput,
+            "Asked to create a table with record_key=['id', 'id'], but a column stands there twice: name each once.",
+        ),
+    ),
+    "a record key of an odd type": (
+        {"schema": SCHEMA.append(pa.field("f", pa.float64())), "record_key": "f"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with record_key='f', but that column is double: use a column of type "
+            "string, int or bigint.",
+        ),
+    ),
+    "two partition columns": (
+        {"partition_by": ["part", "a"]},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with partition_by=['part', 'a'], but releases of Hudi disagree on the "
+            "keys of tables with several partition columns: partition by one column.",
+        ),
+    ),
+    "a partition column of an odd type": (
+        {"schema": SCHEMA.append(pa.field("b", pa.bool_())), "partition_by": "b"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with partition_by='b', but that column is bool: use a column of type "
+            "string, int, bigint or date.",
+        ),
+    ),
+    "event time without ordering": (
+        {"ordering_fields": None},
+        Refusal(
+            BadInput,
+            "Asked to create a table that merges by event time, but it has no ordering column: name it in "
+            "ordering_fields, or use merge_mode='COMMIT_TIME_ORDERING'.",
+        ),
+    ),
+    "an ordering column that is none": (
+        {"ordering_fields": "tss"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with ordering_fields='tss', but its columns are id, part, ts, a: did "
+            "you mean 'ts'.",
+        ),
+    ),
+    "an ordering column without total order": (
+        {"schema": SCHEMA.append(pa.field("f", pa.float64())), "ordering_fields": "f"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with ordering_fields='f', but that column is double: use a column of "
+            "type int, bigint, date, timestamp, decimal or string, whose values every reader orders alike.",
+        ),
+    ),
+    "two ordering columns": (
+        {"ordering_fields": "ts,a"},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with ordering_fields=['ts', 'a'], but hudi-rs refuses several: order by"
+            " one column.",
+        ),
+    ),
+    "no buckets": (
+        {"buckets": 0},
+        Refusal(
+            BadInput,
+            "Asked to create a table with buckets=0, but that is no number of file groups: give a whole number from 1.",
+        ),
+    ),
+    "an unknown merge mode": (
+        {"merge_mode": "EVENT_TIME"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with merge_mode='EVENT_TIME', but there is no such mode: use "
+            "EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING.",
+        ),
+    ),
+    "copy on write": (
+        {"table_type": "COPY_ON_WRITE"},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with table_type='COPY_ON_WRITE', but writers that never wait for each "
+            "other need log files: use MERGE_ON_READ.",
+        ),
+    ),
+    "an unknown table type": (
+        {"table_type": "MERGE_ON_WRITE"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with table_type='MERGE_ON_WRITE', but there is no such type: use MERGE_ON_READ.",
+        ),
+    ),
+    "another concurrency mode": (
+        {"concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with concurrency_mode='OPTIMISTIC_CONCURRENCY_CONTROL', but this "
+            "release has no other mode than non-blocking: use NON_BLOCKING_CONCURRENCY_CONTROL.",
+        ),
+    ),
+    "an unknown concurrency mode": (
+        {"concurrency_mode": "NONE"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with concurrency_mode='NONE', but there is no such mode: use "
+            "NON_BLOCKING_CONCURRENCY_CONTROL.",
+        ),
+    ),
+    "an unknown option": (
+        {"options": {"hoodie.logfile.maxsize": "5"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the option 'hoodie.logfile.maxsize', but there is no such option: "
+            "the nearest is 'hoodie.logfile.max.size'.",
+        ),
+    ),
+    "an unknown value of an option": (
+        {"options": {"hoodie.logfile.data.block.format": "orc"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with hoodie.logfile.data.block.format='orc', but that is no value of "
+            "this option: use parquet or avro.",
+        ),
+    ),
+    "a size that is none": (
+        {"options": {"hoodie.logfile.max.size": "1 GB"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with hoodie.logfile.max.size='1 GB', but that is no value of this "
+            "option: use a whole number of bytes.",
+        ),
+    ),
+}

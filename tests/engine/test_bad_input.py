@@ -1,0 +1,129 @@
+"""What cannot be done is refused in one sentence (asked, exists, remedy), and nothing of it is published."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+
+from nbcc import BadInput, NbccError, NotATable, Table, Unsupported
+
+from .bad_input import CREATIONS, OPERATIONS
+from .table_samples import SCHEMA, batch, files, keys, make_table, state, tick
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """One row, written by an instant requested at tick 1 and completed at tick 2."""
+    made = make_table(tmp_path)
+    made.upsert(batch(("k1", 1, "a")))
+    return made
+
+
+@pytest.mark.parametrize("case", OPERATIONS)
+def test_an_operation_that_cannot_be_is_refused_and_publishes_nothing(case: str, table: Table) -> None:
+    operation, refusal = OPERATIONS[case]
+    before = files(table)
+    with pytest.raises(NbccError) as caught:
+        operation(table)
+    assert (caught.type, str(caught.value)) == refusal
+    assert files(table) == before
+    assert state(table.snapshot()) == {("k1", 1, "a")}
+
+
+@pytest.mark.parametrize("case", CREATIONS)
+def test_a_table_that_cannot_be_is_not_made(case: str, tmp_path: Path) -> None:
+    arguments, refusal = CREATIONS[case]
+    with pytest.raises(NbccError) as caught:
+        make_table(tmp_path / "t", **arguments)
+    assert (caught.type, str(caught.value)) == refusal
+    assert not (tmp_path / "t").exists()
+
+
+def test_errors_say_what_was_asked_what_exists_and_what_to_do(table: Table) -> None:
+    with pytest.raises(BadInput) as caught:
+        table.as_of(tick(1))
+    assert caught.value.asked == f"read the table as of {tick(1)}"
+    assert caught.value.exists == f"that is when a deltacommit was requested, which completed at {tick(2)}"
+    assert caught.value.remedy == f"use {tick(2)} to see it, or the completion time of an earlier instant not to"
+
+
+def test_a_table_is_made_in_an_empty_place_only(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(BadInput, match=r"files are there already \(notes.txt"):
+        Table.create(None, tmp_path, SCHEMA, record_key="id", ordering_fields="ts")
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_table_is_not_made_twice(table: Table) -> None:
+    before = files(table)
+    with pytest.raises(BadInput, match="files are there already"):
+        Table.create(None, table.context.storage.url, SCHEMA, record_key="id", ordering_fields="ts")
+    assert files(table) == before
+
+
+def test_a_path_without_table_is_no_table(tmp_path: Path) -> None:
+    with pytest.raises(NotATable, match=r"there is no \.hoodie/hoodie\.properties: create it, or check the path"):
+        Table.open(None, tmp_path / "nowhere")
+    assert not (tmp_path / "nowhere").exists()
+
+
+PROPERTIES = {
+    "a newer table version": ("hoodie.table.version=9", "hoodie.table.version=10", "it has table version 10"),
+    "an unknown merge mode": ("mode=EVENT_TIME_ORDERING", "mode=CUSTOM", "its records are merged by CUSTOM"),
+    "an older layout": ("layout.version=2", "layout.version=1", "it has timeline layout 1"),
+    "a feature of the future": ("features=completion-order", "features=time-machine", "know the features time-machine"),
+}
+
+
+@pytest.mark.parametrize("case", PROPERTIES)
+def test_a_table_beyond_this_release_is_refused(case: str, table: Table, tmp_path: Path) -> None:
+    found, put, exists = PROPERTIES[case]
+    edit_properties(tmp_path, found, put)
+    with pytest.raises(Unsupported, match=exists):
+        Table.open(None, tmp_path)
+
+
+def test_a_table_with_a_metadata_table_is_read_by_listing_and_not_written(table: Table, tmp_path: Path) -> None:
+    edit_properties(tmp_path, "hoodie.table.format=", "hoodie.table.metadata.partitions=files\nhoodie.table.format=")
+    with pytest.warns(UserWarning, match=r"has a metadata table \(files\)"):
+        opened = Table.open(None, tmp_path)
+    assert state(opened.snapshot()) == {("k1", 1, "a")}
+    before = files(opened)
+    with pytest.raises(Unsupported, match=r"its metadata table \(files\) is active and would hide our commits"):
+        opened.upsert(batch(("k2", 1, "b")))
+    assert files(opened) == before
+
+
+def edit_properties(root: Path, found: str, put: str) -> None:
+    path = root / ".hoodie" / "hoodie.properties"
+    text = path.read_text()
+    assert found in text
+    path.write_text(text.replace(found, put))
+
+
+def test_an_empty_batch_is_a_commit_without_files(table: Table) -> None:
+    instant = table.upsert(batch())
+    assert instant.completed == table.settled()
+    assert state(table.snapshot()) == {("k1", 1, "a")}
+    assert table.incremental(tick(2)).num_rows == 0
+    assert table.delete(keys()).completed == table.settled()
+
+
+def test_rows_of_one_key_are_combined_by_rank(table: Table) -> None:
+    table.upsert(batch(("k1", 7, "new"), ("k1", 5, "old"), ("k2", 3, "same"), ("k2", 3, "same")))
+    assert state(table.snapshot()) == {("k1", 7, "new"), ("k2", 3, "same")}
+
+
+def test_as_of_the_request_of_a_pending_write_is_refused(table: Table) -> None:
+    table.context.storage.put_if_absent(f".hoodie/timeline/{table.context.clock.take()}.deltacommit.requested", b"")
+    with pytest.raises(BadInput, match=r"was requested that is not completed: use a time since its completion\.$"):
+        table.as_of(tick(3))
+
+
+def test_times_may_be_aware_datetimes_of_any_zone(table: Table) -> None:
+    moment = datetime(2026, 1, 1, 2, 0, 0, 2_999, tzinfo=timezone(timedelta(hours=2)))
+    assert state(table.as_of(moment)) == {("k1", 1, "a")}
+    with pytest.raises(BadInput, match="the first commit completed"):
+        table.as_of(datetime(2025, 1, 1, tzinfo=UTC))
