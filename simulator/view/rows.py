@@ -7,15 +7,18 @@ for which the reader's answer differs from what it must be is put into the pictu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, product
+from itertools import chain
 from typing import Any, NamedTuple
 
-from nbcc.model import Model, Protocol, Query, Record
+from nbcc.model import Change, Model, Query, Record
 from nbcc.model.answers import Data, answer
-from nbcc.model.record import Change, Rule
+from nbcc.model.promises import oracle
+from nbcc.model.promises.oracle import Row
+from nbcc.model.promises.valuations import Valuation
+from nbcc.model.promises.valuations import valuations as every_valuation
+from nbcc.model.table import Table, table_of
 
 KEY = "k1"
-MOST_TRIED = 6000
 MOST_WRITES = 4
 
 
@@ -39,13 +42,13 @@ class Reading(NamedTuple):
     stable: bool = False
 
     def says(self) -> str:
-        """``snapshot``, ``as of 4``, ``incremental (0, 5]``, ``r1's snapshot``."""
+        """``snapshot``, ``as of t4``, ``incremental (t0, t5]``, ``r1's snapshot``."""
         query = self.query
         if self.reader:
             return f"{self.reader}'s snapshot"
         if query.kind == "as_of":
-            return f"as of {query.until}"
-        window = f" ({query.after or 0}, {query.until}]" if query.kind in ("incremental", "changes") else ""
+            return f"as of t{query.until}"
+        window = f" (t{query.after or 0}, t{query.until}]" if query.kind in ("incremental", "changes") else ""
         return query.kind.replace("_", "-") + window
 
 
@@ -80,7 +83,7 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     """Both answers after `step` steps; `broke` is the number of steps after which the break is seen."""
     reading, data, state = case.reading, case.data, states[step]
     if reading.reader:
-        return _of_reader(model, states, step, reading.reader, data)
+        return _of_reader(model, state, reading.reader, data)
     query = reading.query
     if query.until is not None and query.until > model.settled(state):
         return Answers(None, None)
@@ -90,26 +93,40 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     return Answers(_promised(model, state, query, data), got)
 
 
-def _of_reader(model: Model, states: Sequence[Any], step: int, reader: str, data: Data) -> Answers:
-    """A reader answers when it has read; until it reads again, that is its answer."""
-    while step and model.component(states[step], reader).step != "answered":
-        step -= 1
-    while step and model.component(states[step - 1], reader).step == "answered":
-        step -= 1
-    if not step:
+def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
+    """The time and the table of what a reader actor has read; None before it has."""
+    own = model.component(state, reader)
+    if own.step != "answered":
+        return None
+    kept = tuple(entry for entry in model.component(state, "published") if entry.requested in own.kept)
+    return own.time, table_of(kept, model.component(state, "plans")[: own.plans])
+
+
+def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
+    seen = reader_table(model, state, reader)
+    if seen is None:
         return Answers(None, None)
-    before = states[step - 1]
-    time = model.component(before, reader).time
-    got = _records(model.answer(before, reader, data))
-    return Answers(_promised(model, before, Query("as_of", until=time), data), got)
+    time, table = seen
+    rows = answer(table, model.world.groups, Query("snapshot"), time, data, protocol=model.protocol, rule=model.rule)
+    return Answers(_promised(model, state, Query("as_of", until=time), data), _records(rows))
 
 
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
-    """The merge of exactly the writes that completed in time: no file and no slice is asked."""
+    """What the completed writes make it, by the oracle of the promises: no file slice is asked."""
     until = model.settled(state) if query.until is None else query.until
-    window = Query("incremental", query.after if query.kind == "incremental" else 0, until)
-    rule = Rule(event_time=model.rule.event_time, keeps_tombstones=True, fold="rank")
-    return _records(answer(model.table(state), model.world.groups, window, until, data, Protocol(), rule))
+    after = (query.after or 0) if query.kind == "incremental" else 0
+    writes = oracle.completed(model.component(state, "published"), after, until)
+    found: dict[Any, Record] = {}
+    for group in range(model.world.groups):
+        logs = oracle.logs_by_rank(writes, group)
+        files = {log: data.get(log[0], {}).get((group, log[1]), {}) for log in logs}
+        for key in sorted({key for file in files.values() for key in file}, key=str):
+            here = {log: file[key] for log, file in files.items() if key in file}
+            rows = {log: oracle.Row(record.ordering, record.deleted) for log, record in here.items()}
+            won = oracle.winner(logs, rows, model.rule.event_time)
+            if won is not None:
+                found[key] = here[won]._replace(requested=won[0])
+    return found
 
 
 def _records(rows: Mapping[Any, Record | Change]) -> dict[Any, Record]:
@@ -119,9 +136,7 @@ def _records(rows: Mapping[Any, Record | Change]) -> dict[Any, Record]:
 # Looking for what to show
 
 
-def choose(
-    model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], data: Data, promise: str
-) -> Case:
+def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], data: Data, promise: str) -> Case:
     """The case that shows the break: given rows if they do, else the simplest valuation of k1 that does."""
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.rule.event_time)):
@@ -141,8 +156,8 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     now = [Reading(Query("snapshot"))]
     by_reader = [Reading(Query("snapshot"), reader) for reader in readers]
     then = [Reading(Query("as_of", until=end)) for end in ends]
-    before = model.settled(states[broke - 1]) if broke else 0
-    again = [Reading(Query("as_of", until=end), stable=True) for end in ends if end <= before]
+    before = {each.completed for each in model.timeline(states[broke - 1])} if broke else set()
+    again = [Reading(Query("as_of", until=end), stable=True) for end in reversed(ends) if end in before]
     windows = [Reading(Query("incremental", a, b)) for a, b in zip([0, *ends], ends, strict=False)]
     order = {
         "TRAVEL": [then, again, now, by_reader],
@@ -155,34 +170,27 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
 
 def valuations(puts: Sequence[Put], event_time: bool) -> Iterator[Data]:
     """Valuations of k1, simplest first: few writes that leave it alone, few deletes, few ordering values."""
-    seen = list(puts)[-MOST_WRITES:]
-    orderings = range(1, len(seen) + 1) if event_time else range(1, 2)
-    kinds = [*((deleted, ordering) for deleted in (False, True) for ordering in orderings), None]
-    tried = sorted(product(kinds, repeat=len(seen)), key=_cost) if seen else []
-    for choice in tried[:MOST_TRIED]:
-        yield _rows_of(puts, dict(zip((put.requested for put in seen), choice, strict=True)))
+    shown = [put for put in puts if put.files][-MOST_WRITES:]
+    for rows in sorted(every_valuation(len(shown), event_time), key=lambda rows: _cost(len(shown), rows)):
+        yield {
+            put.requested: {_last_file(put): {KEY: _record(number, rows[number, 0])}}
+            for number, put in enumerate(shown, start=1)
+            if (number, 0) in rows
+        }
 
 
-def _cost(choice: tuple[tuple[bool, int] | None, ...]) -> tuple[int, ...]:
-    there = [each for each in choice if each is not None]
-    orderings = {ordering for _, ordering in there}
-    # Where orderings differ they must be 1, 2, ...: others are the same valuation with other numbers.
-    gaps = max(orderings, default=0) - len(orderings)
-    return (gaps, len(choice) - len(there) + sum(deleted for deleted, _ in there), len(orderings))
+def _cost(writes: int, rows: Valuation) -> tuple[int, ...]:
+    deletes = sum(row.deleted for row in rows.values())
+    return (writes - len(rows) + deletes, len({row.ordering for row in rows.values()}), deletes)
 
 
-def _rows_of(puts: Iterable[Put], chosen: Mapping[int, tuple[bool, int] | None]) -> dict[int, Any]:
-    data: dict[int, Any] = {}
-    for number, put in enumerate(puts):
-        kind = chosen.get(put.requested)
-        if kind is None or not put.files:
-            continue
-        deleted, ordering = kind
-        group = put.files[0][0]
-        version = max(version for in_group, version in put.files if in_group == group)
-        record = Record(ordering, None if deleted else letter(number), deleted)
-        data[put.requested] = {(group, version): {KEY: record}}
-    return data
+def _last_file(put: Put) -> tuple[int, int]:
+    group = put.files[0][0]
+    return max(file for file in put.files if file[0] == group)
+
+
+def _record(number: int, row: Row) -> Record:
+    return Record(row.ordering, None if row.deleted else letter(number - 1), row.deleted)
 
 
 def letter(number: int) -> str:

@@ -1,0 +1,398 @@
+"use strict";
+document.documentElement.classList.add("js");
+
+// Data. A history is a list of [step, value]; an entry holds until the next one.
+const doc = JSON.parse(document.getElementById("data").textContent);
+const last = doc.steps.length;
+const own = doc.views[0];
+const right = doc.views.find((view) => view.right);
+const LINE = 22; // height of a step
+const FOLD = 8; // a run of one actor at least this long folds
+const FIT = { slices: 6, chips: 12 };
+const byId = (id) => document.getElementById(id);
+const lane = Object.fromEntries(doc.actors.map((name, place) => [name, place]));
+
+function at(history, step) {
+  let low = 0, high = history.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (history[middle][0] <= step) low = middle + 1; else high = middle;
+  }
+  return low ? history[low - 1][1] : null;
+}
+const actorOf = (time) => {
+  const history = own.instants[time] || (right && right.instants[time]);
+  return history ? history[0][1][3] : null;
+};
+const paint = (node, actor) => {
+  if (!(actor in lane)) return node;
+  node.style.setProperty("--hue", `var(--hue-${lane[actor]})`);
+  node.style.setProperty("--on", `var(--on-${lane[actor]})`);
+  return node;
+};
+
+// Elements. Text only ever arrives as text, never as markup.
+function make(space, tag, given, children) {
+  const node = space ? document.createElementNS(space, tag) : document.createElement(tag);
+  for (const [name, value] of Object.entries(given || {})) if (value !== null && value !== undefined) node.setAttribute(name, value);
+  node.append(...children.filter((child) => child !== null && child !== undefined));
+  return node;
+}
+const el = (tag, given, ...children) => make(null, tag, given, children);
+const sv = (tag, given, ...children) => make("http://www.w3.org/2000/svg", tag, given, children);
+const parts = (sentence) => sentence.map((part) => typeof part === "string" ? document.createTextNode(part)
+  : paint(el("span", { class: "named", "data-i": part[1] }, part[0]), actorOf(part[1])));
+
+// State: what is shown, and the address that says it.
+const shown = { step: doc.breaking, view: own };
+const reach = (view) => (view.stopped ? view.stopped[0] - 1 : last);
+
+function fromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const step = Number.parseInt(given.get("step"), 10);
+  shown.step = Number.isNaN(step) ? doc.breaking : Math.min(Math.max(step, 0), last);
+  const rule = given.get("rule");
+  shown.view = doc.views.find((view) => view.rule === rule) || (rule === "default" && right) || own;
+}
+function show(step, view = shown.view) {
+  shown.step = Math.min(Math.max(step, 0), last);
+  shown.view = view;
+  history.replaceState(null, "", `#step=${shown.step}&rule=${encodeURIComponent(view.rule)}`);
+  draw();
+}
+function draw() {
+  const step = Math.min(shown.step, reach(shown.view));
+  const answer = at(shown.view.answers, step) || [null, null, null];
+  const story = answer[2] === null ? null : shown.view.stories[answer[2]];
+  drawClaim();
+  drawSwitch();
+  drawTables(answer, story, step);
+  drawLanes(step);
+  drawFiles(step);
+  drawStory(story);
+  drawSteps();
+  drawThread(story);
+}
+
+function drawClaim() {
+  const verdict = shown.view === own ? doc.verdict : shown.view.verdict, [outline, sign] = doc.shapes[verdict] || doc.shapes.UNDETERMINED;
+  byId("verdict").replaceChildren(sv("svg", { viewBox: "0 0 20 20" }, sv("path", { d: outline }), sv("path", { class: "sign", d: sign })), verdict);
+  byId("sentence").replaceChildren(...parts(shown.view === own ? doc.sentence : shown.view.sentence));
+  byId("rule").textContent = shown.view.label || "default protocol";
+}
+
+// The answers: what must be read, what was read, what other systems read.
+const rowsBy = (rows) => new Map((rows || []).map((row) => [row[0], row]));
+const valueOf = (row) => (row ? row[1] : null);
+
+function drawTables([must, got], story, step) {
+  const answers = [["must answer", must], ["reader got", got], ...doc.systems.map((each) => [each.name, at(each.answers, step)])];
+  const promised = rowsBy(must);
+  const every = [...new Set(answers.flatMap(([, rows]) => (rows || []).map((row) => row[0])))].sort();
+  const wrong = (key) => must && answers.some(([, rows]) => rows && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)));
+  const keys = [...every.filter(wrong), ...every.filter((key) => !wrong(key))].slice(0, 6);
+  byId("tables").replaceChildren(...answers.map(([name, rows], place) => {
+    const body = keys.map((key) => tableRow(key, rowsBy(rows).get(key), rows && place && must && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)) || !place && wrong(key), place > 1));
+    if (!rows) body.splice(0, body.length, el("tr", {}, el("td", { class: "none", colspan: 3 }, place > 1 ? "not observed" : "no answer yet")));
+    else if (!keys.length) body.push(el("tr", {}, el("td", { class: "none", colspan: 3 }, "no rows")));
+    const heads = ["key", "value", ...(place > 1 ? [] : ["written by"])].map((text) => el("th", {}, text));
+    return el("table", { "data-table": name }, el("caption", {}, name, el("small", {}, place > 1 ? "" : doc.reading)), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+  }));
+}
+function tableRow(key, row, wrong, plain) {
+  const cell = (text, name) => el("td", { class: name }, text);
+  const value = row && row[1] !== null ? cell(row[1], "mono") : cell("no row", "none");
+  const actor = row && row[2] ? actorOf(row[2]) : null;
+  const by = actor ? el("td", {}, paint(el("span", { class: "named" }, actor), actor), row[1] === null ? " deleted it" : "") : cell("", "");
+  return el("tr", { class: wrong ? "wrong" : null, "data-key": key, "data-i": row ? row[2] : null }, cell(key, "mono"), value, ...(plain ? [] : [by]));
+}
+function drawSwitch() {
+  byId("switch").hidden = doc.views.length < 2;
+  byId("switch").replaceChildren(...(doc.views.length > 1 ? doc.views : []).map((view) => {
+    const button = el("button", { "aria-pressed": view === shown.view, "data-rule": view.rule }, view.label);
+    button.onclick = () => show(shown.step, view);
+    return button;
+  }));
+}
+
+// Time: lanes, instants as bars, barriers as lines.
+const columns = layColumns();
+function layColumns() {
+  const folded = doc.steps.map(() => false);
+  for (const [from, to] of runs()) for (let step = from + 2; to - from >= FOLD && step < to; step++) folded[step - 1] = true;
+  return folded;
+}
+function runs() { // [first, after last] of each run of one actor, steps from 1
+  const found = [];
+  doc.steps.forEach(([actor], place) => {
+    if (place && doc.steps[place - 1][0] === actor) found[found.length - 1][1] = place + 2;
+    else found.push([place + 1, place + 2]);
+  });
+  return found;
+}
+function drawLanes(step) {
+  const svg = byId("lanes"), width = svg.clientWidth, height = svg.clientHeight;
+  const left = 40, top = 50, gap = Math.min(72, (height - top) / doc.actors.length);
+  const room = width - left - 18, wide = columns.filter((folded) => !folded).length;
+  const pitch = Math.min(44, Math.max(24, (room - 5 * (last - wide)) / wide));
+  const xs = [pitch / 2];
+  columns.forEach((folded, place) => xs.push(xs[place] + (folded ? 5 : pitch)));
+  const offset = Math.max(0, Math.min(xs[shown.step] - room * 0.72, xs[last] + pitch / 2 - room));
+  const x = (of) => left + xs[of] - pitch / 2 - offset;
+  const y = (actor) => top + gap * (lane[actor] + 0.5);
+  const inside = (of) => x(of) > left - pitch && x(of) < width + pitch;
+  const out = [sv("rect", { class: "cursor", x: x(shown.step) - Math.min(12, pitch / 2), width: Math.min(24, pitch), y: 0, height: top + gap * doc.actors.length, rx: 4 })];
+  for (const actor of doc.actors) out.push(sv("line", { class: "rail", x1: left, x2: width, y1: y(actor), y2: y(actor) }));
+  for (let of = 1; of <= last; of++) {
+    if (!inside(of) || columns[of - 1]) continue;
+    out.push(sv("text", { class: of === shown.step ? "number now" : "number", x: x(of), y: 13, "data-step": of }, String(of)));
+    out.push(sv("circle", { class: "tick", cx: x(of), cy: y(doc.actors[doc.steps[of - 1][0]]), r: 2 }));
+  }
+  doc.actors.forEach((actor, place) => doc.kinds[place] === "reader" && out.push(readerLine(actor, place, step, x, y)));
+  const drawn = Object.entries(shown.view.instants).filter(([, history]) => history[0][0] <= step && (inside(history[0][0]) || at(history, step)[2] === null || inside(history[history.length - 1][0])));
+  for (const [time, history] of drawn) if (history[0][1][0] === "compaction") out.push(barrierLine(time, x(history[0][0]), height));
+  for (const [time, history] of drawn) out.push(instantBar(time, history, step, x, y));
+  out.push(sv("rect", { x: 0, y: 0, width: left - 8, height, fill: "var(--paper)" }));
+  out.push(sv("text", { x: 2, y: 13, style: "font-size:10px" }, "step"));
+  for (const actor of doc.actors) out.push(paint(sv("text", { class: "actor", x: 2, y: y(actor) + 4, style: "fill:var(--hue)" }, actor), actor));
+  svg.replaceChildren(...out);
+}
+function readerLine(actor, place, step, x, y) { // a reader has no instant: its steps, joined
+  const own = [];
+  for (let of = 1; of <= step; of++) if (doc.steps[of - 1][0] === place) own.push(of);
+  const dots = own.slice(-40).map((of) => sv("circle", { class: "dot", cx: x(of), cy: y(actor), r: 4 }, sv("title", {}, doc.says[doc.steps[of - 1][1]])));
+  return paint(sv("g", { class: "reader" }, own.length ? sv("path", { d: `M${x(own[0])} ${y(actor)}H${x(own[own.length - 1])}` }) : "", ...dots), actor);
+}
+function barrierLine(time, x, height) {
+  return sv("g", { "data-i": time, "data-barrier": time }, sv("line", { class: "barrier", x1: x, x2: x, y1: 36, y2: height }),
+    sv("rect", { class: "pill", x: x - 36, y: 20, width: 72, height: 18, rx: 9 }), sv("text", { class: "pilltext", x, y: 33 }, `barrier t${time}`));
+}
+function instantBar(time, history, step, x, y) {
+  const seen = history.filter(([of]) => of <= step), [action, state, completed, actor] = seen[seen.length - 1][1];
+  const first = seen[0][1][3], x1 = x(seen[0][0]), x2 = x(state === "completed" || state === "crashed" ? seen[seen.length - 1][0] : step);
+  const group = paint(sv("g", { "data-i": time, "data-state": state, class: "instant" }, sv("title", {}, `${actor}: ${action} requested t${time}, ${completed ? `completed t${completed}` : state}`)), first);
+  const done = state === "completed";
+  group.append(sv("path", { class: done ? "span" : "span pending", fill: "none", d: `M${x1} ${y(first)}H${x2}V${y(actor)}` }));
+  group.append(sv("circle", { class: "start", cx: x1, cy: y(first), r: 6 }), sv("text", { class: "time", x: x1 + (action === "deltacommit" ? 0 : 12), y: y(first) - 12 }, `t${time}`));
+  if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y(actor), r: 7 }), sv("text", { class: "time", x: x2, y: y(actor) - 12 }, `t${completed}`));
+  if (state === "crashed") group.append(sv("path", { class: "cross", d: `M${x2 - 5} ${y(actor) - 5}l10 10m0 -10l-10 10` }));
+  const text = action === "deltacommit" ? written(time) : ["compaction", ""];
+  if (text[0]) group.append(sv("text", { class: action === "deltacommit" ? "content" : "", x: x1 + (action === "deltacommit" ? -6 : 8), y: y(first) + 23 }, text[0], sv("tspan", { class: "weak" }, text[1])));
+  return group;
+}
+const cellsOf = (rows) => rows.slice(0, 2).map(([key, value]) => (value === null ? `delete ${key}` : `${key}=${value}`)).join(" ");
+const orderOf = (rows) => (doc.ranked && rows.length ? ` ord ${rows.map((row) => row[2]).slice(0, 2).join(", ")}` : "");
+function written(time) {
+  const rows = Object.entries(shown.view.files).filter(([name]) => name.startsWith("log ") && name.split(/[/.]/)[1] === time);
+  const cells = rows.flatMap(([, history]) => history[0][1][2]);
+  return [cellsOf(cells), orderOf(cells)];
+}
+
+// Files: a column a file group, slices stacked by barrier, the newest on top.
+function drawFiles(step) {
+  const places = new Map([...document.querySelectorAll("#files [data-file]")].map((node) => [node.dataset.file, node.getBoundingClientRect()]));
+  const groups = doc.groups.map((name) => ({ name, slices: new Map() }));
+  const slice = (group, barrier) => {
+    const slices = groups[group].slices;
+    if (!slices.has(barrier)) slices.set(barrier, { barrier, status: "read", reason: "", base: null, logs: [] });
+    return slices.get(barrier);
+  };
+  for (const [name, history] of Object.entries(shown.view.files)) {
+    const value = at(history, step);
+    if (!value) continue;
+    const [kind, group, file] = name.split(/[ /]/);
+    if (kind === "slice") Object.assign(slice(group, file), { status: value[0], reason: value[1] });
+    if (kind === "base") slice(group, file).base = [name, value];
+    if (kind === "log") slice(group, String(value[3])).logs.push([name, value]);
+  }
+  byId("files").replaceChildren(...[notice()].filter(Boolean), ...groups.map((group, place) => groupColumn(group, place, step)));
+  slide(places);
+}
+function notice() {
+  if (!shown.view.stopped || shown.step < shown.view.stopped[0]) return null;
+  const [step, reasons] = shown.view.stopped;
+  return el("p", { class: "notice" }, el("b", {}, `Step ${step} cannot happen under this rule: `), `${reasons.join("; ")}. Shown: the state before it.`);
+}
+function groupColumn({ name, slices }, place, step) {
+  const newest = [...slices.values()].sort((one, other) => (Number(other.barrier) || 0) - (Number(one.barrier) || 0));
+  const column = el("div", { class: "group" }, el("h3", {}, name));
+  newest.slice(0, FIT.slices).forEach((each) => column.append(sliceBox(each, place, step), ...(each.barrier === "0" ? [] : [wall(each.barrier)])));
+  if (newest.length > FIT.slices) column.append(el("p", { class: "more" }, `${newest.length - FIT.slices} older slices`));
+  return column;
+}
+function wall(barrier) {
+  return el("div", { class: "wall", "data-i": barrier, "data-wall": barrier }, sv("svg", {}, sv("line", { class: "barrier", x1: 0, x2: "100%", y1: 1, y2: 1 })), `barrier t${barrier}`);
+}
+function sliceBox({ barrier, status, reason, base, logs }, group, step) {
+  const title = el("span", {}, el("b", {}, barrier === "0" ? "slice before any barrier" : `slice t${barrier}`));
+  const chips = logs.sort(byName).slice(0, FIT.chips).map(([name, value]) => chip(name, value, step));
+  if (logs.length > FIT.chips) chips.push(el("span", { class: "more" }, `${logs.length - FIT.chips} more logs`));
+  return el("div", { class: `slice ${status}`, "data-slice": `slice ${group}/${barrier}` },
+    el("header", {}, reason ? el("span", {}, reason) : null, title), el("div", { class: "row" }, base ? baseBlock(...base, barrier) : null, ...chips));
+}
+const byName = ([one], [other]) => one.localeCompare(other, "en", { numeric: true });
+function baseBlock(name, [status, reason, rows], barrier) {
+  const content = status === "pending" ? "" : cellsOf(rows) || "no rows";
+  return paint(el("div", { class: `file base ${status}`, "data-file": name, "data-i": barrier }, el("b", { class: "mono" }, content || `base t${barrier}`), el("span", { class: "at mono" }, content && orderOf(rows)), el("small", {}, content ? `base t${barrier}` : reason)), null);
+}
+function chip(name, [status, reason, rows], step) {
+  const [, time, version] = name.match(/\/(\d+)\.(\d+)$/);
+  const completed = (at(shown.view.instants[time] || [], step) || [])[2];
+  const node = el("div", { class: `file ${status}`, "data-file": name, "data-i": time, title: `log t${time}.log.${version}` },
+    el("b", { class: "mono" }, cellsOf(rows) || "no k1"), el("span", { class: "at mono" }, orderOf(rows)), completed ? el("span", { class: "at mono" }, `@t${completed}`) : null,
+    el("small", {}, reason || `t${time}.log.${version}`));
+  return paint(node, actorOf(time));
+}
+function slide(places) {
+  if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  for (const node of document.querySelectorAll("#files [data-file]")) {
+    const from = places.get(node.dataset.file), to = node.getBoundingClientRect();
+    if (!from || (from.left === to.left && from.top === to.top)) continue;
+    node.animate([{ transform: `translate(${from.left - to.left}px,${from.top - to.top}px)` }, { transform: "none" }], { duration: 380, easing: "cubic-bezier(.2,.7,.2,1)" });
+  }
+}
+
+// Why: the thread in sentences; promises as chips.
+function drawStory(story) {
+  const told = byId("story");
+  byId("why-title").textContent = story ? `Why ${story.key} is wrong` : "Why";
+  if (story) {
+    const tick = sv("svg", { viewBox: "0 0 20 20" }, sv("path", { d: "M4 10.5l4 4 8-9" }));
+    const stops = story.captions.map((caption, place) => el("li", {}, el("span", { class: "stop" }, String(place + 1)), el("span", {}, ...parts(caption))));
+    told.replaceChildren(el("ol", {}, ...stops, story.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(story.right))) : null));
+  } else told.replaceChildren(el("p", {}, ...nothingWrong()));
+  byId("promises").replaceChildren(...shown.view.promises.map((promise) => {
+    const broken = promise.step !== null && promise.step <= shown.step;
+    const button = el("button", { class: broken ? "broken" : null, title: `${promise.about} ${promise.message}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
+    button.onclick = () => promise.step !== null && show(promise.step);
+    return button;
+  }));
+}
+
+function nothingWrong() {
+  const answer = at(own.answers, doc.breaking), story = answer && answer[2] !== null ? own.stories[answer[2]] : null;
+  if (shown.view === own && story && shown.step < doc.breaking) return [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
+  if (shown.view === own) return [story ? "The reader gets what it must." : doc.because];
+  return shown.step >= doc.breaking && story && story.right ? parts(story.right) : ["The reader gets what it must."];
+}
+
+// Steps: the interleaving, one line a step, horizontal position = actor.
+const opened = new Set();
+let lines = [];
+function buildSteps() {
+  const list = [];
+  lines = [];
+  for (const [from, to] of runs()) {
+    const folds = to - from >= FOLD && !opened.has(from);
+    for (let step = from; step < to; step++) {
+      if (folds && step === from + 2) list.push(foldLine(from, to));
+      if (folds && step > from + 1 && step < to - 1) { lines[step] = list[list.length - 1]; continue; }
+      list.push(lines[step] = stepLine(step));
+    }
+  }
+  byId("steps").replaceChildren(...list);
+}
+function stepLine(step) {
+  const [actor, says, time] = doc.steps[step - 1];
+  const track = el("span", { class: "track" }, ...doc.actors.map((name, place) => paint(el("span", {}, place === actor ? name : ""), name)));
+  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track, el("span", { style: "padding-left:12px" }, doc.says[says], step === doc.breaking && doc.promise.name ? el("em", {}, `✕ ${doc.promise.name} breaks`) : null));
+  line.onclick = () => show(step);
+  return line;
+}
+function foldLine(from, to) {
+  const line = el("li", { class: "fold", "data-fold": from }, el("span", {}, "⋮"), el("span", {}, ""), el("span", { style: "padding-left:12px" }, `${to - from - 3} more steps of ${doc.actors[doc.steps[from - 1][0]]}`));
+  line.onclick = () => { opened.add(from); buildSteps(); drawSteps(); };
+  return line;
+}
+let marked = [];
+function drawSteps() {
+  const list = byId("steps"), line = lines[shown.step];
+  marked.forEach((node) => node.classList.remove("now"));
+  list.classList.toggle("other", shown.view !== own);
+  marked = line ? [line] : [];
+  marked.forEach((node) => node.classList.add("now"));
+  if (line) list.scrollTop = Math.max(0, Math.ceil((line.offsetTop - list.clientHeight * 0.6) / LINE) * LINE);
+  else list.scrollTop = 0;
+  byId("position").replaceChildren("step ", el("b", {}, String(shown.step)), ` of ${last}`);
+}
+
+// The thread: write -> log file -> slice or base it ends in -> the reader's cell.
+function drawThread(story) {
+  const svg = byId("thread");
+  svg.replaceChildren();
+  svg.classList.remove("come");
+  drawConnectors(svg);
+  if (!story) return;
+  const home = svg.getBoundingClientRect();
+  const box = (selector) => {
+    const node = document.querySelector(selector), rect = node && node.getBoundingClientRect();
+    return rect && { x: rect.left - home.left, y: rect.top - home.top, w: rect.width, h: rect.height };
+  };
+  const write = box(`#lanes .instant[data-i="${story.instant}"] .end`) || box(`#lanes .instant[data-i="${story.instant}"] .start`);
+  const file = box(`[data-file="${story.file}"]`), stop = box(`[data-slice="${story.stop}"], [data-file="${story.stop}"]`);
+  const cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(story.key)}"]`);
+  if (!write || !file || !stop || !cell) return;
+  const onBase = story.stop.startsWith("base"), edge = Math.max(stop.x + stop.w, cell.x + cell.w, home.width) + 13;
+  const slice = box(`[data-slice="${story.slice}"]`), first = file.x < slice.x + 24, strip = slice.y + 13;
+  const [wx, wy] = [write.x + write.w / 2, write.y + write.h / 2], [fx, fy] = first ? [file.x, file.y + file.h / 2] : [file.x + 12, file.y];
+  const under = file.x + file.w / 2, low = stop.y + stop.h + (onBase ? 6 : -8);
+  const [sx, sy] = onBase ? [Math.min(under, stop.x + stop.w - 16), stop.y + stop.h] : [stop.x + stop.w, low];
+  const [cx, cy] = [cell.x + cell.w, cell.y + cell.h / 2], bend = Math.max(40, (fx - wx) * 0.45);
+  const lines = [
+    first ? `M${wx} ${wy}C${wx + bend} ${wy} ${fx - bend} ${fy} ${fx} ${fy}`
+      : `M${wx} ${wy}C${wx + bend} ${wy} ${slice.x - bend} ${strip} ${slice.x} ${strip}H${fx - 6}Q${fx} ${strip} ${fx} ${fy}`,
+    onBase ? `M${under} ${file.y}C${under} ${file.y - 20} ${sx} ${sy + 30} ${sx} ${sy}`
+      : `M${under} ${file.y + file.h}V${low - 6}Q${under} ${low} ${under + 6} ${low}H${sx}`,
+    `M${sx} ${low}H${edge - 8}Q${edge} ${low} ${edge} ${low - 8}V${cy + 8}Q${edge} ${cy} ${edge - 8} ${cy}H${cx}`,
+  ];
+  for (const name of ["halo", "red"]) for (const d of lines) svg.append(sv("path", { class: name, d }));
+  [[wx, wy], [fx, fy], [sx, sy], [cx, cy]].forEach(([x, y], place) => svg.append(sv("circle", { cx: x, cy: y, r: 8.5 }), sv("text", { x, y: y + 3.8 }, String(place + 1))));
+  svg.classList.add("come");
+}
+function drawConnectors(svg) { // a barrier is one line: down the lanes, over to the files, through them
+  const home = svg.getBoundingClientRect();
+  [...document.querySelectorAll("#lanes [data-barrier]")].slice(-4).forEach((group, place) => {
+    const pill = group.querySelector(".pill").getBoundingClientRect(), wall = document.querySelector(`[data-wall="${group.dataset.barrier}"]`);
+    if (!wall || innerWidth <= 980) return;
+    const to = wall.getBoundingClientRect(), gutter = to.left - home.left - 16 - place * 5;
+    svg.append(sv("path", { class: "barrier", "data-i": group.dataset.barrier, d: `M${pill.right - home.left} ${pill.top + 9 - home.top}H${gutter}V${to.top + to.height / 2 - home.top}H${to.left - home.left}` }));
+  });
+}
+
+// Keys, buttons, pointer, theme, address.
+function nextSwitch() {
+  const found = doc.steps.findIndex(([actor], place) => place >= shown.step && place > 0 && actor !== doc.steps[place - 1][0]);
+  return found < 0 ? last : found + 1;
+}
+function toggleTheme() {
+  const dark = getComputedStyle(document.documentElement).colorScheme === "dark";
+  document.documentElement.dataset.theme = dark ? "light" : "dark";
+}
+const actions = {
+  ArrowLeft: () => show(shown.step - 1), ArrowRight: () => show(shown.step + 1), Home: () => show(0), End: () => show(last),
+  n: () => show(nextSwitch()), b: () => show(doc.breaking, own), t: toggleTheme, "?": () => byId("keys").showModal(),
+  r: () => show(shown.step, doc.views[(doc.views.indexOf(shown.view) + 1) % doc.views.length]),
+};
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || byId("keys").open || !actions[event.key]) return;
+  event.preventDefault();
+  actions[event.key]();
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("[data-do]"), number = event.target.closest("text[data-step]");
+  if (button) actions[button.dataset.do]();
+  if (number) show(Number(number.dataset.step));
+});
+document.addEventListener("pointerover", (event) => {
+  const node = event.target.closest("[data-i]"), time = node ? node.dataset.i : null;
+  document.querySelectorAll(".hot").forEach((hot) => hot.classList.remove("hot"));
+  document.body.classList.toggle("hovering", Boolean(time));
+  if (time) document.querySelectorAll(`[data-i="${time}"]`).forEach((same) => same.classList.add("hot"));
+});
+byId("help").onclick = actions["?"];
+byId("theme").onclick = toggleTheme;
+addEventListener("hashchange", () => { fromAddress(); draw(); });
+addEventListener("resize", draw);
+buildSteps();
+fromAddress();
+draw();

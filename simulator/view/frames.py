@@ -1,0 +1,326 @@
+"""From a trace to everything its page shows, as one JSON value; every fact in it is computed by the model.
+
+A frame is what can be seen after a number of steps, 0 to all. Frames are not written out: each thing that is seen (an
+instant, a log file, a base file, an answer) has a history, a list of [step, value] in which an entry holds until the
+next one. A trace of 2,000 steps so stays small, and a page draws any frame by looking a step up in each history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import Any, NamedTuple
+
+from nbcc.model import Model, Protocol, Refused, Step
+from nbcc.model.answers import Data
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.valuations import LARGEST
+from nbcc.model.table import Write
+
+from ..crosscheck.observables import model_timeline
+from ..crosscheck.symbols import Symbols
+from ..trace import Trace
+from .files import files_of
+from .rows import Answers, Case, Put, answers, choose
+from .story import Setting, Story, other_rule, ranked, sentence, story
+from .style import VERDICTS
+from .systems import systems_of
+
+FORMAT = 1
+SENTENCE_LOOKS = 200
+Part = Any
+"""A piece of a sentence: text, or [text, requested time] where the text is coloured like that instant."""
+
+
+class Run(NamedTuple):
+    """States after 0, 1, ... steps; `stopped`: which step could not be taken (from 1), and why."""
+
+    model: Model
+    states: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    stopped: tuple[int, tuple[str, ...]] | None
+
+
+def play(model: Model, steps: Sequence[Step]) -> Run:
+    """The steps as far as the model can take them; symbols of times in arguments become ticks."""
+    states, taken = [model.initial], []
+    for number, step in enumerate(steps, start=1):
+        try:
+            resolved = Symbols(model_timeline(model, states[-1])).resolved(step)
+            states.append(model.apply(states[-1], resolved))
+        except Refused as error:
+            return Run(model, tuple(states), tuple(taken), (number, error.reasons))
+        except KeyError as error:
+            reason = f"{error.args[0]} names an instant that is not there"
+            return Run(model, tuple(states), tuple(taken), (number, (reason,)))
+        taken.append(resolved)
+    return Run(model, tuple(states), tuple(taken), None)
+
+
+class History:
+    """Things by name, each with its values over the steps."""
+
+    def __init__(self) -> None:
+        self.changes: dict[str, list[list[Any]]] = {}
+        self._now: dict[str, Any] = {}
+
+    def see(self, step: int, things: Mapping[str, Any]) -> None:
+        """All things that are there after `step`; what is missing is gone (null)."""
+        for name in [name for name in self._now if name not in things]:
+            self._now.pop(name)
+            self.changes[name].append([step, None])
+        for name, value in things.items():
+            if self._now.get(name) != value:
+                self._now[name] = value
+                self.changes.setdefault(name, []).append([step, value])
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """A promise and the step after which it was first broken (None: never), with the sentence."""
+
+    name: str
+    about: str
+    source: str
+    step: int | None
+    message: str
+
+
+def document(trace: Trace) -> dict[str, Any]:
+    """Everything on the page; see the module's docstring for how frames are told."""
+    own = play(Model(trace.world, trace.protocol), trace.steps)
+    broken = judged(own)
+    broke = breaking_step(trace, own, broken)
+    puts = puts_of(own)
+    promise = trace.promise or next((b.name for b in broken if b.step == broke), "")
+    case = choose(own.model, own.states, broke, puts, _data(trace, puts), promise)
+    views = [_view(own, case, broke, broken, trace)]
+    if trace.protocol.differences():
+        right = play(Model(trace.world, Protocol()), trace.steps)
+        views.append(_view(right, case, broke, judged(right), trace))
+    told = next((b for b in broken if b.name == promise), None)
+    return {
+        "format": FORMAT,
+        "handle": trace.handle,
+        "title": trace.title,
+        "verdict": trace.verdict or ("VIOLATED" if any(b.step for b in broken) else "HOLDS"),
+        "shapes": VERDICTS,
+        "promise": {"name": promise, "about": told.about if told else "", "source": told.source if told else ""},
+        "because": trace.because or (told.message if told else ""),
+        "sentence": _sentence(own, case, broke, trace.because or (told.message if told else "")),
+        "breaking": broke,
+        "judged": judged_steps(own),
+        "reading": case.reading.says(),
+        "key": str(case.key),
+        "ranked": ranked(case.data),
+        "actors": [name for _, name in actors_of(own.model)],
+        "kinds": [kind for kind, _ in actors_of(own.model)],
+        "groups": [f"file group {group}" for group in range(trace.world.groups)],
+        **_told_steps(own, trace),
+        "systems": systems_of(trace),
+        "views": views,
+    }
+
+
+def _sentence(run: Run, case: Case, broke: int, because: str) -> list[Part]:
+    setting = Setting(run.model, run.states, case, puts_of(run), run.model.protocol)
+    last = len(run.states) - 1
+    steps = [step for step in range(broke, last + 1) if step < broke + SENTENCE_LOOKS or step == last]
+    return sentence(setting, broke, because, [answers(run.model, run.states, step, case, broke) for step in steps])
+
+
+def actors_of(model: Model) -> list[tuple[str, str]]:
+    """(kind, name) in the order of the lanes: writers first, readers last."""
+    everyone = [(kind, name) for kind, names in model.actors.items() for name in names]
+    return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
+
+
+def _told_steps(run: Run, trace: Trace) -> dict[str, Any]:
+    """The steps as [actor, number of the sentence, instant], and the sentences, each once."""
+    says: dict[str, int] = {}
+    actors = [name for _, name in actors_of(run.model)]
+    rows = []
+    for number, step in enumerate(trace.steps):
+        taken = run.steps[number] if number < len(run.steps) else step
+        text = _says(run.model, taken).removeprefix(f"{step.actor} ")
+        after = run.states[min(number + 1, len(run.states) - 1)]
+        before = run.states[min(number, len(run.states) - 1)]
+        rows.append([actors.index(step.actor), says.setdefault(text, len(says)), _instant(run.model, step, before, after)])
+    return {"steps": rows, "says": list(says)}
+
+
+def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
+    """The requested time of the instant that a step works on."""
+    for state in (after, before):
+        own = model.component(state, step.actor)
+        if found := getattr(own, "requested", 0) or getattr(own, "plan", 0):
+            return int(found)
+    return None
+
+
+def puts_of(run: Run) -> list[Put]:
+    """The writes of the trace by completion, so that what was written last has the last letter; then those pending."""
+    found: dict[int, Put] = {}
+    for state in run.states:
+        for actor in run.model.actors.get("writer", ()):
+            own = run.model.component(state, actor)
+            if own.requested and own.requested not in found:
+                found[own.requested] = Put(own.requested, actor, own.number, run.model.world.files(actor, own.number))
+    done = {each.requested: each.completed for each in run.model.timeline(run.states[-1])}
+    return sorted(found.values(), key=lambda put: (done.get(put.requested) or inf, put.requested))
+
+
+def _data(trace: Trace, puts: Sequence[Put]) -> Data:
+    return {p.requested: trace.batches[p.actor, p.number] for p in puts if (p.actor, p.number) in trace.batches}
+
+
+def judged(run: Run) -> list[Broken]:
+    """Every promise that speaks of such a model, with the first step that broke it, among `judged_states`."""
+    found = []
+    for promise in PROMISES.values():
+        if promise.unfit(run.model):
+            continue
+        step, message = _first_break(run, promise.holds)
+        found.append(Broken(promise.name, promise.about, promise.source, step, message))
+    return found
+
+
+def _first_break(run: Run, holds: Callable[..., str | None]) -> tuple[int | None, str]:
+    for number, step in enumerate(run.steps[: judged_steps(run)], start=1):
+        if message := holds(run.model, run.states[number - 1], step, run.states[number]):
+            return number, message
+    return None, ""
+
+
+def judged_steps(run: Run) -> int:
+    """How many steps promises are judged for: as long as no file group has more logs than rows are evaluated for."""
+    for number, state in enumerate(run.states):
+        logs = [group for write in model_writes(run, state) for group, _ in write.files]
+        if any(logs.count(group) > LARGEST for group in set(logs)):
+            return number - 1
+    return len(run.steps)
+
+
+def model_writes(run: Run, state: Any) -> tuple[Write, ...]:
+    """The writes of the table as a read without a time sees it."""
+    return run.model.table(state).writes
+
+
+def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
+    """Where the page opens: where the trace's promise broke, else the first promise, else the end."""
+    named = [b.step for b in broken if b.name == trace.promise and b.step]
+    return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]
+
+
+def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
+    """One rule: what is seen at each step under it."""
+    protocol = run.model.protocol
+    named = {name: str(getattr(protocol, name)) for name in trace.protocol.differences()}
+    timeline, files, told = History(), History(), History()
+    setting = Setting(run.model, run.states, case, puts_of(run), protocol)
+    stories: list[Story] = []
+    numbers: dict[Any, int] = {}
+    last: Any = None
+    for step, state in enumerate(run.states):
+        timeline.see(step, instants_of(run.model, state))
+        files.see(step, files_of(run.model, state, case))
+        at = _rests_on(run.model, state, case)
+        if at != last:
+            last = at
+            found = answers(run.model, run.states, step, case, broke)
+            number = _story_number(setting, step, found, stories, numbers)
+            told.see(step, {"answer": _told(found, number)})
+    label = ", ".join(f"{name} {value}".replace("_", " ") for name, value in named.items())
+    names = [each.name for each in broken if each.step]
+    must = (answers(run.model, run.states, len(run.states) - 1, case, broke).must or {}).get(case.key)
+    return {
+        "rule": "+".join(named.values()) or "default",
+        "label": label,
+        "right": not protocol.differences(),
+        "verdict": "NOT APPLICABLE" if run.stopped else "VIOLATED" if names else "HOLDS",
+        "sentence": other_rule(setting, label, must, _stopped(run, trace), names),
+        "stopped": run.stopped,
+        "instants": timeline.changes,
+        "files": files.changes,
+        "answers": told.changes.get("answer", []),
+        "stories": [each._asdict() for each in stories],
+        "promises": [{"name": b.name, "about": b.about, "step": b.step, "message": b.message} for b in broken],
+    }
+
+
+def _stopped(run: Run, trace: Trace) -> str:
+    if run.stopped is None:
+        return ""
+    number, reasons = run.stopped
+    return f"step {number} ({_says(run.model, trace.steps[number - 1])}) cannot happen: {'; '.join(reasons)}"
+
+
+def _says(model: Model, step: Step) -> str:
+    """The model's sentence, with the times in arguments as words."""
+
+    def words(value: object) -> object:
+        if not isinstance(value, tuple):
+            return value
+        return ", ".join(f"t{time}" if isinstance(time, int) else str(time) for time in value) or "nothing"
+
+    return model.describe(step._replace(args=tuple((name, words(value)) for name, value in step.args)))
+
+
+def _rests_on(model: Model, state: Any, case: Case) -> list[Any]:
+    """The components that an answer of the case rests on."""
+    names = [*model.table_reads, *([case.reading.reader] if case.reading.reader else [])]
+    return [model.component(state, name) for name in names]
+
+
+def _story_number(
+    setting: Setting, step: int, found: Answers, stories: list[Story], numbers: dict[Any, int]
+) -> int | None:
+    """The number of the story that says why the answer after this step is wrong; equal ones are told once."""
+    wrong = found.wrong()
+    if not wrong:
+        return None
+    told = story(setting, step, found, setting.case.key if setting.case.key in wrong else wrong[0])
+    if told is None:
+        return None
+    number = numbers.setdefault(repr(told), len(stories))
+    if number == len(stories):
+        stories.append(told)
+    return number
+
+
+def _told(found: Answers, number: int | None) -> Any:
+    """[must, got, story]; rows as [key, value, requested time], value null where a write deleted the key."""
+
+    def rows(answer: Mapping[Any, Any] | None) -> Any:
+        if answer is None:
+            return None
+        return [[str(key), None if r.deleted else str(r.value), r.requested] for key, r in answer.items()]
+
+    return [rows(found.must), rows(found.got), number]
+
+
+def instants_of(model: Model, state: Any) -> dict[str, Any]:
+    """Requested time -> [action, state, completed, actor]; the state of an instant whose actor died is `crashed`."""
+    actors = {own.requested or own.plan: (name, own) for name, own in _actors_at_work(model, state)}
+    done = {entry.requested: entry.actor for entry in model.component(state, "published")}
+    runners = {plan.requested: plan.runner for plan in model.component(state, "plans")}
+    found: dict[str, Any] = {}
+    for instant in model.timeline(state):
+        actor = done.get(instant.requested) or runners.get(instant.requested) or actors[instant.requested][0]
+        dead = instant.completed is None and model.component(state, actor).dead
+        shown = "crashed" if dead else instant.state
+        found[str(instant.requested)] = [instant.action, shown, instant.completed, actor]
+    return found
+
+
+class _Work(NamedTuple):
+    requested: int
+    plan: int
+
+
+def _actors_at_work(model: Model, state: Any) -> list[tuple[str, _Work]]:
+    everyone = (name for names in model.actors.values() for name in names)
+    owns = ((name, model.component(state, name)) for name in everyone)
+    work = ((name, _Work(getattr(own, "requested", 0), getattr(own, "plan", 0))) for name, own in owns)
+    return [(name, each) for name, each in work if any(each)]

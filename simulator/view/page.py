@@ -1,0 +1,71 @@
+"""The page of a trace: one self-contained HTML file that needs no network and no build."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any
+
+from ..trace import Trace
+from .frames import document
+from .style import VERDICTS, css_variables
+from .svg import figure
+
+
+def render(trace: Trace) -> str:
+    """The page as text (HTML, UTF-8, at most 300 kB up to some 2,000 steps). It opens on the step that breaks."""
+    return page(document(trace))
+
+
+def page(told: dict[str, Any]) -> str:
+    """The page of a document as `frames.document` makes it."""
+    outline, sign = VERDICTS.get(told["verdict"], VERDICTS["UNDETERMINED"])
+    own = told["views"][0]
+    words = {
+        "title": f"{told['verdict']} {told['promise']['name']} {told['handle']}",
+        "verdict": told["verdict"],
+        "promise": told["promise"]["name"],
+        "about": told["promise"]["about"],
+        "source": told["promise"]["source"],
+        "rule": own["label"] or "default protocol",
+        "handle": told["handle"],
+        "sentence": plain(told["sentence"]),
+    }
+    markup = {
+        "variables": css_variables(told["kinds"]),
+        "css": _asset("page.css"),
+        "script": _asset("page.js"),
+        "outline": outline,
+        "sign": sign,
+        "figure": figure(told),
+        "story": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(told)),
+        "data": embedded(told),
+    }
+    return Template(_asset("page.html")).substitute({name: escape(text) for name, text in words.items()} | markup)
+
+
+def embedded(value: Any) -> str:
+    """JSON that can stand inside a script element: no `<` ends it, no `&` is read as an entity."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("&", "\\u0026").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+
+
+def plain(parts: list[Any]) -> str:
+    """A sentence without its colours."""
+    return "".join(part if isinstance(part, str) else part[0] for part in parts)
+
+
+def _captions(told: dict[str, Any]) -> list[list[Any]]:
+    """The sentences of the thread at the breaking step, and what the right rule does."""
+    own = told["views"][0]
+    number = next((answer[2] for step, answer in reversed(own["answers"]) if step <= told["breaking"]), None)
+    if number is None:
+        return [[told["because"]]] if told["because"] else []
+    story = own["stories"][number]
+    return [*story["captions"], *([story["right"]] if story["right"] else [])]
+
+
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")

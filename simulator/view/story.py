@@ -1,0 +1,278 @@
+"""Why an answer is wrong, told along one thread: the write, its file, the rule that decides about it, the reader.
+
+Each stop of the thread that a page draws is a sentence here. Which sentence speaks of the rule is looked up by the
+protocol's field that differs from the default, so a new weak choice is one more row of `RULES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from nbcc.model import Model, Protocol, Record
+from nbcc.model.answers import Data
+
+from .files import files_of
+from .rows import Answers, Case, Put, visible
+
+Parts = list[Any]
+"""A sentence in pieces: text, or [text, requested time] where the text is coloured like that instant."""
+
+
+class Setting(NamedTuple):
+    """A run under one rule, with the case that is shown."""
+
+    model: Model
+    states: Sequence[Any]
+    case: Case
+    puts: Sequence[Put]
+    protocol: Protocol
+
+
+class Story(NamedTuple):
+    """`instant` and `file` are where the thread starts, `slice` is where the file lies, `stop` the slice or base file it runs into, then `key`'s cell.
+
+    `captions`: one sentence for each of the four stops; `right`: what happens under the default protocol.
+    """
+
+    key: str
+    instant: int
+    file: str
+    slice: str
+    stop: str
+    captions: list[Parts]
+    right: Parts
+
+
+class Rule(NamedTuple):
+    """What a weaker choice did to a file, and what the default does. {r}, {c}: its times, {b}: barrier or base."""
+
+    did: str
+    right: str
+
+
+# fmt: off
+RULES: dict[str, Rule] = {
+    "slicing=requested": Rule(
+        "Sliced by requested time: t{r} is before barrier t{b}, so it stays in the slice that base t{b} replaced; "
+        "plan t{b} never took it.",
+        "sliced by completion time, t{c} is after barrier t{b}: the log lies in slice t{b}"),
+    "slicing=base_instant": Rule(
+        "Sliced by the base instant in its name, looked up before plan t{b} was made: it stays in the slice that "
+        "base t{b} replaced.",
+        "sliced by completion time, t{c} is after barrier t{b}: the log lies in slice t{b}"),
+    "tombstones=drop": Rule(
+        "Compaction t{b} took the delete and dropped it: base t{b} holds nothing that outranks {other}.",
+        "compaction keeps the delete beside base t{b}, where it outranks {other}"),
+    "plan_takes=any_log": Rule(
+        "Plan t{b} took the log although its write had not completed.",
+        "a plan takes only what completed before its barrier"),
+    "visibility=any": Rule(
+        "The reader takes whatever files are there and does not ask whether their write completed.",
+        "a file counts only once a completed instant lists it"),
+    "merge_order=requested": Rule(
+        "Merged by requested time, t{r} comes before what {other} was written with, though it completed later.",
+        "merged by completion time, t{c} comes last and wins"),
+    "fold=logs_first": Rule(
+        "Logs are merged among themselves before the base is asked, which gives another winner.",
+        "base and logs are ranked together"),
+    "as_of_axis=requested": Rule(
+        "As of t{T} is judged by requested time t{r}, not by completion time t{c}.",
+        "an as-of read counts what completed at or before its time"),
+    "incremental_axis=requested": Rule(
+        "The window is cut by requested time: t{r} is outside, although it completed at t{c}.",
+        "the window is cut by completion time, and t{c} lies in it"),
+    "listing=once": Rule(
+        "One listing showed a later publication and missed t{r}, which was published while it ran.",
+        "a second listing, cut at the greatest completion seen, has everything up to it"),
+    "completion_time=outside_lock": Rule(
+        "Its completion time t{c} was taken before the lock, and later times were published first.",
+        "completion time and publication are under one lock, so nothing appears behind a reader's back"),
+    "read_time=clock": Rule(
+        "The reader read as of the clock, while t{c} was taken and not yet published.",
+        "a reader reads at the greatest completion published"),
+    "scheduling=serial": Rule("The plan waited until nobody was writing.", "a plan never waits for writers"),
+}
+# fmt: on
+HELPS = {
+    "hidden": ("slicing", "listing", "as_of_axis", "incremental_axis", "read_time", "completion_time", "plan_takes"),
+    "merged": ("tombstones", "fold", "plan_takes", "merge_order"),
+    "pending": ("visibility", "plan_takes", "completion_time"),
+    "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones"),
+}
+"""Which choices can be what did it, by the status of the file, the likeliest first."""
+
+
+def sentence(setting: Setting, broke: int, because: str, answers_at: Sequence[Answers]) -> Parts:
+    """The one sentence at the top: who wrote what, when it was acknowledged, and what is read since.
+
+    `answers_at`: the answers from the breaking step on.
+    """
+    case, found = setting.case, answers_at[0]
+    if not case.key and case.key not in found.wrong():
+        return [because or f"Every promise holds after each of {len(setting.states) - 1} steps."]
+    must, got = (found.must or {}).get(case.key), (found.got or {}).get(case.key)
+    lost = _culprit(setting, must, got)
+    returns = [*_row(case.key, got), *([" again"] if must and must.deleted else [])]
+    step = published_at(setting, lost.requested)
+    name = [_actor(setting, lost), lost.requested]
+    if case.reading.stable:
+        until = [name, " published ", *_put(case.key, lost), f" at step {broke}"] if step == broke else [f"step {broke}"]
+        return [f"The {_read(case)} returned ", *_row(case.key, must), " until ", *until, "; since then it returns ",
+                *_row(case.key, got), "."]  # fmt: skip
+    who = [name, "'s ", *_deed(setting, case.key, lost)]
+    if step is None or step > broke:
+        return [*who, f" is not completed; {_since(setting, answers_at, broke)} returns it all the same."]
+    return [*who, f" was acknowledged at step {step}; {_since(setting, answers_at, broke)} returns ", *returns, "."]
+
+
+def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None:
+    """The thread of one wrong answer; None if the row that is lost or too much comes from no file that is there."""
+    must, got = (found.must or {}).get(key), (found.got or {}).get(key)
+    lost = _culprit(setting, must, got)
+    name = _file(setting, step, key, lost)
+    if name is None:
+        return None
+    status, _, _, barrier = files_of(setting.model, setting.states[step], setting.case)[name]
+    group = int(name.removeprefix("log ").partition("/")[0])
+    base = _base_above(setting, step, group, barrier)
+    stop = f"base {group}/{base}" if status == "merged" and base else f"slice {group}/{barrier}"
+    rule, right = _rule(setting, status, lost, got if got is not lost else must, base)
+    completed = _completed(setting, step, lost.requested)
+    acknowledged = published_at(setting, lost.requested)
+    done = f", completed t{completed}: acknowledged at step {acknowledged}" if completed else ", not completed"
+    deed = "deletes " if lost.deleted else "writes "
+    ordering = f"ordering value {lost.ordering}, " if ranked(setting.case.data) else ""
+    return Story(
+        str(key),
+        lost.requested or 0,
+        name,
+        f"slice {group}/{barrier}",
+        stop,
+        [
+            [[_actor(setting, lost), lost.requested], f" {deed}", *_put(key, lost), f" ({ordering}requested t{lost.requested}{done})."],
+            ["Its log file ", [_log_name(name), lost.requested], f" lies in file group {group}, {_slice_name(barrier)}."],
+            [rule],
+            [f"{_the(setting.case)} returns ", *_row(key, got), " instead of ", *_row(key, must), "."],
+        ],
+        right and [f"{right[0].upper()}{right[1:]}, and the reader returns ", *_row(key, must), "."],
+    )
+
+
+def ranked(data: Data) -> bool:
+    """Whether ordering values decide anything: there are two."""
+    records = (record for files in data.values() for rows in files.values() for record in rows.values())
+    return len({record.ordering for record in records}) > 1
+
+
+def _culprit(setting: Setting, must: Record | None, got: Record | None) -> Record:
+    """The row the thread follows: the one that should be read; where none should be, the one that is."""
+    if must is None or (setting.case.reading.stable and got is not None):
+        assert got is not None, "two absent rows do not differ"
+        return got
+    return must
+
+
+def _rule(setting: Setting, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
+    """What decided about the file, and what the default would have done; fitting words or none."""
+    differences = setting.protocol.differences()
+    field = next((name for name in HELPS[status] if name in differences), next(iter(differences), ""))
+    rule = RULES.get(f"{field}={differences.get(field)}")
+    if rule is None:
+        return "The reader does not take it.", ""
+    words: Mapping[str, Any] = {
+        "r": lost.requested,
+        "c": _completed(setting, len(setting.states) - 1, lost.requested),
+        "b": base,
+        "T": setting.case.reading.query.until,
+        "other": f"{setting.case.key}={other.value}" if other is not None and not other.deleted else "row",
+    }
+    return rule.did.format(**words), rule.right.format(**words)
+
+
+def _since(setting: Setting, answers_at: Sequence[Answers], broke: int) -> str:
+    case = setting.case
+    if case.reading.reader:
+        return f"{case.reading.reader}'s snapshot at step {broke}"
+    shown = visible((answers_at[0].got or {}).get(case.key))
+    later = [each for each in answers_at if each.got is not None]
+    lasts = all(case.key in each.wrong() and visible((each.got or {}).get(case.key)) == shown for each in later)
+    what = "read" if case.reading.query.kind == "snapshot" else _read(case)
+    return f"every {what} since step {broke}" if lasts else f"the {what} after step {broke}"
+
+
+def _read(case: Case) -> str:
+    kind = case.reading.query.kind
+    return case.reading.says() if kind == "snapshot" else f"read {case.reading.says()}"
+
+
+def _the(case: Case) -> str:
+    return f"{case.reading.reader}'s snapshot" if case.reading.reader else f"The {_read(case)}"
+
+
+def other_rule(setting: Setting, label: str, must: Record | None, stopped: str, broken: Sequence[str]) -> Parts:
+    """The sentence at the top under another rule: what the same steps do there."""
+    if stopped:
+        return [f"Under {label} {stopped}."]
+    if broken:
+        return [f"Under {label} the same steps break {', '.join(broken)}."]
+    answer = [": the reader returns ", *_row(setting.case.key, must)] if setting.case.key else []
+    return [f"Under {label} the same steps keep every promise", *answer, "."]
+
+
+def _deed(setting: Setting, key: Any, record: Record) -> Parts:
+    if record.deleted:
+        return ["delete of ", [str(key), record.requested]]
+    others = [p for p in setting.puts if p.requested != record.requested and _has(setting.case, p.requested, key)]
+    return ["update " if others else "insert ", *_put(key, record)]
+
+
+def _has(case: Case, requested: int, key: Any) -> bool:
+    return any(key in rows for rows in case.data.get(requested, {}).values())
+
+
+def _put(key: Any, record: Record) -> Parts:
+    return [[str(key) if record.deleted else f"{key}={record.value}", record.requested]]
+
+
+def _row(key: Any, record: Record | None) -> Parts:
+    if record is None or record.deleted:
+        return [f"no {key}"]
+    return _put(key, record)
+
+
+def _actor(setting: Setting, record: Record) -> str:
+    return next(put.actor for put in setting.puts if put.requested == record.requested)
+
+
+def _file(setting: Setting, step: int, key: Any, record: Record) -> str | None:
+    files = setting.case.data.get(record.requested or 0, {})
+    names = [f"log {group}/{record.requested}.{version}" for (group, version), rows in files.items() if key in rows]
+    there = files_of(setting.model, setting.states[step], setting.case)
+    return next((name for name in reversed(names) if name in there), None)
+
+
+def _base_above(setting: Setting, step: int, group: int, barrier: int) -> int | None:
+    """The oldest base file that is newer than a slice."""
+    bases = [s.base for s in setting.model.slices(setting.states[step]) if s.group == group and s.base]
+    return min((base for base in bases if base > barrier), default=None)
+
+
+def _log_name(name: str) -> str:
+    requested, _, version = name.rpartition("/")[2].partition(".")
+    return f"t{requested}.log.{version}"
+
+
+def _slice_name(barrier: int) -> str:
+    return f"in slice t{barrier}" if barrier else "in the slice before any barrier"
+
+
+def _completed(setting: Setting, step: int, requested: int | None) -> int | None:
+    timeline = setting.model.timeline(setting.states[step])
+    return next((each.completed for each in timeline if each.requested == requested), None)
+
+
+def published_at(setting: Setting, requested: int | None) -> int | None:
+    """The step after which an instant is completed."""
+    steps = range(len(setting.states))
+    return next((step for step in steps if _completed(setting, step, requested) is not None), None)

@@ -1,0 +1,76 @@
+"""One table of colours and shapes for every picture: the page, its static figure, plots.
+
+Hues of writers are from Okabe and Ito's set, told apart by colour-blind eyes; its vermilion is left out, because red
+means one thing only: the thread of the row that is lost. Every state also has a shape or a word.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+RED: Final = ("#d0112b", "#ff6673")
+"""The lost row's thread, on light and on dark."""
+
+
+class Hue(NamedTuple):
+    """A colour and the text colour upon it, on light and on dark."""
+
+    light: str
+    light_text: str
+    dark: str
+    dark_text: str
+
+
+WRITERS: Final[tuple[Hue, ...]] = (
+    Hue("#0072b2", "#ffffff", "#58a9de", "#08121a"),  # blue
+    Hue("#e69f00", "#241900", "#f0b73e", "#1c1300"),  # orange
+    Hue("#00845f", "#ffffff", "#34c79b", "#04140f"),  # bluish green
+    Hue("#b3598f", "#ffffff", "#dd93bf", "#1d0a15"),  # reddish purple
+    Hue("#2f8fc4", "#ffffff", "#93d0f3", "#07131a"),  # sky blue
+)
+SERVICE: Final = Hue("#59626c", "#ffffff", "#a3adb8", "#0f1215")
+READER: Final = Hue("#22262b", "#ffffff", "#dfe4e9", "#0f1215")
+
+SURFACES: Final[dict[str, tuple[str, str]]] = {
+    "paper": ("#ffffff", "#14171b"),
+    "panel": ("#f7f8f9", "#1b1f24"),
+    "ink": ("#1b1f24", "#e8ebee"),
+    "muted": ("#616a74", "#98a2ad"),
+    "line": ("#dfe3e7", "#333a42"),
+    "faint": ("#c3c9cf", "#47505a"),
+    "hatch": ("#e4e7eb", "#2c333a"),
+    "mark": ("#fff3c9", "#3a3316"),
+}
+
+VERDICTS: Final[dict[str, tuple[str, str]]] = {
+    "VIOLATED": ("M6 1h8l5 5v8l-5 5H6l-5-5V6z", "M6.5 6.5l7 7m0-7l-7 7"),
+    "DISAGREED": ("M6 1h8l5 5v8l-5 5H6l-5-5V6z", "M5.5 7.5h9m-9 5h9m-2-8l-5 11"),
+    "HOLDS": ("M10 1a9 9 0 100 18 9 9 0 000-18z", "M5.5 10.5l3 3 6-7"),
+    "AGREED": ("M10 1a9 9 0 100 18 9 9 0 000-18z", "M5.5 10.5l3 3 6-7"),
+    "UNDETERMINED": ("M10 1l9.5 17H.5z", "M10 7v5m0 2.6v.4"),
+}
+"""Verdict -> outline and sign as SVG paths in a box of 20; an unknown verdict looks undetermined."""
+
+
+def hue_of(kind: str, number: int) -> Hue:
+    """The hue of an actor: its kind and its number among its kind, from 0."""
+    return WRITERS[number % len(WRITERS)] if kind == "writer" else READER if kind == "reader" else SERVICE
+
+
+def hues(kinds: list[str]) -> list[Hue]:
+    """The hues of actors, given their kinds in order."""
+    return [hue_of(kind, kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
+
+
+def css_variables(kinds: list[str]) -> str:
+    """``--paper``, ``--ink``, ``--red``, ... and ``--hue-N``, ``--on-N`` for each actor, for both themes."""
+    values = {**SURFACES, "red": RED}
+    for place, hue in enumerate(hues(kinds)):
+        values[f"hue-{place}"] = (hue.light, hue.dark)
+        values[f"on-{place}"] = (hue.light_text, hue.dark_text)
+    light, dark = ("".join(f"--{name}:{pair[theme]};" for name, pair in values.items()) for theme in (0, 1))
+    return (
+        f":root{{color-scheme:light;{light}}}\n"
+        f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"
+        f"@media screen{{:root[data-theme=dark]{{color-scheme:dark;{dark}}}}}\n"
+    )

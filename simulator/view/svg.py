@@ -1,0 +1,235 @@
+"""The breaking frame as one static picture, for paper and for browsers without scripts: same encodings, light colours.
+
+Coordinates are pixels of a 1224 wide picture: lanes on the left, files on the right, the two answers above them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from html import escape
+from typing import Any
+
+from .style import RED, SERVICE, SURFACES, Hue, hues
+
+WIDTH = 1224
+LANES_END = 640
+FILES = 690
+LANE = 62
+TOP = 104
+SLICE = 92
+SHOWN_STEPS = 40
+MONO = "ui-monospace, Menlo, Consolas, 'Liberation Mono', monospace"
+PAPER, PANEL, INK, MUTED, LINE, FAINT, HATCH, MARK = (light for light, _ in SURFACES.values())
+Told = Mapping[str, Any]
+
+
+def figure(told: Told) -> str:
+    """An SVG element; every text in it is escaped."""
+    return _Figure(told).draw()
+
+
+def value_at(history: list[list[Any]], step: int) -> Any:
+    """What a history says after `step` steps; None: nothing yet."""
+    return next((value for at, value in reversed(history) if at <= step), None)
+
+
+def element(tag: str, text: str = "", **given: Any) -> str:
+    """One SVG element; `_` in names stands for `-`."""
+    attributes = "".join(f' {name.strip("_").replace("_", "-")}="{escape(str(v))}"' for name, v in given.items())
+    return f"<{tag}{attributes}>{escape(text)}</{tag}>"
+
+
+def words(x: float, y: float, text: str, size: float = 12, fill: str = INK, **given: Any) -> str:
+    """A line of text."""
+    return element("text", text, x=x, y=y, font_size=size, fill=fill, **given)
+
+
+def cells(rows: list[list[Any]]) -> str:
+    """``k1=B``, ``delete k1``."""
+    return " ".join(f"delete {key}" if value is None else f"{key}={value}" for key, value, *_ in rows[:2])
+
+
+class _Figure:
+    """Drawing of one document; remembers where things are for the thread that joins them."""
+
+    def __init__(self, told: Told) -> None:
+        self.told = told
+        self.view = told["views"][0]
+        self.step: int = told["breaking"]
+        self.first = max(0, self.step - SHOWN_STEPS)
+        self.hue: dict[str, Hue] = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
+        self.lane = {actor: TOP + LANE * (place + 0.5) for place, actor in enumerate(told["actors"])}
+        self.at: dict[str, tuple[float, float]] = {}
+        self.lost: set[int] = set()
+        self.answer = value_at(self.view["answers"], self.step) or [None, None, None]
+
+    def draw(self) -> str:
+        body = [*self.lanes(), *self.instants(), *self.files(), *self.answers(), *self.thread()]
+        height = max(TOP + LANE * len(self.lane), self.at["bottom"][1]) + 14
+        stripes = (
+            f'<defs><pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" '
+            f'patternTransform="rotate(45)"><rect width="8" height="8" fill="{PANEL}"/>'
+            f'<rect width="1.5" height="8" fill="{FAINT}"/></pattern></defs>'
+        )
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 20} {height:.0f}" role="img" '
+            f'font-family="Inter, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif">{stripes}'
+            f'{element("rect", width="100%", height="100%", fill=PAPER)}{"".join(body)}</svg>'
+        )
+
+    def x(self, step: int) -> float:
+        count = max(1, self.step - self.first)
+        return 60 + (min(40.0, (LANES_END - 70) / count)) * (max(step, self.first) - self.first)
+
+    def actor_of(self, time: Any) -> str:
+        history = self.view["instants"].get(str(time))
+        return str(history[0][1][3]) if history else ""
+
+    # time
+
+    def lanes(self) -> Iterator[str]:
+        end = TOP + LANE * len(self.lane)
+        yield element("rect", x=self.x(self.step) - 11, y=TOP - 34, width=22, height=end - TOP + 34, rx=4, fill=MARK)
+        for step in range(self.first + 1, self.step + 1):
+            bold = "700" if step == self.step else "400"
+            yield words(self.x(step), TOP - 20, str(step), 10, MUTED, text_anchor="middle", font_weight=bold)
+        for actor, y in self.lane.items():
+            yield element("line", x1=40, x2=LANES_END, y1=y, y2=y, stroke=LINE)
+            yield words(2, y + 4, actor, 13, self.hue[actor].light, font_weight="650")
+
+    def instants(self) -> Iterator[str]:
+        for time, history in self.view["instants"].items():
+            seen = [entry for entry in history if entry[0] <= self.step and entry[1] is not None]
+            if not seen or (seen[-1][1][1] == "completed" and seen[-1][0] <= self.first):
+                continue
+            yield from self.instant(time, seen)
+
+    def instant(self, time: str, seen: list[list[Any]]) -> Iterator[str]:
+        action, state, completed, actor = seen[-1][1]
+        ended = state in ("completed", "crashed")
+        x1, x2, y = self.x(seen[0][0]), self.x(seen[-1][0] if ended else self.step), self.lane[actor]
+        hue = self.hue[actor].light
+        service = action != "deltacommit"
+        if service:
+            end = TOP + LANE * len(self.lane)
+            dashes = {"stroke": MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 3 1.5 3"}
+            yield element("line", x1=x1, x2=x1, y1=TOP - 2, y2=end, **dashes)
+            yield words(x1, TOP - 6, f"barrier t{time}", 11, INK, text_anchor="middle")
+        dash = {"stroke_dasharray": "3 5", "stroke_width": 2} if state != "completed" else {"stroke_width": 8}
+        yield element("line", x1=x1, x2=x2, y1=y, y2=y, stroke=hue, stroke_linecap="round", **dash)
+        yield element("circle", cx=x1, cy=y, r=6, fill=PAPER, stroke=hue, stroke_width=2.5)
+        yield words(x1 + (12 if service else 0), y - 12, f"t{time}", 11, INK, text_anchor="middle")
+        if state == "completed":
+            yield element("circle", cx=x2, cy=y, r=7, fill=hue)
+            yield words(x2, y - 12, f"t{completed}", 11, INK, text_anchor="middle")
+        if state == "crashed":
+            yield element("path", d=f"M{x2 - 5} {y - 5}l10 10m0 -10l-10 10", stroke=INK, stroke_width=2.5)
+        self.at[f"write {time}"] = (x2, y)
+        rows = [v[0][1][2] for n, v in self.view["files"].items() if n.startswith("log ") and f"/{time}." in n]
+        text = "compaction" if service else cells([row for each in rows for row in each])
+        yield words(x1 + 8, y + 22, text, 12, MUTED if service else INK, font_family=MONO)
+
+    # files
+
+    def files(self) -> Iterator[str]:
+        groups: dict[str, dict[int, list[tuple[str, list[Any]]]]] = {}
+        for name, history in self.view["files"].items():
+            value = value_at(history, self.step)
+            if value is not None:
+                kind, place = name.split(" ")
+                group, _, file = place.partition("/")
+                barrier = value[3] if kind == "log" else int(file)
+                groups.setdefault(group, {}).setdefault(barrier, []).append((name, value))
+        column = (WIDTH - FILES) / max(1, len(self.told["groups"])) - 12
+        self.at["bottom"] = (0, TOP)
+        for group, slices in groups.items():
+            x, y = FILES + int(group) * (column + 12), float(TOP - 12)
+            yield words(x, y - 8, self.told["groups"][int(group)], 11, MUTED)
+            for barrier in sorted(slices, reverse=True)[:6]:
+                yield from self.slice(x, y, column, (group, barrier), dict(slices[barrier]))
+                y += SLICE + (26 if barrier else 8)
+            self.at["bottom"] = (0, max(self.at["bottom"][1], y))
+
+    def slice(
+        self, x: float, y: float, width: float, place: tuple[str, int], parts: Mapping[str, list[Any]]
+    ) -> Iterator[str]:
+        group, barrier = place
+        name = f"slice {group}/{barrier}"
+        status, reason = parts.get(name, ["read", ""])
+        fill = "url(#hatch)" if status == "hidden" else PANEL
+        yield element("rect", x=x, y=y, width=width, height=SLICE, rx=6, fill=fill)
+        title = f"slice t{barrier}" if barrier else "slice before any barrier"
+        said = f"{reason} · {title}" if reason else title
+        back = 6.1 * len(said) + 16
+        yield element("rect", x=x + width - back, y=y + 5, width=back - 6, height=18, rx=3, fill=PANEL)
+        yield words(x + width - 12, y + 18, said, 11, INK, text_anchor="end")
+        self.at[name] = (x + width, y + SLICE - 10)
+        right = x + 10
+        for file in sorted((n for n in parts if n != name), key=lambda n: (not n.startswith("base"), n)):
+            yield from self.file(file, parts[file], right, y + 28)
+            right = self.at[f"{file} end"][0] + 10
+        if barrier:
+            line = y + SLICE + 13
+            yield element("line", x1=x, x2=x + width - 64, y1=line, y2=line, stroke=MUTED, stroke_width=1.5,
+                          stroke_dasharray="6 3 1.5 3")  # fmt: skip
+            yield words(x + width, line + 4, f"barrier t{barrier}", 11, INK, text_anchor="end")
+
+    def file(self, name: str, value: list[Any], x: float, y: float) -> Iterator[str]:
+        status, reason, rows = value[:3]
+        base = name.startswith("base")
+        time, _, version = name.rpartition("/")[2].partition(".")
+        hue = SERVICE if base else self.hue.get(self.actor_of(time), SERVICE)
+        solid = not base and status in ("read", "hidden")
+        text = (cells(rows) or "no rows") if status != "pending" or not base else f"base t{time}"
+        note = reason or (f"base t{time}" if base else f"t{time}.log.{version}")
+        width = max(8.0 * len(text), 6.0 * len(note)) + 22 + (80 if base else 0)
+        stroke = INK if base else hue.light
+        dashes = {"stroke_dasharray": "4 3"} if status == "pending" else {}
+        yield element("rect", x=x, y=y, width=width, height=44, rx=6, fill=hue.light if solid else PAPER,
+                      stroke=stroke, stroke_width=2 if base else 1.5, **dashes)  # fmt: skip
+        ink = hue.light_text if solid else INK
+        yield words(x + 10, y + 19, text, 13, ink, font_family=MONO, font_weight="650")
+        yield words(x + 10, y + 35, note, 10.5, ink)
+        self.at[name] = (x, y + 22)
+        self.at[f"{name} end"] = (x + width, y + 44)
+
+    # answers
+
+    def answers(self) -> Iterator[str]:
+        rows: list[dict[str, list[Any]]] = [{row[0]: row for row in each or []} for each in self.answer[:2]]
+        keys = sorted({key for each in rows for key in each}, key=lambda key: (key != self.told["key"], key))[:1]
+        for place, (title, answer) in enumerate(zip(("must answer", "reader got"), rows, strict=True)):
+            x = FILES + place * 272
+            yield words(x, 16, f"{title} · {self.told['reading']}", 12, INK, font_weight="600")
+            for key in keys:
+                _, value, time = answer.get(key, [key, None, None])
+                lost = key == self.told["key"]
+                edge = RED[0] if lost and place else INK if lost else LINE
+                yield element("rect", x=x, y=26, width=252, height=32, rx=5, fill="none", stroke=edge,
+                              stroke_width=2)  # fmt: skip
+                shown = "no row" if value is None else value
+                yield words(x + 12, 47, f"{key}   {shown}", 14, INK, font_family=MONO, font_weight="650")
+                if actor := self.actor_of(time):
+                    yield words(x + 240, 47, actor, 13, self.hue[actor].light, text_anchor="end", font_weight="650")
+                self.at[f"cell {place}"] = (x + 252, 42)
+
+    def thread(self) -> Iterator[str]:
+        if self.answer[2] is None:
+            return
+        story = self.view["stories"][self.answer[2]]
+        names = (f"write {story['instant']}", story["file"], story["stop"], "cell 1")
+        if any(name not in self.at for name in names):
+            return
+        (wx, wy), (fx, fy), (sx, sy), (cx, cy) = (self.at[name] for name in names)
+        edge, (ex, ey) = WIDTH + 10, self.at[f"{story['file']} end"]
+        if story["stop"].startswith("base"):
+            sx, sy = sx + 60, sy + 22
+            over = f"M{fx + 30} {fy - 22}C{fx + 30} {fy - 44} {sx} {sy + 24} {sx} {sy}M{sx} {sy + 6}H{edge}V{cy}H{cx}"
+        else:
+            over = f"M{(fx + ex) / 2} {ey}V{sy}H{edge}V{cy}H{cx}"
+        path = f"M{wx} {wy}C{wx + 70} {wy} {fx - 70} {fy} {fx} {fy}{over}"
+        yield element("path", d=path, fill="none", stroke=PAPER, stroke_width=6, opacity=0.8)
+        yield element("path", d=path, fill="none", stroke=RED[0], stroke_width=2.5)
+        for number, (x, y) in enumerate(((wx, wy), (fx, fy), (sx, sy), (cx, cy)), start=1):
+            yield element("circle", cx=x, cy=y, r=8.5, fill=RED[0], stroke=PAPER, stroke_width=1.5)
+            yield words(x, y + 3.8, str(number), 10.5, PAPER, text_anchor="middle", font_weight="700")

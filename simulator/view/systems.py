@@ -1,0 +1,36 @@
+"""What several systems read at each step of a trace, where the trace carries it: columns beside the model's answer.
+
+A step's ``observed`` may hold, per system, the read that the step showed, in the trace's own words:
+``{"engine": {"snapshot": ["k1: 2 w1.1 r1"]}, "hudi": {"snapshot": []}}``; or flat, for the one system it was found on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..trace import Trace
+
+READS = ("snapshot", "read", "rows")
+
+
+def systems_of(trace: Trace) -> list[dict[str, Any]]:
+    """``{"name", "answers": [[step, [[key, value or null]]]]}`` for each system; an answer holds until the next."""
+    found: dict[str, list[list[Any]]] = {}
+    for number, observed in enumerate(trace.observed, start=1):
+        for name, seen in observed.items():
+            if isinstance(seen, Mapping):
+                reads = [seen[read] for read in READS if read in seen]
+                if reads:
+                    found.setdefault(name, []).append([number, [_row(row) for row in reads[-1]]])
+    return [{"name": name, "answers": answers} for name, answers in found.items()]
+
+
+def _row(row: str | Sequence[Any]) -> list[Any]:
+    """``k1: 2 B r1`` (key, ordering value, value, requested time), or the same as a list; a delete has no value."""
+    if isinstance(row, str):
+        key, _, cells = row.rpartition(": ")
+        value = cells.split(" ", 1)[-1].rpartition(" ")[0]
+        return [key, None if value == "deleted" else value]
+    key, _, value = row[:3]
+    return [str(key), None if value is None else str(value)]
