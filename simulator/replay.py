@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from nbcc.model.promises import PROMISES
 
 from .crosscheck.disagreement import Disagreement
 from .crosscheck.history import History
-from .systems.registry import factory
+from .systems.registry import Factory, factory
 from .trace import Trace
 
 
@@ -60,7 +60,7 @@ def replay(trace: Trace, systems: Sequence[str] = ("model",)) -> ReplayReport:
     Raises:
         ValueError: a system is unknown, or the trace names a promise that does not exist.
     """
-    return ReplayReport(tuple(_outcome(trace, name) for name in systems))
+    return ReplayReport(tuple(play(trace, name, factory(name)) for name in systems))
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:
@@ -70,9 +70,10 @@ def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: s
     return PROMISES[promise].holds(model, before, step, after)
 
 
-def _outcome(trace: Trace, name: str) -> Outcome:
+def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None] = lambda history: None) -> Outcome:
+    """Play the trace on a system of this name, side by side with the model; ``ended`` sees a history that agreed."""
     model = Model(trace.world, trace.protocol)
-    system = factory(name)(trace.world, trace.protocol, trace.batches)
+    system = make(trace.world, trace.protocol, trace.batches)
     history = History(model, system, trace.batches)
     violated, stopped = "", 0
     reasons: tuple[str, ...] = ()
@@ -90,6 +91,7 @@ def _outcome(trace: Trace, name: str) -> Outcome:
                 violated = broken_promise(model, before, step, history.state, trace.promise) or ""
         else:
             history.finish()
+            ended(history)
     except Disagreement as found:
         disagreement = found
     finally:
