@@ -9,7 +9,8 @@ import pytest
 
 from nbcc import BadInput, NbccError, NotATable, Table, Unsupported
 
-from .bad_input import CREATIONS, OPERATIONS
+from .bad_creations import CREATIONS
+from .bad_operations import OPERATIONS
 from .table_samples import SCHEMA, batch, files, keys, make_table, state, tick
 
 

@@ -1,0 +1,219 @@
+"""Every table that is not made, and the sentence that says so, word by word."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+
+from nbcc import BadInput, Unsupported
+
+from .bad_operations import Refusal
+from .table_samples import SCHEMA
+
+CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
+    "no columns": (
+        {"schema": pa.schema([])},
+        Refusal(BadInput, "Asked to create a table, but its schema has no columns: give it some."),
+    ),
+    "a schema that is none": (
+        {"schema": {"id": "string"}},
+        Refusal(
+            BadInput, "Asked to create a table, but its schema is a dict: give a pyarrow Schema, a StructType or DDL."
+        ),
+    ),
+    "DDL without Spark": (
+        {"schema": "id STRING, ts BIGINT"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the columns 'id STRING, ts BIGINT', but there is no Spark session "
+            "to read DDL: give a pyarrow Schema.",
+        ),
+    ),
+    "a column name that Avro lacks": (
+        {"schema": SCHEMA.append(pa.field("a b", pa.string()))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column 'a b', but that is no name in Avro: use letters, digits and _.",
+        ),
+    ),
+    "a column of Hudi's": (
+        {"schema": SCHEMA.append(pa.field("_hoodie_x", pa.string()))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column '_hoodie_x', but _hoodie_ is for Hudi's own columns: rename it.",
+        ),
+    ),
+    "columns that differ in case": (
+        {"schema": SCHEMA.append(pa.field("A", pa.string()))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column 'A', but Spark takes it for another one: rename one of them.",
+        ),
+    ),
+    "a type that not all readers have": (
+        {"schema": SCHEMA.append(pa.field("u", pa.uint8()))},
+        Refusal(
+            Unsupported,
+            "Asked to store the column 'u', but readers of Hudi tables do not agree on the type uint8: use "
+            "boolean, int, long, float, double, string, binary, date, a UTC timestamp, decimal, array, map "
+            "or struct.",
+        ),
+    ),
+    "a timestamp without zone": (
+        {"schema": SCHEMA.append(pa.field("w", pa.timestamp("us")))},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with the column 'w', but it is timestamp[us], a timestamp without time "
+            "zone, with which hudi-rs cannot read the table at all: use a timestamp in UTC.",
+        ),
+    ),
+    "no record key": (
+        {"record_key": []},
+        Refusal(
+            BadInput,
+            "Asked to create a table without a record key, but rows need one to be updated: name its columns"
+            " in record_key.",
+        ),
+    ),
+    "a record key that is no column": (
+        {"record_key": "ID"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with record_key='ID', but its columns are id, part, ts, a: name one of these.",
+        ),
+    ),
+    "a record key twice": (
+        {"record_key": ["id", "id"]},
+        Refusal(
+            BadInput,
+            "Asked to create a table with record_key=['id', 'id'], but a column stands there twice: name each once.",
+        ),
+    ),
+    "a record key of an odd type": (
+        {"schema": SCHEMA.append(pa.field("f", pa.float64())), "record_key": "f"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with record_key='f', but that column is double: use a column of type "
+            "string, int or bigint.",
+        ),
+    ),
+    "two partition columns": (
+        {"partition_by": ["part", "a"]},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with partition_by=['part', 'a'], but releases of Hudi disagree on the "
+            "keys of tables with several partition columns: partition by one column.",
+        ),
+    ),
+    "a partition column of an odd type": (
+        {"schema": SCHEMA.append(pa.field("b", pa.bool_())), "partition_by": "b"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with partition_by='b', but that column is bool: use a column of type "
+            "string, int, bigint or date.",
+        ),
+    ),
+    "event time without ordering": (
+        {"ordering_fields": None},
+        Refusal(
+            BadInput,
+            "Asked to create a table that merges by event time, but it has no ordering column: name it in "
+            "ordering_fields, or use merge_mode='COMMIT_TIME_ORDERING'.",
+        ),
+    ),
+    "an ordering column that is none": (
+        {"ordering_fields": "tss"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with ordering_fields='tss', but its columns are id, part, ts, a: did "
+            "you mean 'ts'.",
+        ),
+    ),
+    "an ordering column without total order": (
+        {"schema": SCHEMA.append(pa.field("f", pa.float64())), "ordering_fields": "f"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with ordering_fields='f', but that column is double: use a column of "
+            "type int, bigint, date, timestamp, decimal or string, whose values every reader orders alike.",
+        ),
+    ),
+    "two ordering columns": (
+        {"ordering_fields": "ts,a"},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with ordering_fields=['ts', 'a'], but hudi-rs refuses several: order by"
+            " one column.",
+        ),
+    ),
+    "no buckets": (
+        {"buckets": 0},
+        Refusal(
+            BadInput,
+            "Asked to create a table with buckets=0, but that is no number of file groups: give a whole number from 1.",
+        ),
+    ),
+    "an unknown merge mode": (
+        {"merge_mode": "EVENT_TIME"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with merge_mode='EVENT_TIME', but there is no such mode: use "
+            "EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING.",
+        ),
+    ),
+    "copy on write": (
+        {"table_type": "COPY_ON_WRITE"},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with table_type='COPY_ON_WRITE', but writers that never wait for each "
+            "other need log files: use MERGE_ON_READ.",
+        ),
+    ),
+    "an unknown table type": (
+        {"table_type": "MERGE_ON_WRITE"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with table_type='MERGE_ON_WRITE', but there is no such type: use MERGE_ON_READ.",
+        ),
+    ),
+    "another concurrency mode": (
+        {"concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"},
+        Refusal(
+            Unsupported,
+            "Asked to create a table with concurrency_mode='OPTIMISTIC_CONCURRENCY_CONTROL', but this "
+            "release has no other mode than non-blocking: use NON_BLOCKING_CONCURRENCY_CONTROL.",
+        ),
+    ),
+    "an unknown concurrency mode": (
+        {"concurrency_mode": "NONE"},
+        Refusal(
+            BadInput,
+            "Asked to create a table with concurrency_mode='NONE', but there is no such mode: use "
+            "NON_BLOCKING_CONCURRENCY_CONTROL.",
+        ),
+    ),
+    "an unknown option": (
+        {"options": {"hoodie.logfile.maxsize": "5"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the option 'hoodie.logfile.maxsize', but there is no such option: "
+            "the nearest is 'hoodie.logfile.max.size'.",
+        ),
+    ),
+    "an unknown value of an option": (
+        {"options": {"hoodie.logfile.data.block.format": "orc"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with hoodie.logfile.data.block.format='orc', but that is no value of "
+            "this option: use parquet or avro.",
+        ),
+    ),
+    "a size that is none": (
+        {"options": {"hoodie.logfile.max.size": "1 GB"}},
+        Refusal(
+            BadInput,
+            "Asked to create a table with hoodie.logfile.max.size='1 GB', but that is no value of this "
+            "option: use a whole number of bytes.",
+        ),
+    ),
+}
