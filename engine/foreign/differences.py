@@ -127,4 +127,6 @@ def _hidden(context: Context, window: Window) -> Iterator[tuple[Group, frozenset
 
 
 def _newest_requested(files: Collection[WindowFiles]) -> str:
-    return max((file.requested for group in files for file in (*group.logs, *group.bases)), default="")
+    logs = (log.requested for group in files for log in group.logs)
+    bases = (base.requested for group in files for base in group.bases)
+    return max((*logs, *bases), default="")
