@@ -72,18 +72,18 @@ def command(
 def _save(found: Search, folder: Path) -> dict[str, Trace]:
     """The trace of every broken promise, saved where `replay` finds it. Only the table's model has traces."""
     from nbcc.model import Model
-    from nbcc.simulator import trace as traces
+    from nbcc.simulator.counterexample import counterexample
+    from nbcc.simulator.trace import save
 
     if not isinstance(found.system, Model):
         return {}
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
-    saved = {}
-    for name, promise in found.result.promises.items():
-        if promise.trace is not None:
-            told = promise.because or ""
-            saved[name] = traces.from_counterexample(found.system, promise.trace, name, told, found_by=by)
-            traces.save(saved[name], folder)
-    return saved
+    broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
+    told = {name: counterexample(found.system, path, name, found_by=by) for name, path in broken.items()}
+    # One interleaving may break several promises; it has one handle, and the file speaks of the first of them.
+    for trace in {trace.handle: trace for trace in reversed(told.values())}.values():
+        save(trace, folder)
+    return told
 
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:

@@ -1,0 +1,32 @@
+"""From what a search found to a trace that people read and systems replay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbcc.model import Model, Step
+
+from .replay import play
+from .shrink import realised, shortest_violation
+from .systems.registry import factory
+from .trace import Trace
+from .witness import witness
+
+
+def counterexample(model: Model, path: Sequence[Step], promise: str, found_by: str = "") -> Trace:
+    """The trace of a path whose last step breaks a promise: with rows that show it, and with what the model shows.
+
+    Of the interleavings of the same steps, the one with the fewest context switches is taken.
+    """
+    steps = shortest_violation(model, path, promise) or tuple(path)
+    named = realised(model, steps)
+    assert named is not None, "the search took these steps"
+    found = Trace(
+        world=model.world,
+        protocol=model.protocol,
+        steps=named,
+        batches=witness(model, steps),
+        promise=promise,
+        found_by=found_by,
+    )
+    return play(found, "model", factory("model")).trace
