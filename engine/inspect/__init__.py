@@ -6,5 +6,6 @@ from .counting import CountingStorage
 from .inventory import inspect
 from .redact import redacted
 from .report import Inventory
+from .why import Why, why
 
-__all__ = ["CountingStorage", "Inventory", "inspect", "redacted"]
+__all__ = ["CountingStorage", "Inventory", "Why", "inspect", "redacted", "why"]

@@ -1,0 +1,179 @@
+"""`nbcc why`: its answer is what the engine reads, for every key of every table; each reason is seen once."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nbcc.engine.errors import BadInput
+from nbcc.engine.inspect import Why, why
+from nbcc.engine.inspect.why_text import render
+from nbcc.engine.storage import Storage, open_storage
+from nbcc.engine.table import Table
+from nbcc.simulator.cli.main import run
+
+TABLES = Path(__file__).parents[1] / "tables"
+NAMES = sorted(path.stem for path in TABLES.glob("*.zip"))
+SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("v", pa.string())])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_answer_is_what_the_engine_reads(name: str, tmp_path: Path) -> None:
+    with zipfile.ZipFile(TABLES / f"{name}.zip") as archive:
+        archive.extractall(tmp_path)
+    table = Table.open(None, tmp_path / name)
+    storage = open_storage(tmp_path / name)
+    for time in (None, *[i.completed for i in table.timeline() if i.completed and i.action != "compaction"][1:2]):
+        rows = (table.snapshot() if time is None else table.as_of(time)).to_pylist()
+        read = {(row["_hoodie_record_key"], row["_hoodie_partition_path"]): row for row in rows}
+        for key in sorted({row["id"] for row in rows} | {"k0"})[:4]:
+            told = {(key, g.partition): g.row for g in why(storage, key, as_of=time).groups if g.row is not None}
+            assert told == {place: without_meta(row) for place, row in read.items() if place[0] == key}
+
+
+def without_meta(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: value for name, value in row.items() if not name.startswith("_hoodie_") or name == "_hoodie_is_deleted"
+    }
+
+
+def rows(*values: tuple[str, int, str]) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip(SCHEMA.names, value, strict=True)) for value in values], SCHEMA)
+
+
+def deletes(*values: tuple[str, int]) -> pa.Table:
+    return pa.Table.from_pylist([{"id": key, "ts": ts} for key, ts in values], SCHEMA.remove(2))
+
+
+def create(path: Path, **more: Any) -> tuple[Table, Storage]:
+    given: dict[str, Any] = {"record_key": "id", "ordering_fields": "ts", "buckets": 1, **more}
+    return Table.create(None, path, SCHEMA, **given), open_storage(path)
+
+
+def told(found: Why) -> list[tuple[str, str, str]]:
+    return [(line.kind, line.status, line.because) for group in found.groups for line in group.lines]
+
+
+def test_a_superseded_log_its_base_file_and_a_late_update(tmp_path: Path) -> None:
+    table, storage = create(tmp_path / "t")
+    table.upsert(rows(("k", 5, "a")))
+    plan = table.schedule_compaction()
+    assert plan is not None
+    table.upsert(rows(("k", 3, "late")))
+    waiting = why(storage, "k")
+    assert told(waiting) == [
+        ("log", "answers", "it has the greatest rank"),
+        ("log", "outranked", "event time: ts 3 is smaller than 5"),
+    ]
+    assert [line.slice for line in waiting.groups[0].lines] == [None, plan.requested]
+    table.run_compaction()
+    compacted = why(storage, "k")
+    assert told(compacted) == [
+        ("log", "superseded", f"the base file of barrier {plan.requested} stands for its slice"),
+        ("base", "answers", "it has the greatest rank"),
+        ("log", "outranked", "event time: ts 3 is smaller than 5"),
+    ]
+    assert waiting.groups[0].row == compacted.groups[0].row == {"id": "k", "ts": 5, "v": "a"}
+
+
+def test_a_kept_delete_answers_with_no_row(tmp_path: Path) -> None:
+    table, storage = create(tmp_path / "t")
+    table.upsert(rows(("k", 5, "a")))
+    table.delete(deletes(("k", 7)))
+    table.compact()
+    table.upsert(rows(("k", 6, "too old")))
+    found = why(storage, "k")
+    assert [(line.kind, line.record, line.status) for line in found.groups[0].lines] == [
+        ("log", "row", "superseded"),
+        ("log", "delete", "superseded"),
+        ("tombstone", "delete", "answers"),
+        ("log", "row", "outranked"),
+    ]
+    assert found.groups[0].row is None
+    assert found.groups[0].answer.startswith("no row: the delete in .00000000")
+
+
+def test_ties_go_to_the_later_completion(tmp_path: Path) -> None:
+    table, storage = create(tmp_path / "t")
+    table.upsert(rows(("k", 5, "a")))
+    second = table.upsert(rows(("k", 5, "b")))
+    assert told(why(storage, "k"))[0] == (
+        "log", "outranked", f"event time: ts is 5 in both, and the answer was completed later, at {second.completed}"
+    )  # fmt: skip
+    commit_time, there = create(tmp_path / "c", ordering_fields=None, merge_mode="COMMIT_TIME_ORDERING")
+    commit_time.upsert(rows(("k", 5, "a")))
+    second = commit_time.upsert(rows(("k", 1, "b")))
+    assert told(why(there, "k")) == [
+        ("log", "outranked", f"commit time: the answer was completed later, at {second.completed}"),
+        ("log", "answers", "it has the greatest rank"),
+    ]
+
+
+def test_what_no_read_sees_is_shown_with_the_reason(tmp_path: Path) -> None:
+    table, storage = create(tmp_path / "t")
+    first = table.upsert(rows(("k", 1, "a")))
+    second = table.upsert(rows(("k", 2, "b")))
+    [before] = why(storage, "k", as_of=first.completed).groups
+    assert before.row == {"id": "k", "ts": 1, "v": "a"}
+    assert [(line.status, line.because) for line in before.lines][1] == (
+        "hidden", f"its instant {second.requested} completed at {second.completed}, after the time asked for"
+    )  # fmt: skip
+    log = next(entry.path for entry in storage.list("") if entry.path.startswith(".00000000"))
+    dead = log.replace(log.split("_")[1].split(".")[0], "20200101000000000")
+    storage.put_if_absent(dead, storage.get(log))
+    storage.put_if_absent(dead.replace("log.1", "log.2"), b"torn")
+    assert told(why(storage, "k"))[-1] == (
+        "log", "hidden", "no timeline knows its instant 20200101000000000, so that it never completed"
+    )  # fmt: skip
+
+
+def test_only_the_bucket_of_the_key_is_opened(tmp_path: Path) -> None:
+    table, storage = create(tmp_path / "t", record_key=["id", "ts"], buckets=8)
+    table.upsert(rows(*((f"k{i}", i, "a") for i in range(50))))
+
+    class Watched:
+        opened: list[str] = []  # noqa: RUF012
+        url = storage.url
+
+        def list(self, prefix: str) -> Any:
+            return storage.list(prefix)
+
+        def get(self, path: str) -> bytes:
+            if not path.startswith(".hoodie"):
+                self.opened.append(path)
+            return storage.get(path)
+
+    found = why(Watched(), "id:k7,ts:7")  # type: ignore[arg-type]
+    assert found.groups[0].row == {"id": "k7", "ts": 7, "v": "a"}
+    assert len(Watched.opened) == 1
+    for wrong in ("k7", "id:k7", "id:k7,ts:seven"):
+        with pytest.raises(BadInput, match="keys of this table are spelled id:<string>,ts:<int64>"):
+            why(storage, wrong)
+
+
+def test_the_partition_must_exist(tmp_path: Path) -> None:
+    table, storage = create(tmp_path / "t", partition_by="v")
+    table.upsert(rows(("k", 1, "a"), ("k", 2, "b")))
+    assert [group.partition for group in why(storage, "k").groups] == ["v=a", "v=b"]
+    assert [group.partition for group in why(storage, "k", "v=b").groups] == ["v=b"]
+    with pytest.raises(BadInput, match="the table has v=a, v=b"):
+        why(storage, "k", "v=c")
+
+
+def test_the_command(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    table, storage = create(tmp_path / "t")
+    table.upsert(rows(("k", 1, "a")))
+    assert run(["why", str(tmp_path / "t"), "k"]) == 0
+    assert capfd.readouterr().out == render(why(storage, "k")) + "\n"
+    assert run(["why", str(tmp_path / "t"), "k", "--json"]) == 0
+    answered = json.loads(capfd.readouterr().out)
+    assert answered["groups"][0]["row"] == {"id": "k", "ts": 1, "v": "a"}
+    assert [line["status"] for line in answered["groups"][0]["files"]] == ["answers"]
+    assert run(["why", str(tmp_path / "t"), "nobody"]) == 0
+    assert "no file holds it" in capfd.readouterr().out
+    assert run(["why", str(tmp_path / "nothing"), "k"]) == 2
