@@ -1,7 +1,7 @@
 """Reads as definitions: what a snapshot, as-of, read-optimised, incremental or change read takes of a file group.
 
-    as of T           the newest slice whose barrier is not after T: its base file and its logs that stand at T. While
-                      the base file is not there yet: the slice before it, and this slice's logs
+    as of T           the newest slice whose base file stands at T, and every log that stands at T from there on: those
+                      in slices of pending plans, too
     snapshot          the same with everything that stands
     read-optimised    the newest base file, without logs
     (after, until]    the logs of the writes whose time lies in the window, merged among themselves
@@ -13,6 +13,7 @@ there as of T is cut by strictly smaller completion, the promise is at or before
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import inf
 from typing import Literal
@@ -72,13 +73,30 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
         if completed and stands(plan.requested, completed, time, protocol)
     }
     writes: tuple[Write, ...] = ()
-    for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
-        if barrier is not None and barrier > time:
-            continue
+    for barrier, members in _newest_first(table, group, time, protocol):
         writes += standing(members, time, protocol)
         if barrier in files:
             return _fold_of(table, group, barrier, writes, protocol)
     return _fold_of(table, group, None, writes, protocol)
+
+
+def _newest_first(
+    table: Table, group: int, time: float, protocol: Protocol
+) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+    """The slices that a read as of `time` looks at, newest first.
+
+    By completion times that is all of them: what stands lies before every later barrier anyway. By requested times the
+    slices that begin after `time` are left alone, with the late logs in them; a plan made after `time` is no barrier
+    as long as its base file is not there, and the slice without barrier begins with its earliest log (RFC-66,
+    get_file_slice_barriers). So hudi-rs 0.5.0 answers on tables that Hudi wrote.
+    """
+    if protocol.as_of_axis == "requested":
+        kept = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
+        table = Table(table.writes, tuple(p for p, _ in kept), tuple(done for _, done in kept))
+    for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
+        begin = barrier if barrier is not None else members[0].requested if members else 0
+        if protocol.as_of_axis == "completion" or begin <= time:
+            yield barrier, members
 
 
 def read_optimized(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
