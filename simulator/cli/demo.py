@@ -1,0 +1,146 @@
+"""`nbcc demo`: the two-minute tour on real Spark."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import debug_option, users_words
+from .outcome import Exit, gravest
+
+if TYPE_CHECKING:
+    from nbcc.model import World
+    from nbcc.simulator.demo import Theatre
+    from nbcc.simulator.trace import Trace
+
+    from .search import Search
+
+WORLD = "demo"
+TESTED = "requested-time-slicing"
+
+
+@click.command(short_help="Two minutes: two writers, a compactor, and how one setting loses a row.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Folder for the tables and the trace.  [default: a new temporary one]")  # fmt: skip
+@click.option("--world", default=WORLD, show_default=True, help="Name or .toml file of the world.")
+@click.option("--protocol", default=TESTED, show_default=True, help="The setting that act 3 puts to the test.")
+@debug_option
+def command(*, out: Path | None, world: str, protocol: str) -> Exit:
+    """A tour on real Spark, in four acts.
+
+    \b
+      1  Two writers and a compactor, interleaved at random, write a genuine Apache Hudi table. The model must agree
+         after every step, and hudi-rs must read the rows that the model predicts.
+      2  Every interleaving of the world under the default setting: no row is lost, up to the bound.
+      3  The same under a setting that is put to the test: the shortest interleaving that loses a row, if there is one.
+      4  That interleaving on Spark: the row is lost; under the default setting the same steps keep it.
+
+    No step is written down in advance. Exit code 0 when everything is as the model says it must be.
+
+    \b
+    Examples:
+      nbcc demo
+      nbcc demo --out tour
+      nbcc demo --protocol default          the fault taken out: no loss to be found
+    """
+    from nbcc.simulator import specs
+
+    with users_words():
+        bounds = specs.world(world)
+        specs.protocol(protocol)
+    place = out or Path(tempfile.mkdtemp(prefix="nbcc-demo-"))
+    with _theatre(place) as theatre:
+        outcomes = [_agreement(theatre, bounds), _search(2, world, "default")[0]]
+        found_out, found = _search(3, world, protocol)
+        outcomes += [found_out] if found is None else [_on_spark(theatre, found)]
+    return gravest(outcomes)
+
+
+@contextlib.contextmanager
+def _theatre(out: Path) -> Iterator[Theatre]:
+    from nbcc.engine.spark.session import session
+    from nbcc.simulator.demo import Theatre
+
+    _progress("starting Spark")
+    out.mkdir(parents=True, exist_ok=True)
+    spark = session("nbcc demo", log=out / "spark.log")
+    try:
+        yield Theatre(spark, out)
+    finally:
+        spark.stop()
+
+
+def _agreement(theatre: Theatre, world: World) -> Exit:
+    from nbcc.simulator.demo import random_interleaving
+    from nbcc.simulator.view.text import render
+
+    click.echo("1. Two writers and a compactor on Spark, interleaved at random\n")
+    trace = random_interleaving(world)
+    _progress(f"{len(trace.steps)} steps on Spark")
+    outcome, tally = theatre.agreement(trace, "agreement")
+    click.echo(render(outcome.trace))
+    click.echo()
+    if outcome.verdict != "AGREED":
+        click.echo(outcome.sentence)
+        return Exit.VIOLATED
+    click.echo(f"   model and Spark agreed after each of {len(trace.steps)} steps and on every read at the end")
+    for what in tally.skipped:
+        click.echo(f"   not compared: {what}")
+    return Exit.AGREES
+
+
+def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
+    """One exhaustive search for a lost row; the counterexample, if there is one."""
+    from nbcc.simulator.counterexample import counterexample
+    from nbcc.simulator.demo import LOSS
+
+    from .search import search
+
+    click.echo(f"\n{act}. Every interleaving of the world {world} under {protocol}\n")
+    found: Search = search(world, protocol, [LOSS])
+    promise = found.result.promises[LOSS]
+    click.echo(f"   {promise.verdict}  {LOSS}  {found.result.bound}")
+    if promise.trace is None:
+        if promise.because:
+            click.echo(f"   {promise.because}")
+        else:
+            click.echo(f"   no interleaving loses a row, up to depth {found.result.depth}")
+        return Exit.UNDETERMINED if promise.because else Exit.AGREES, None
+    return Exit.AGREES, counterexample(found.system, promise.trace, LOSS, f"nbcc explore {world} --protocol {protocol}")
+
+
+def _on_spark(theatre: Theatre, found: Trace) -> Exit:
+    """The counterexample on Spark, under its own setting and under the default; the trace is saved."""
+    from nbcc.model import Protocol
+    from nbcc.simulator.demo import last_snapshot, under
+    from nbcc.simulator.trace import save
+    from nbcc.simulator.view.text import render
+
+    click.echo()
+    click.echo(render(found))
+    click.echo("\n4. The same steps on Spark\n")
+    _progress(f"{len(found.steps)} steps on Spark, twice")
+    lost = theatre.play(found, "lost")
+    kept = theatre.play(under(found, Protocol()), "kept")
+    for setting, outcome in (("this setting", lost), ("default", kept)):
+        rows = ", ".join(last_snapshot(outcome.trace)) or "no rows"
+        click.echo(f"   under {setting:12}  {outcome.verdict:8}  the last snapshot has {rows}")
+    as_expected = lost.fits and lost.same and lost.verdict == "VIOLATED" and kept.fits and kept.verdict == "AGREED"
+    if not as_expected:
+        click.echo(f"\n   {lost.sentence}\n   {kept.sentence}")
+    path = save(found, theatre.out / "traces")
+    click.echo(f"\n   tables  {theatre.out}\n   trace   {path}")
+    click.echo(f"   again   nbcc replay {path} --on spark")
+    return Exit.AGREES if as_expected else Exit.VIOLATED
+
+
+def _progress(what: str) -> None:
+    """What takes a while is said on standard error, where somebody watches."""
+    if sys.stderr.isatty():
+        click.echo(f"({what})", err=True)

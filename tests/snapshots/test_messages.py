@@ -1,0 +1,63 @@
+"""What a mistake of the user's is answered with: one message, nothing on standard output, exit code 2."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.cli.outcome import Exit
+from tests.snapshots.golden import matches
+
+ROOT = Path(__file__).parents[2]
+MISTAKES = (
+    "explore",
+    "explore dmo",
+    "explore missing.toml",
+    "explore broken.toml",
+    "explore unknown_field.toml",
+    "explore demo --protocol requested-slicing",
+    "explore demo --protocol odd.toml",
+    "explore demo --promise SNAPSHOT",
+    "explore two_phase_commit_3 --promise SNAP",
+    "explore demo --max-states none",
+    "check demos",
+    "check two_phase_commit_3",
+    "check demo --on engin",
+    "check demo --on missing.module:factory",
+    "check demo --time soon",
+    "replay 123456",
+    "replay not_json.json",
+    "replay no_trace.json",
+    "replay old.json",
+    "list words",
+    "demo --protocol requested",
+    "explian SNAP",
+)
+FILES = {
+    "broken.toml": "format = 1\n[actors\n",
+    "unknown_field.toml": "format = 1\n[limits]\ncompaction = 1\n",
+    "odd.toml": "format = 1\nslicing = 'completed'\n",
+    "not_json.json": "{",
+    "no_trace.json": '{"format": 1}',
+    "old.json": '{"format": 0}',
+}
+
+
+def test_mistakes_are_answered_as_they_were(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        Path(name).write_text(text, encoding="utf-8")
+    told = []
+    for mistake in MISTAKES:
+        code = run(mistake.split())
+        out, err = capsys.readouterr()
+        assert code == Exit.BAD_INPUT, (mistake, err)
+        assert out == "", mistake
+        told.append(f"$ nbcc {mistake}\n{err}")
+    text = re.sub(r"known: .*", "known: ...", "\n".join(told))  # a new name is no new message
+    matches("mistakes.txt", text.replace(str(ROOT), "<nbcc>"))
