@@ -6,6 +6,7 @@ cannot be removed again, so one is installed on first use and does nothing for t
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from typing import Any, Protocol
 _WATCHED: dict[int, Watched] = {}
 _INSIDE: set[int] = set()
 _INSTALLED = threading.Lock()
+_PY4J = f"{os.sep}py4j{os.sep}"
 _IMPORTERS = ("<frozen importlib._bootstrap>", "<frozen importlib._bootstrap_external>", "<frozen zipimport>")
 
 FORBIDDEN = frozenset(
@@ -64,16 +66,18 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
         return
     me = threading.get_ident()
     owner = _WATCHED.get(me)
-    if owner is None or me in _INSIDE or _importing():
+    if owner is None or me in _INSIDE or _exempt():
         return
     what = ", ".join(repr(argument) for argument in arguments[:2])
     raise LeakOutsideSeams(f"{owner.actor} called {event}({what}) outside the seams of its context")
 
 
-def _importing() -> bool:
+def _exempt() -> bool:
+    """Whether an import asks, or Spark's driver talking to its JVM, which is the engine's own process."""
     frame = sys._getframe(2)
     while frame is not None:
-        if frame.f_code.co_filename in _IMPORTERS:
+        file = frame.f_code.co_filename
+        if file in _IMPORTERS or _PY4J in file:
             return True
         frame = frame.f_back  # type: ignore[assignment]
     return False

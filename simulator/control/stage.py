@@ -30,16 +30,15 @@ class Stage:
         self.patience = patience
         self._started: dict[str, int] = {}
 
-    def start(self, actor: str, operation: Callable[[Handle], object]) -> tuple[Task, Handle]:
+    def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
         """Set up an operation of an actor, in front of its first call. It runs when the task is told to.
 
         Handles are made anew for each operation, so that one which outlives a crash stays dead.
         """
         number = self._started[actor] = self._started.get(actor, 0) + 1
         handle = Handle(self, actor, number)
-        task = Task(actor, lambda: operation(handle), self.patience)
-        handle.task = task
-        return task, handle
+        handle.task = Task(actor, lambda: operation(handle), self.patience)
+        return handle
 
 
 class Handle:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nbcc.engine.storage import Entry, NotFound, Storage
@@ -54,13 +53,6 @@ class MemoryStorage:
         """Remove the object; an absent one is fine."""
         if self.objects.pop(path, None) is not None:
             self.changes += 1
-
-    def write_to(self, folder: Path) -> None:
-        """Copy every object to a file below the folder, for readers that need real files."""
-        for path, data in self.objects.items():
-            target = folder / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(data)
 
 
 class ControlledStorage:

@@ -10,13 +10,14 @@ from pathlib import Path
 from nbcc.model import Model, Protocol, World
 
 from .. import trace as traces
-from ..schedule import Choose, Pct, Random, Schedule, Swarm
+from ..schedule import Choose, Coarse, Pct, Random, Schedule, Swarm
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
 from .disagreement import Disagreement
 from .draws import draw_batches, draw_world
 from .history import History
 from .mapping import MAPPING, Row
+from .readers import Reader, standard_readers
 from .report import CheckReport, Tally
 
 Factory = Callable[[World, Protocol, traces.Batches], System]
@@ -37,8 +38,7 @@ class Setting:
     protocol: Protocol = field(default_factory=Protocol)
     world: World | None = None
     mapping: Sequence[Row] = field(default_factory=lambda: MAPPING)
-    wrap: Callable[[Schedule], Schedule] = lambda schedule: schedule
-    after: Callable[[History], None] | None = None  # a further comparison once a history has ended
+    readers: Sequence[Reader] = field(default_factory=standard_readers)  # others who read the table at the end
     model: Callable[[World, Protocol], Model] = Model
     found_by: str = ""
 
@@ -63,14 +63,16 @@ class Check:
         pinned = world == PINNED and setting.model is Model
         model = pinned_model(setting.protocol) if pinned else setting.model(world, setting.protocol)
         batches = draw_batches(choose, world)
-        schedule = setting.wrap(list(SCHEDULES.values())[choose(len(SCHEDULES))]())
+        schedule = list(SCHEDULES.values())[choose(len(SCHEDULES))]()
         system = setting.factory(world, setting.protocol, batches)
+        if coarse := getattr(system, "coarse", ()):
+            schedule = Coarse(schedule, coarse)
         history = History(model, system, batches, setting.mapping)
         try:
             overlapped = self._steps(history, schedule, choose, pinned)
             history.finish()
-            if setting.after is not None:
-                setting.after(history)
+            for reader in setting.readers:
+                reader(history, self.tally)
         except Disagreement as disagreement:
             self.disagreed = trace_of(history, batches, disagreement, setting.found_by)
             raise

@@ -74,10 +74,15 @@ class History:
 
     def finish(self) -> None:
         """Compare every read that the history makes possible, and ask the system for complaints of its own."""
-        for query in final_queries(self._seen.get("timeline", ())):
+        for query in final_queries(self.timeline):
             self._compare_rows(query)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self._compare("segments that are not atomic", (), tuple(complaints()))
+
+    @property
+    def timeline(self) -> tuple[Any, ...]:
+        """``(action, state, requested, completed)`` of every instant now."""
+        return self._seen.get("timeline", ())
 
     @property
     def written(self) -> set[tuple[str, int]]:
@@ -87,7 +92,7 @@ class History:
     @property
     def compaction_overlaps_write(self) -> bool:
         """Whether a compaction and a write are pending now."""
-        pending = {action for action, _, _, completed in self._seen.get("timeline", ()) if completed is None}
+        pending = {action for action, _, _, completed in self.timeline if completed is None}
         return {"compaction", "deltacommit"} <= pending
 
     # one step on the system

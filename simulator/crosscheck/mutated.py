@@ -33,4 +33,3 @@ def setting_of(mutant: Mutant, setting: Setting) -> Setting:
 
         return replace(setting, model=broken_model)
     return setting
-

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .coarse import Coarse
 from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
 from .replay import Replay
 from .swarm import Swarm
 
-__all__ = ["Choose", "Pct", "Random", "Replay", "Schedule", "Swarm"]
+__all__ = ["Choose", "Coarse", "Pct", "Random", "Replay", "Schedule", "Swarm"]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any, Final
 
 import pyarrow as pa
@@ -13,11 +16,12 @@ from nbcc.engine.config import to_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.tasks import AnyRead
 from nbcc.engine.jobs import InProcessJobs, Jobs, ReadTask
-from nbcc.engine.names import Names, bucket_of
+from nbcc.engine.names import bucket_of
 from nbcc.engine.opening import PROPERTIES
 from nbcc.engine.properties import encode_properties
 from nbcc.engine.rules import Rules
 from nbcc.engine.storage import Storage
+from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
 
 from ..control.calls import Call, parsed
@@ -34,6 +38,8 @@ _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis"
                  "incremental_axis": "incremental_by"}  # fmt: skip
 """Where model and engine call the same choice by different names."""
 
+MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
+
 
 def rules_of(protocol: Protocol) -> Rules:
     """The engine's rules for a protocol of the model."""
@@ -43,7 +49,7 @@ def rules_of(protocol: Protocol) -> Rules:
 
 
 class EngineSystem:
-    """A table in memory, its actors in threads. ``rules`` are the engine's where they shall differ from the protocol's."""
+    """A table in memory, its actors in threads. ``rules`` are the engine's where they differ from the protocol's."""
 
     name = "engine"
 
@@ -64,7 +70,7 @@ class EngineSystem:
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, Any]] = {}
         self.stage.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
-        self._looking = self._nobodys_context()
+        self._looking = self.nobodys_context()
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
         if operation not in self._operations:
@@ -77,9 +83,9 @@ class EngineSystem:
         if "instant" in arguments:
             arguments["instant"] = instant_of(arguments["instant"])
         arguments.pop("seen", None)
-        task, handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
-        self._tasks.append(task)
-        return EngineOperation(self, operation, task, handle)
+        handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
+        self._tasks.append(handle.task)
+        return self.operation(operation, handle)
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """The lock of a dead holder is free again."""
@@ -88,6 +94,17 @@ class EngineSystem:
         self.stage.step += 1
         self.stage.lock.expire()
         return {}
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """The table as files, for readers of their own, as long as the context lasts."""
+        with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
+            folder = Path(name)
+            for entry in self.stage.storage.list(""):
+                target = folder / entry.path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(self.stage.storage.get(entry.path))
+            yield folder
 
     def complaints(self) -> list[str]:
         """Segments of the history that others could have seen half done."""
@@ -98,11 +115,15 @@ class EngineSystem:
         for task in self._tasks:
             task.crash()
 
-    # what an actor is given; another runner of the data phase overrides these two
+    # what an actor is given; another runner of the data phase overrides these
 
-    def jobs(self, storage: Storage, names: Names) -> Jobs:
-        """The runner of a data phase: in the caller's own thread, every file a call of its storage."""
-        return InProcessJobs(storage, names)
+    def operation(self, name: str, handle: Handle) -> EngineOperation:
+        """The steps of an operation that has been set up."""
+        return EngineOperation(self, name, handle)
+
+    def actors_jobs(self, handle: Handle) -> Jobs:
+        """The runner of an actor's data phase: in the actor's own thread, every file a call of its storage."""
+        return InProcessJobs(handle.storage, handle.names)
 
     def data(self, table: pa.Table) -> Any:
         """A batch in the runner's own kind of rows."""
@@ -110,8 +131,13 @@ class EngineSystem:
 
     def context(self, handle: Handle) -> Context:
         """All that an operation of an actor is given."""
-        jobs = self.jobs(handle.storage, handle.names)
+        jobs = self.actors_jobs(handle)
         return Context(handle.storage, handle.lock, handle.clock, handle.names, jobs, self.rules)
+
+    def nobodys_context(self) -> Context:
+        """For the harness's own reads: real storage and jobs, and nothing that a read of a settled time may need."""
+        none: Any = None
+        return Context(self.stage.storage, none, none, none, Remembering(self.stage.storage), self.rules)
 
     # what can be observed: the same operations, by nobody in particular
 
@@ -152,12 +178,6 @@ class EngineSystem:
     def _look(self, operation: str, **arguments: Any) -> Any:
         return self._operations[operation].run(self._looking, self.config, **arguments)
 
-    def _nobodys_context(self) -> Context:
-        """For the harness's own reads: real storage and jobs, and nothing that a read of a settled time may need."""
-        none: Any = _NoSeam()
-        jobs = Remembering(self.jobs(self.stage.storage, none))
-        return Context(self.stage.storage, none, none, none, jobs, self.rules)
-
     def _remembered(self, name: str, compute: Callable[[], Any]) -> Any:
         """What depends on stored objects alone is computed anew only when one was put or deleted."""
         changes = getattr(self.stage.storage, "changes", None)
@@ -178,77 +198,76 @@ class EngineSystem:
 class EngineOperation:
     """One operation of the engine in its thread."""
 
-    def __init__(self, system: EngineSystem, name: str, task: Task, handle: Handle) -> None:
-        self._system, self._name, self._task, self._handle = system, name, task, handle
+    def __init__(self, system: EngineSystem, name: str, handle: Handle) -> None:
+        self.system, self.name, self.handle, self.task = system, name, handle, handle.task
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        row = self._system.rows_by_action[action]
-        if self._task.finished and row.ends_after != RETURN:  # what returns may have had nothing more to ask for
-            raise CannotStep(f"{self._name} of {self._task.actor} has already returned")
         if "seen" in args:
-            self._handle.shows = _only(args["seen"])
-        calls = self._run(row)
-        self._system.stage.step += 1
-        if row.ends_after != RETURN:
-            ended_by = next((call for call in calls if call.text == row.ends_after), None)
-            if ended_by is None:
-                raise CannotStep(f"{self._name} of {self._task.actor} returned without {row.ends_after}")
-            return self._observed(ended_by)
-        if isinstance(self._task.result, pa.Table):
-            return {"rows": from_rows(self._system.plain(self._task.result), Query("snapshot"))}
-        return {}
+            self.handle.shows = _only(args["seen"])
+        return self.segment(self.system.rows_by_action[action])
 
     def crash(self) -> None:
-        self._system.stage.step += 1
-        self._task.crash()
+        self.system.stage.step += 1
+        self.task.crash()
 
-    def _run(self, row: Row) -> list[Call]:
+    def segment(self, row: Row) -> Mapping[str, Any]:
+        """Run to the end of a row's segment; what was observed is in the name of the object that the last call put."""
+        who = f"{self.name} of {self.task.actor}"
+        if self.task.finished and row.ends_after != RETURN:  # what returns may have had nothing more to ask for
+            raise CannotStep(f"{who} has already returned")
+        calls = self._run(row, who)
+        self.system.stage.step += 1
+        if row.ends_after == RETURN:
+            return self._returned()
+        ended_by = next((call for call in calls if call.text == row.ends_after), None)
+        if ended_by is None:
+            raise CannotStep(f"{who} returned without {row.ends_after}")
+        return self._observed(ended_by)
+
+    def _run(self, row: Row, who: str) -> list[Call]:
         try:
-            calls = self._task.run(row.ends_after, row.also)
+            calls = self.task.run(row.ends_after, row.also)
         except (ActorBlocked, ActorSilent) as error:
             raise CannotStep(str(error)) from error
-        if (failed := self._task.error) is not None:
-            what = f"{type(failed).__name__}: {failed}"
-            raise CannotStep(f"{self._name} of {self._task.actor} failed: {what}") from failed
+        if (failed := self.task.error) is not None:
+            raise CannotStep(f"{who} failed: {type(failed).__name__}: {failed}") from failed
         return calls
+
+    def _returned(self) -> Mapping[str, Any]:
+        answer = self.task.result
+        if answer is None or isinstance(answer, Instant):
+            return {}
+        return {"rows": from_rows(self.system.plain(answer), Query("snapshot"))}
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)
         told: dict[str, Any] = {}
         if "file" in name:
-            told["group"] = self._system.group(name.get("partition", ""), name["file"])
+            told["group"] = self.system.group(name.get("partition", ""), name["file"])
         if "version" in name:
             told["version"] = int(name["version"])
         return told
 
 
-class Remembering:
-    """Runs each read of a file slice once: its files never change, so neither do its rows. For the harness's reads."""
+class Remembering(InProcessJobs):
+    """Reads each file slice once: its files never change, so neither do its rows. For the harness's own reads."""
 
-    def __init__(self, jobs: Any) -> None:
-        self._jobs = jobs
+    def __init__(self, storage: Storage) -> None:
+        none: Any = None
+        super().__init__(storage, none)
         self._found: dict[Any, pa.Table] = {}
 
-    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
-        if not isinstance(self._jobs, InProcessJobs):
-            return self._jobs.read(tasks, schema)
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> pa.Table:
         parts = [self._read(task, schema) for task in tasks]
         return pa.concat_tables(parts) if parts else schema.empty_table()
 
     def _read(self, task: AnyRead, schema: pa.Schema) -> pa.Table:
         if not isinstance(task, ReadTask):
-            return self._jobs.read([task], schema)
+            return super().read([task], schema)
         key = (task.base, task.tombstones, task.logs)
         if key not in self._found:
-            self._found[key] = self._jobs.read([task], schema)
+            self._found[key] = super().read([task], schema)
         return self._found[key]
-
-
-class _NoSeam:
-    """Stands where the harness's own reads must not need anything: a lock, a clock, names."""
-
-    def __getattr__(self, name: str) -> Any:
-        raise AssertionError(f"a read of a settled time needs no {name}")
 
 
 def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:

@@ -44,4 +44,12 @@ def _engine(world: World, protocol: Protocol, batches: Batches) -> System:
     return EngineSystem(world, protocol)
 
 
-_OURS: dict[str, Factory] = {"model": _model, "engine": _engine}
+def _spark(world: World, protocol: Protocol, batches: Batches) -> System:
+    from nbcc.engine.spark.session import session
+
+    from .spark import SparkSystem
+
+    return SparkSystem(world, protocol, spark=session())
+
+
+_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "spark": _spark}

@@ -34,7 +34,7 @@ def writes(handle: Handle) -> str:
 
 def test_every_call_is_a_point() -> None:
     stage = Stage()
-    task, _ = stage.start("w1", writes)
+    task = stage.start("w1", writes).task
     seen = []
     for call in ("clock.take", "put log", "lock.acquire", "put deltacommit", "lock.release"):
         seen += [call.text for call in task.run(call)]
@@ -46,7 +46,7 @@ def test_every_call_is_a_point() -> None:
 
 def test_a_segment_ends_in_front_of_the_next_call() -> None:
     stage = Stage()
-    task, _ = stage.start("w1", writes)
+    task = stage.start("w1", writes).task
     assert [call.text for call in task.run("put log")] == ["clock.take", "put log"]
     assert task.pending is not None
     assert task.pending.text == "lock.acquire"
@@ -62,15 +62,15 @@ def test_calls_that_also_belong_to_the_segment_are_taken_along() -> None:
             handle.storage.put_if_absent(LOG.replace("log.1", f"log.{version}"), b"")
         handle.clock.take()
 
-    task, _ = stage.start("w1", three_logs)
+    task = stage.start("w1", three_logs).task
     assert len(task.run("put log", also=("put log",))) == 3
     assert not task.finished
 
 
 def test_a_lock_that_is_held_parks_the_actor() -> None:
     stage = Stage()
-    first, _ = stage.start("w1", writes)
-    second, _ = stage.start("w2", writes)
+    first = stage.start("w1", writes).task
+    second = stage.start("w2", writes).task
     first.run("lock.acquire")
     second.run("put log")
     with pytest.raises(ActorBlocked, match="w2 waits"):
@@ -94,7 +94,7 @@ def test_a_crash_cannot_reach_the_table_any_more() -> None:
             unwound.set()
             handle.storage.delete(LOG)
 
-    task, _ = stage.start("w1", tidies_up)
+    task = stage.start("w1", tidies_up).task
     task.run("put log")
     task.crash()
     assert unwound.is_set()
@@ -113,7 +113,7 @@ def test_a_silent_actor_is_reported_with_its_stack() -> None:
         handle.clock.take()
         gate.wait()
 
-    task, _ = stage.start("w1", hangs_here)
+    task = stage.start("w1", hangs_here).task
     with pytest.raises(ActorSilent, match=r"(?s)w1 was silent for 0.05 s \(last call: clock.take\).*hangs_here"):
         task.run(RETURN)
     gate.set()
@@ -132,7 +132,7 @@ def test_a_silent_actor_is_reported_with_its_stack() -> None:
 )
 def test_io_outside_the_seams_fails_with_the_actors_name(name: str, leak: object, tmp_path: Path) -> None:
     stage = Stage()
-    task, _ = stage.start("w1", lambda handle: leak(tmp_path))  # type: ignore[operator]
+    task = stage.start("w1", lambda handle: leak(tmp_path)).task  # type: ignore[operator]
     task.run(RETURN)
     assert isinstance(task.error, LeakOutsideSeams)
     assert "w1 called" in str(task.error)
@@ -146,7 +146,7 @@ def test_imports_are_no_leak() -> None:
     def imports(handle: Handle) -> None:
         import colorsys  # noqa: F401
 
-    task, _ = Stage().start("w1", imports)
+    task = Stage().start("w1", imports).task
     task.run(RETURN)
     assert task.error is None
 
@@ -154,7 +154,8 @@ def test_imports_are_no_leak() -> None:
 def test_a_listing_holds_what_was_there_and_what_the_schedule_shows() -> None:
     stage = Stage()
     stage.storage.put_if_absent(".hoodie/timeline/20240101000000001.deltacommit.requested", b"")
-    task, handle = stage.start("r1", lambda handle: [entry.path for entry in handle.storage.list(".hoodie/timeline")])
+    handle = stage.start("r1", lambda own: [entry.path for entry in own.storage.list(".hoodie/timeline")])
+    task = handle.task
     task.run("list.begin timeline")
     late = [f".hoodie/timeline/2024010100000000{n}.deltacommit.requested" for n in (2, 3)]
     for path in late:

@@ -1,0 +1,83 @@
+"""What a reader with other rules makes of our table: slices and order by its protocol, base files as we wrote them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from math import inf
+from typing import Any
+
+from nbcc.model import Model, Protocol, Query, State
+from nbcc.model.fold import Fold, evaluate, logs_of
+from nbcc.model.reads import as_of, base_file
+from nbcc.model.record import Ranked
+from nbcc.model.slicing import barriers
+from nbcc.model.table import Log, Table
+
+from .observables import Batch, canonical_rows
+
+_BASE: Log = (0, 0)  # stands for the rows of a base file among logs; no log has this name
+
+
+def foreign_rows(
+    model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
+) -> tuple[Any, ...]:
+    """A snapshot or as-of read by ``reader``'s rules of a table that was written by the model's."""
+    table = model.table(state)
+    found = {}
+    for group in range(model.world.groups):
+        shape = as_of(table, group, inf if query.until is None else query.until, reader)
+        written = _base_as_written(table, group, shape, model.protocol, reader)
+        top = shape if written is None else shape._replace(base=Fold(None, (_BASE,)))
+        rule = model.rule._replace(fold=reader.fold)  # whether tombstones were kept was the writer's choice
+        for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
+            record_of = partial(_record, data, group, key)
+            base = None if written is None else evaluate(written, record_of, model.rule)
+            won = evaluate(top, lambda log, b=base, of=record_of: b if log == _BASE else of(log), rule)  # type: ignore[misc]
+            if won is not None and not won.deleted:
+                found[key] = won.content
+    return canonical_rows(found)
+
+
+def _base_as_written(table: Table, group: int, shape: Fold, writer: Protocol, reader: Protocol) -> Fold | None:
+    """The content of the base file that the reader's fold starts from, as the writer's compaction merged it."""
+    if shape.base is None:
+        return None
+    for barrier in reversed(barriers(table, group)):
+        if base_file(table, group, barrier, reader) == shape.base:
+            return base_file(table, group, barrier, writer)
+    raise AssertionError(f"no barrier of group {group} has the base {shape.base}")
+
+
+def _file(data: Mapping[int, Batch], group: int, log: Log) -> Mapping[str, Any]:
+    return data.get(log[0], {}).get((group, log[1]), {})
+
+
+def _record(data: Mapping[int, Batch], group: int, key: str, log: Log) -> Ranked | None:
+    record = _file(data, group, log).get(key)
+    return None if record is None else Ranked(record.ordering, 0, record.deleted, record._replace(requested=log[0]))
+
+
+def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
+    """Which of the reader's choices, taken alone, explains that it answers differently from the promise; or all."""
+    theirs = foreign_rows(model, state, query, data, reader)
+    for name, value in reader.differences().items():
+        if foreign_rows(model, state, query, data, replace(model.protocol, **{name: value})) == theirs:
+            return f"{name} = {value}"
+    return " and ".join(f"{name} = {value}" for name, value in reader.differences().items())
+
+
+def is_inverted(table: Table) -> bool:
+    """Whether a completed write was requested before, and completed after, another or a completed plan's barrier.
+
+    Without that, a reader that orders by requested time gives the snapshot that is promised.
+    """
+    writes = [write for write in table.writes if write.completed is not None]
+    done = [(write.requested, write.completed or 0) for write in writes]
+    plans = [
+        (plan.requested, plan.requested)
+        for plan, completed in zip(table.plans, table.completed, strict=True)
+        if completed is not None
+    ]
+    return any(one < other and mine > theirs for one, mine in done for other, theirs in (*done, *plans))

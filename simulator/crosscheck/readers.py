@@ -1,0 +1,67 @@
+"""Other readers of the system's table, asked once a history has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from typing import Any
+
+from nbcc.model import Protocol, Query
+
+from .disagreement import Difference, Disagreement, first_difference
+from .foreign import foreign_rows, is_inverted, rule_of_difference
+from .history import History, described
+from .report import Tally
+
+Reader = Callable[[History, Tally], None]
+"""Compares what it reads with what the model predicts; raises `Disagreement`, counts differences from the promise."""
+
+AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="logs_first")
+"""How hudi-rs 0.5.0 reads (specs/protocols/hudi-rs-0.5.0.toml; a test holds the two together)."""
+
+
+def standard_readers() -> list[Reader]:
+    """hudi-rs, where it is installed."""
+    return [hudi_rs if find_spec("hudi") else _not_installed]
+
+
+def hudi_rs(history: History, tally: Tally) -> None:
+    """The snapshot and every as-of point by hudi-rs: as the model's setting of that name predicts, always; and as
+    promised, for the snapshot of a history without inversion.
+    """
+    from ..systems.hudi_rs import HudiRs
+
+    folder = getattr(history.system, "folder", None)
+    if folder is None or history.model.protocol != Protocol():
+        tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
+        return
+    model, state, data = history.model, history.state, history.data
+    with folder() as place:
+        reader = HudiRs(place)
+        for query in _queries(history):
+            expected = foreign_rows(model, state, query, data, AS_HUDI_RS)
+            answer = reader.rows(query)
+            _refuse(history, f"{described(query)} of hudi-rs", expected, answer)
+            promised = foreign_rows(model, state, query, data, model.protocol)
+            if answer == promised:
+                continue
+            if query.kind == "snapshot" and not is_inverted(model.table(state)):
+                _refuse(history, "snapshot of hudi-rs, without an inversion", promised, answer)
+            tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
+
+
+def _queries(history: History) -> Iterator[Query]:
+    times = {time for _, _, requested, completed in history.timeline for time in (requested, completed) if completed}
+    if times:
+        yield Query("snapshot")
+    for time in sorted(times):
+        yield Query("as_of", until=time)
+
+
+def _refuse(history: History, what: str, expected: tuple[Any, ...], answer: tuple[Any, ...]) -> None:
+    if difference := first_difference(what, expected, answer):
+        raise Disagreement(len(history.steps), Difference(*difference))
+
+
+def _not_installed(history: History, tally: Tally) -> None:
+    tally.skipped["hudi-rs: not installed"] += 1

@@ -1,0 +1,122 @@
+"""Our engine with its data phases as Spark jobs, on real files. A data phase is one macro step of its actor."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from nbcc.engine.context import Context
+from nbcc.engine.data.tasks import AnyRead, CompactTask, TableShape, WriteTask, WrittenFile
+from nbcc.engine.jobs import InProcessJobs, Jobs
+from nbcc.engine.spark.jobs import SparkJobs
+from nbcc.engine.storage import open_storage
+from nbcc.model import Protocol, Query, World
+
+from ..control.calls import Call
+from ..control.stage import Handle, Stage
+from ..crosscheck.mapping import MAPPING, Row
+from .engine import MEMORY, EngineOperation, EngineSystem
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+DATA_PHASES: Final = {"put log": "jobs.write", "put base": "jobs.compact"}
+"""Which job stands for all the segments of an operation that end with such a call."""
+PATIENCE: Final = 120.0  # seconds; the first job of a session loads half of Spark
+
+
+class SparkSystem(EngineSystem):
+    """A table in a folder. ``folder`` None: one in memory, removed when the history has ended."""
+
+    name = "spark"
+
+    def __init__(
+        self,
+        world: World,
+        protocol: Protocol,
+        *,
+        spark: SparkSession,
+        folder: Path | None = None,
+        mapping: Sequence[Row] = MAPPING,
+    ) -> None:
+        self._spark = spark
+        self._temporary = folder is None
+        self._folder = folder or Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+        storage = open_storage(self._folder)
+        self.coarse = frozenset(row.action for row in mapping if row.ends_after in DATA_PHASES)
+        super().__init__(world, protocol, mapping=mapping, stage=Stage(storage, PATIENCE))
+
+    def operation(self, name: str, handle: Handle) -> EngineOperation:
+        return SparkOperation(self, name, handle)
+
+    def actors_jobs(self, handle: Handle) -> Jobs:
+        return ControlledJobs(handle, SparkJobs(self._spark, self.stage.storage, handle.names))
+
+    def data(self, table: pa.Table) -> Any:
+        return self._spark.createDataFrame(table)
+
+    def rows(self, query: Query) -> tuple[Any, ...]:
+        """Snapshots and whole windows by Spark jobs; the other reads, which are many, in this process."""
+        by_spark = query.kind in {"snapshot", "read_optimized"} or query.after == 0
+        self._looking = self._spark_context if by_spark else self._process_context
+        return super().rows(query)
+
+    def nobodys_context(self) -> Context:
+        none: Any = None
+        seams = (self.stage.storage, none, none, none)
+        self._spark_context = Context(*seams, SparkJobs(self._spark, self.stage.storage, none), self.rules)
+        self._process_context = Context(*seams, InProcessJobs(self.stage.storage, none), self.rules)
+        return self._process_context
+
+    def plain(self, answer: Any) -> list[dict[str, Any]]:
+        return (answer if isinstance(answer, pa.Table) else answer.toArrow()).to_pylist()  # type: ignore[no-any-return]
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """The table's own folder."""
+        yield self._folder
+
+    def close(self) -> None:
+        super().close()
+        if self._temporary:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+class SparkOperation(EngineOperation):
+    """The first step of a data phase runs its whole job; the others find it done."""
+
+    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        row = self.system.rows_by_action[action]
+        job = DATA_PHASES.get(row.ends_after)
+        if job is None:
+            return super().step(action, args)
+        if any(call.verb == job for call in self.task.calls):
+            self.system.stage.step += 1
+            return {}
+        return self.segment(Row(row.action, row.operation, ends_after=job))
+
+
+class ControlledJobs:
+    """A runner whose jobs are calls of their actor: with a dead handle no job begins."""
+
+    def __init__(self, handle: Handle, jobs: SparkJobs) -> None:
+        self._handle = handle
+        self._jobs = jobs
+
+    def check(self, data: Any, shape: TableShape) -> int:
+        return self._handle.call(Call("jobs.check"), lambda: self._jobs.check(data, shape))
+
+    def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
+        return self._handle.call(Call("jobs.write"), lambda: self._jobs.write(data, task))
+
+    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+        return self._handle.call(Call("jobs.compact"), lambda: self._jobs.compact(tasks))
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
+        return self._handle.call(Call("jobs.read"), lambda: self._jobs.read(tasks, schema))
