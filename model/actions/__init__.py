@@ -86,7 +86,7 @@ def kinds() -> dict[str, Mechanism]:
     return {mechanism.kind: mechanism for mechanism in mechanisms() if mechanism.kind}
 
 
-def __getattr__(name: str) -> object:
+def __getattr__(name: str) -> Any:
     """MECHANISMS: name -> Mechanism; ACTIONS: action name -> (actor kind, what it does). Looked up afresh each time."""
     if name == "MECHANISMS":
         return {mechanism.name: mechanism for mechanism in mechanisms()}

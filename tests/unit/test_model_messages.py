@@ -1,0 +1,73 @@
+"""What a broken promise says, word for word: the write, the row value, the file group, T."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbcc.model import Model, Protocol
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.explore import explore
+
+SAID = {
+    ("demo", "slicing", "requested"): {
+        "SNAP": "snapshot at t6 in group 0 misses w2's write (requested t3, completed t6): a key that w2 upserts with "
+        "ordering value 1 shows no row, not the row of w2",
+        "QUIET": "when c1 publishes: the snapshot changed in group 0: a key that w2 upserts with ordering value 1 "
+        "showed the row of w2 and now shows no row",
+        "PART": "readers put the log of w2's write (requested t3, completed t5) in group 0 before the barrier t4, "
+        "whose plan misses it",
+    },
+    ("demo", "tombstones", "drop"): {
+        "SNAP": "snapshot at t6 in group 0: a key that w1 deletes with ordering value 2 and w2 upserts with ordering "
+        "value 1 shows the row of w2, not no row",
+        "CDC": "change log (t0, t6] in group 0: a key that w1 deletes with ordering value 2 and w2 upserts with "
+        "ordering value 1 goes from no row to the row of w2, not from no row to no row",
+    },
+    ("demo", "incremental_axis", "requested"): {
+        "INCR": "incremental read (t0, t3] in group 0 holds w2's write (requested t2, completed t4): a key that w2 "
+        "upserts with ordering value 1 shows the row of w2, not no row",
+    },
+    ("demo", "completion_time", "outside_lock"): {
+        "TRAVEL": "when w1 publishes: the read as of t4 changed in group 0: a key that w1 upserts with ordering value "
+        "1 showed no row and now shows the row of w1",
+        "MONO": "w1 published its deltacommit (completed t2) after w2's deltacommit (completed t4)",
+        "LAWS": "the base of t5 in group 0 leaves out w1's write (requested t1, completed t2) and merges a later "
+        "completion",
+    },
+    ("demo", "visibility", "any"): {
+        "ATOM": "snapshot in group 0 holds a log of w1's write (requested t1, not completed), which has not completed",
+    },
+    ("demo", "plan_takes", "any_log"): {
+        "PART": "the plan at t2 takes the log of w1's write (requested t1, completed t3) in group 0, which readers put "
+        "after its barrier",
+        "LAWS": "the base of t2 in group 0 merges the write requested at t1, whose rank nobody knows yet",
+    },
+    ("readers", "listing", "once"): {
+        "SNAP": "r1's snapshot at t4 in group 0 misses w1's write (requested t1, completed t2): a key that w1 upserts "
+        "with ordering value 1 shows no row, not the row of w1",
+        "TRAVEL": "when r1 reads: r1 answered at t4; that answer changed in group 0: a key that w1 upserts with "
+        "ordering value 1 showed no row and now shows the row of w1",
+    },
+    ("two_groups", "slicing", "requested"): {
+        "ATOM": "snapshot holds a part of w1's write (requested t1, completed t6): its log version 1 in group 0 is "
+        "missing",
+    },
+    ("log_versions", "merge_order", "requested"): {
+        "INCR": "incremental read (t0, t4] in group 0: a key that w2 upserts with ordering value 1 and w1 upserts with "
+        "ordering value 1 shows the row of w2, not the row of w1",
+    },
+}
+
+
+@pytest.mark.parametrize(("world", "field", "value"), SAID)
+def test_what_a_broken_promise_says(world: str, field: str, value: str) -> None:
+    model = Model(specs.world(world), Protocol.from_mapping({field: value}))
+    expected = SAID[world, field, value]
+    found = explore(model, [PROMISES[name] for name in expected]).promises
+
+    assert {name: each.because for name, each in found.items()} == expected
+
+
+def test_every_promise_has_its_words_here() -> None:
+    assert {name for said in SAID.values() for name in said} == set(PROMISES)

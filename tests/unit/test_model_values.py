@@ -1,0 +1,183 @@
+"""Protocols, worlds, their files, and mechanisms that are found by looking."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from nbcc.model import Model, Protocol, Step, World, actions
+from nbcc.model.protocol import choices
+from nbcc.simulator import specs
+from nbcc.simulator.explore.two_phase_commit import TwoPhaseCommit
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"slicin": "completion"}, "unknown field 'slicin'; did you mean 'slicing'?"),
+        ({"slicing": "complete"}, "slicing = 'complete'; did you mean 'completion'?"),
+        ({"tombstones": True}, "tombstones = True; known: drop, keep"),
+    ],
+)
+def test_a_protocol_says_what_is_wrong_with_it(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Protocol.from_mapping(given)
+
+
+def test_a_protocol_survives_its_mapping_and_knows_what_it_changes() -> None:
+    weaker = Protocol(tombstones="drop", listing="once")
+
+    assert Protocol.from_mapping(weaker.to_mapping()) == weaker
+    assert weaker.differences() == {"tombstones": "drop", "listing": "once"}
+    assert [values[0] for values in choices().values()] == list(Protocol().to_mapping().values())
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"tabel": {}}, "unknown field 'tabel'; did you mean 'table'?"),
+        ({"limits": {"crash": 1}}, "world [limits]: unknown field 'crash'; did you mean 'crashes'?"),
+        ({"actors": {"writters": 2}}, "unknown actor 'writters'; did you mean 'writer'?"),
+        ({"actors": {"writer": -1}}, "actors.writer: a whole number of at least 0 is needed, found -1"),
+        ({"table": {"buckets": 0}}, "buckets: a whole number of at least 1 is needed, found 0"),
+        ({"table": {"merge_mode": "EVENT"}}, "unknown merge_mode 'EVENT'; did you mean"),
+        ({"table": {"type": "COPY_ON_WRITE"}}, "type 'COPY_ON_WRITE' is not known"),
+        ({"format": 2}, "format 2 is not known"),
+        ({"grain": "step"}, "grain 'step' is not known; known: storage"),
+        ({"writes": [{"writer": "w1", "number": 1}]}, "'versions' is missing"),
+        ({"writes": [{"writer": "w1", "number": 1, "versions": [0]}]}, "at least one of them above 0, found (0,)"),
+        ({"writes": [{"writer": "w1", "number": 1, "versions": [1, 1]}]}, "for each of 1 file groups"),
+    ],
+)
+def test_a_world_says_what_is_wrong_with_it(given: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        World.from_mapping(given)
+
+
+def test_a_world_survives_its_mapping() -> None:
+    world = World(
+        actors={"writer": 3, "reader": 1}, buckets=2, partitions=2, crashes=1, log_versions=2, keys=3, name="x",
+        about="y", writes={("w1", 1): (1, 0, 2, 0)},
+    )  # fmt: skip
+    again = World.from_mapping(world.to_mapping())
+
+    assert (again, again.name, again.about) == (world, "x", "y")
+    assert world.groups == 4
+    assert world.files("w1", 1) == ((0, 1), (2, 1), (2, 2))
+    assert world.files("w2", 1)[:3] == ((0, 1), (0, 2), (1, 1))
+
+
+def test_every_named_world_and_protocol_can_be_built() -> None:
+    for name in specs.world_names():
+        assert specs.about("worlds", name).endswith(".")
+        built = specs.system(name)
+        assert isinstance(built, TwoPhaseCommit if name.startswith("two_phase") else Model)
+    for name in specs.protocol_names():
+        told = specs.protocol_file(name)
+        assert told.about.endswith(".")
+        assert told.source
+        assert (told.protocol == Protocol()) == (name == "default")
+    assert specs.protocol_names()[0] == "default"
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: specs.world("dmo"), "no world is called 'dmo'; did you mean 'demo'?"),
+        (lambda: specs.protocol("singel-listing"), "no protocol is called 'singel-listing'; did you mean 'single-"),
+        (lambda: specs.world("two_phase_commit_3"), "a world of the model 'two_phase_commit', which has no table"),
+        (lambda: specs.world("nowhere/x.toml"), "world file 'nowhere/x.toml' does not exist"),
+    ],
+)
+def test_a_name_that_does_not_exist(ask: Callable[[], object], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('format = 1\nextends = "default"\nslicng = "requested"', "unknown field 'slicng'; did you mean 'slicing'?"),
+        ('format = 1\nslicing = "x"', "mine.toml': protocol: slicing = 'x'"),
+        ("format = 3", "format 3 is not known"),
+        ("format == 1", "is not TOML"),
+        ('format = 1\nextends = "{path}"', "extends itself"),
+    ],
+)
+def test_a_protocol_file_says_what_is_wrong_with_it(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text.replace("{path}", str(path)))
+    with pytest.raises(ValueError, match=re.escape(said)):
+        specs.protocol(str(path))
+
+
+def test_a_protocol_file_holds_only_what_differs_from_what_it_extends(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('format = 1\nextends = "hudi-rs-0.5.0"\nfold = "rank"\n[hudi_options]\n"hoodie.x" = "y"\n')
+    told = specs.protocol_file(str(path))
+
+    assert told.protocol == Protocol(merge_order="requested", as_of_axis="requested")
+    assert (told.name, told.hudi_options) == ("mine", {"hoodie.x": "y"})
+
+
+BEACON = '''
+"""Beacons that count: what a new mechanism needs is one file."""
+
+from typing import NamedTuple
+
+from nbcc.model.step import Action, Guard, Row
+
+KIND, PREFIX = "beacon", "b"
+IN_RANDOM_WORLDS = 2
+ACTIONS = (Action("beacon_blinks", "counts to two", "{actor} blinks"),)
+
+
+class Beacon(NamedTuple):
+    step: str = "idle"
+    blinks: int = 0
+    dead: bool = False
+    busy: bool = False
+
+
+def components(setting):
+    return {me: Beacon() for me in setting.of(KIND)}
+
+
+def rows(setting):
+    for me in setting.of(KIND):
+        yield Row("beacon_blinks", me, (me,), (me,), (Guard(f"{me} must have a blink left", lambda b: b.blinks < 2),),
+                  lambda b: (b._replace(blinks=b.blinks + 1),))
+'''
+
+
+def test_a_new_mechanism_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "beacon.py").write_text(BEACON)
+    monkeypatch.setattr(actions, "__path__", [*actions.__path__, str(tmp_path)])
+
+    assert actions.ACTIONS["beacon_blinks"] == ("beacon", "counts to two")
+    assert actions.MECHANISMS["beacon"].about == "Beacons that count: what a new mechanism needs is one file."
+    assert actions.kinds()["beacon"].in_random_worlds == 2
+    model = Model(World.from_mapping({"actors": {"beacon": 1}}))
+    (step,) = model.enabled(model.initial)
+    assert step == Step("b1", "beacon_blinks")
+    assert model.describe(step) == "b1 blinks"
+    assert Model(specs.world("demo")).actors["beacon"] == ()
+
+
+def test_without_its_file_the_mechanism_is_unknown() -> None:
+    with pytest.raises(ValueError, match="unknown actor 'beacon'"):
+        World.from_mapping({"actors": {"beacon": 1}})
+
+
+def test_every_action_is_named_actor_verb_object_and_can_be_described() -> None:
+    for name, (kind, about) in actions.ACTIONS.items():
+        subject = {"any": ("actor", "lock")}.get(kind, (kind,))
+        assert name.split("_")[0] in subject
+        assert about[0].islower()
+        assert not about.endswith(".")
+    model = Model(specs.world("crash_resume"))
+    said = {model.describe(Step(row.actor, row.action, (("group", 0), ("version", 1)))) for row in model.table_of_rows}
+    assert len(said) == len(model.table_of_rows)
