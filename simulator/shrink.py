@@ -143,6 +143,7 @@ def _fits(world: World, trace: Trace) -> bool:
 def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
     """The steps as the model allows them one after the other, times as symbols; None if one is not possible.
 
+    The times of the given steps may be ticks (of the same model) or symbols already.
     Where a step's arguments are not possible any more, the first possible ones of its actor and action are taken.
     """
     state, named = model.initial, []
@@ -151,7 +152,7 @@ def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
         able = [s for s in model.enabled(state) if (s.actor, s.action) == (wanted.actor, wanted.action)]
         if not able:
             return None
-        step = next((s for s in able if symbols.step(s) == wanted), able[0])
+        step = next((s for s in able if wanted in (s, symbols.step(s))), able[0])
         named.append(symbols.step(step))
         state = model.apply(state, step)
     return tuple(named)

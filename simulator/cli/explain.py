@@ -1,0 +1,78 @@
+"""`nbcc explain`: what a name stands for, and the smallest run that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .command import answer, debug_option, json_option, traces_option, users_words
+from .outcome import Exit
+
+if TYPE_CHECKING:
+    from nbcc.simulator.explain import Explanation
+    from nbcc.simulator.trace import Trace
+
+
+@click.command(short_help="What a name stands for, where it comes from, the smallest run that shows it.")
+@click.argument("name")
+@traces_option
+@json_option
+@debug_option
+def command(name: str, traces: Path, as_json: bool) -> Exit:
+    """Explain NAME: a promise, an action, a setting of the protocol, a protocol, a world or a verdict.
+
+    A sentence, its source, and the smallest run that shows it. Runs are searched for while you wait, in the smallest
+    world that has one; they are saved as traces, so that `nbcc replay` takes their handles.
+
+    \b
+    Examples:
+      nbcc explain SNAP
+      nbcc explain slicing
+      nbcc explain requested-time-slicing
+      nbcc explain writer_takes_completion_time
+    """
+    from nbcc.simulator.explain import explain
+    from nbcc.simulator.trace import save
+
+    with users_words():
+        found = [(each, each.run()) for each in explain(name)]
+    for _, run in found:
+        if run is not None:
+            save(run, traces)
+    if as_json:
+        answer({"explanations": [_mapping(each, run) for each, run in found]})
+    else:
+        click.echo("\n\n".join("\n".join(_lines(each, run)) for each, run in found))
+    return Exit.AGREES
+
+
+def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
+    from nbcc.simulator.view.text import render
+
+    yield f"{told.name}  ({told.kind})"
+    yield f"  {_sentence(told.about)}"
+    yield f"  source: {told.source}"
+    yield from (f"  {line}" for line in told.more)
+    if run is not None:
+        yield from ("", told.shows, "", render(run))
+    elif told.shows:
+        yield from ("", f"{told.shows} there is none.")
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:].rstrip(".") + "."
+
+
+def _mapping(told: Explanation, run: Trace | None) -> dict[str, Any]:
+    return {
+        "name": told.name,
+        "kind": told.kind,
+        "about": told.about,
+        "source": told.source,
+        "more": list(told.more),
+        "shows": told.shows if run is not None else None,
+        "run": None if run is None else {"format": 1, "handle": run.handle, **run.to_mapping()},
+    }

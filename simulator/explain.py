@@ -1,0 +1,250 @@
+"""What every name stands for: a sentence, where it comes from, and the smallest run that shows it.
+
+Promises, actions, settings, protocols and worlds explain themselves where they are defined; here they are only looked
+up, so that a new one is explained without an edit.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache, partial
+from importlib.resources import files
+from typing import Any, Final
+
+from nbcc.model import Protocol
+from nbcc.model.actions import mechanisms
+from nbcc.model.promises import PROMISES
+from nbcc.model.protocol import choices
+
+from . import smallest, specs
+from .trace import Trace
+
+DEMO: Final = "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """`about` is the sentence, `source` where it comes from, `more` further lines, `run` makes the run that shows it.
+
+    `shows` says what the run is an example of, '' if there is none.
+    """
+
+    name: str
+    kind: str
+    about: str
+    source: str
+    more: tuple[str, ...] = ()
+    shows: str = ""
+    run: Callable[[], Trace | None] = lambda: None
+
+
+def explain(name: str) -> tuple[Explanation, ...]:
+    """Everything of that name, upper and lower case alike; ValueError names the nearest."""
+    wanted = _folded(name)
+    found = tuple(each for known, make in _known() if _folded(known) == wanted for each in [make()])
+    if found:
+        return found
+    folded = {_folded(known): known for known, _ in _known()}
+    close = [folded[each] for each in get_close_matches(wanted, folded, n=3, cutoff=0.4)]
+    near = f"the nearest are {', '.join(close)}" if close else "nothing has a name like it"
+    raise ValueError(f"nothing is called {name!r}; {near} (see: nbcc list promises, actions, protocols or worlds)")
+
+
+def names() -> tuple[str, ...]:
+    """Every name that can be explained."""
+    return tuple(dict.fromkeys(name for name, _ in _known()))
+
+
+def _folded(name: str) -> str:
+    return re.sub(r"[ _-]+", " ", name.strip()).casefold()
+
+
+def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
+    for name in PROMISES:
+        yield name, partial(_promise, name)
+    for mechanism in mechanisms():
+        for action in mechanism.actions:
+            yield action.name, partial(_action, mechanism.kind, action)
+    for field, values in choices().items():
+        yield field, partial(_setting, field)
+        for value in values:
+            yield f"{field}={value}", partial(_value, field, value)
+    for name in specs.protocol_names():
+        yield name, partial(_protocol, name)
+    for name in specs.world_names():
+        yield name, partial(_world, name)
+    for name in VERDICTS:
+        yield name, partial(_verdict, name)
+
+
+@cache
+def pinned() -> dict[str, Any]:
+    """Protocol -> its smallest world, the promise its file speaks of, and steps to break each promise it breaks."""
+    text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
+    protocols: dict[str, Any] = tomllib.loads(text)["protocols"]
+    return protocols
+
+
+def _counterexample(protocol: str, promise: str) -> Trace | None:
+    return smallest.breaking(specs.world(pinned()[protocol]["world"]), specs.protocol(protocol), promise)
+
+
+def _promise(name: str) -> Explanation:
+    promise = PROMISES[name]
+    breaks = {p: known["violated"][name] for p, known in pinned().items() if name in known["violated"]}
+    kept = f"kept by the default protocol: nbcc explore {DEMO} --promise {name}"
+    if not breaks:
+        more = (kept, "no protocol at hand breaks it")
+        shows = f"The shortest run in which {name} says something:"
+        return Explanation(name, "promise", promise.about, promise.source, more, shows, lambda: smallest.tried(name))
+    first = min(breaks, key=lambda protocol: (breaks[protocol], protocol))
+    return Explanation(
+        name, "promise", promise.about, promise.source,
+        (kept, f"broken by {', '.join(sorted(breaks))}"),
+        f"The shortest run that breaks it, under {first}:",
+        lambda: _counterexample(first, name),
+    )  # fmt: skip
+
+
+def _action(kind: str, action: Any) -> Explanation:
+    return Explanation(
+        action.name, "action", action.about, "RFC-66, one access of storage, lock or clock that others can see",
+        (f"taken by: {kind or 'any actor'}",),
+        "The shortest run that ends with it:", lambda: smallest.taking(action.name),
+    )  # fmt: skip
+
+
+def _setting(field: str) -> Explanation:
+    values = choices()[field]
+    weaker = [_value(field, value) for value in values[1:]]
+    shown = next((each for each in weaker if each.shows), weaker[0])
+    source = "; ".join(dict.fromkeys(each.source for each in weaker))
+    more = (f"values: {', '.join(values)} (the first is the default and keeps every promise)",)
+    return Explanation(field, "setting", _field_docs()[field], source, (*more, *shown.more), shown.shows, shown.run)
+
+
+def _value(field: str, value: str) -> Explanation:
+    name, about = f"{field}={value}", _field_docs()[field]
+    if value == choices()[field][0]:
+        return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
+    alone = [p for p in pinned() if specs.protocol(p).differences() == {field: value}]
+    if alone:
+        known = _protocol(alone[0])
+        more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)
+        return Explanation(name, "setting", about, known.source, more, known.shows, known.run)
+    more = (f"compare: a protocol file with {field} = {value!r}; nbcc explore {DEMO} --protocol FILE.toml",)
+    shows = f"The shortest run in the world {DEMO} that breaks a promise under {name}:"
+    return Explanation(name, "setting", about, _source_of(field), more, shows, lambda: _broken_by(field, value))
+
+
+def _broken_by(field: str, value: str) -> Trace | None:
+    protocol = Protocol.from_mapping({field: value})
+    found = (smallest.breaking(specs.world(DEMO), protocol, promise) for promise in PROMISES)
+    return next((trace for trace in found if trace is not None), None)
+
+
+def _source_of(field: str) -> str:
+    """Where a choice without a protocol file of its own comes from."""
+    return {
+        "scheduling": "RFC-66, non-serial scheduling of compaction; RFC-22 plans only when nobody writes",
+        "plan_takes": "RFC-66, a plan takes logs completed before its barrier",
+        "visibility": "RFC-22, atomic commits",
+    }.get(field, "RFC-66")
+
+
+@cache
+def _field_docs() -> dict[str, str]:
+    """The sentence of each field in the documentation of `Protocol`."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in (Protocol.__doc__ or "").splitlines():
+        head = re.match(r"\s+([a-z_]+)\s{2,}(\S.*)", line)
+        if head and head[1] in choices():
+            name, text = head.groups()
+            found[name] = text
+        elif name and line.strip():
+            found[name] += " " + line.strip()
+    return found
+
+
+def _protocol(name: str) -> Explanation:
+    told = specs.protocol_file(name)
+    differs = ", ".join(f"{field} = {value}" for field, value in told.protocol.differences().items())
+    options = tuple(f"in Hudi: {option} = {value}" for option, value in told.hudi_options.items())
+    if name not in pinned():
+        more = (f"every promise holds: nbcc explore {DEMO}", *options)
+        shows = "A run in which nobody overlaps with anybody:"
+        return Explanation(name, "protocol", told.about, told.source, more, shows, _plain_demo)
+    known = pinned()[name]
+    broken = ", ".join(f"{promise} in {steps} steps" for promise, steps in known["violated"].items())
+    more = (f"differs: {differs}", f"breaks, in the world {known['world']}: {broken}", *options)
+    shows = f"The shortest run that breaks {known['promise']}:"
+    return Explanation(
+        name, "protocol", told.about, told.source, more, shows, lambda: _counterexample(name, known["promise"])
+    )  # fmt: skip
+
+
+def _plain_demo() -> Trace:
+    return smallest.one_after_another(specs.world(DEMO))
+
+
+def _world(name: str) -> Explanation:
+    about, source = specs.about("worlds", name), f"nbcc/specs/worlds/{name}.toml"
+    look = f"every interleaving of it: nbcc explore {name}"
+    if name.startswith("two_phase_commit"):
+        more = (look, "no table: it calibrates the search")
+        return Explanation(name, "world", about, "J. Gray and L. Lamport, Consensus on Transaction Commit", more)
+    shows = "The plainest run, one actor after the other:"
+    return Explanation(
+        name, "world", about, source, (look,), shows, lambda: smallest.one_after_another(specs.world(name))
+    )  # fmt: skip
+
+
+def _broken_demo() -> Trace | None:
+    shortest = min(
+        (steps, name, promise)
+        for name, known in pinned().items()
+        if known["world"] == DEMO
+        for promise, steps in known["violated"].items()
+    )
+    return _counterexample(shortest[1], shortest[2])
+
+
+VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
+    "HOLDS": (
+        "In every interleaving of the world, up to the printed bound, the promise is kept, and in one of them it says "
+        "something.",
+        f"nbcc explore {DEMO}", "One of those interleavings:", _plain_demo,
+    ),
+    "VIOLATED": (
+        "An interleaving breaks the promise; the shortest is printed, saved as a trace and can be replayed.",
+        f"nbcc explore {DEMO} --protocol requested-time-slicing", "The shortest of them all:", _broken_demo,
+    ),
+    "UNDETERMINED": (
+        "Not known, and why is said: a limit stopped the search, or no state was reached in which the promise says "
+        "something. Never green: the exit code is 3.",
+        f"nbcc explore {DEMO} --max-states 100", "", lambda: None,
+    ),
+    "NOT APPLICABLE": (
+        "The promise speaks of something that this world or protocol does not have.",
+        "nbcc explore commit_time", "", lambda: None,
+    ),
+    "AGREED": (
+        "Model and system showed the same after every step of N random histories: no proof.",
+        f"nbcc check {DEMO}", "A history on which they agree:", _plain_demo,
+    ),
+    "DISAGREED": (
+        "Model and system showed different things after a step; the history is shrunk, printed and saved as a trace.",
+        "nbcc check --help names the broken variants that it must catch", "", lambda: None,
+    ),
+}  # fmt: skip
+"""Each verdict word: the sentence, the command that gives it, what its run shows, and the run."""
+
+
+def _verdict(name: str) -> Explanation:
+    about, command, shows, run = VERDICTS[name]
+    return Explanation(name, "verdict", about, "nbcc, its words for results", (f"see it: {command}",), shows, run)

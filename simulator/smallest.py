@@ -1,0 +1,111 @@
+"""The smallest run that shows something: an action, a promise put to the test, a promise broken.
+
+Everything is searched for, nothing is written down: worlds are tried from small to large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nbcc.model import Model, Protocol, Step, World
+from nbcc.model.promises import PROMISES
+
+from .counterexample import counterexample
+from .explore import explore
+from .replay import play
+from .systems.registry import factory
+from .trace import Trace
+from .witness import witness
+
+FOUND_BY = "nbcc explain"
+
+Holds = Callable[[Model, Any, Any, Any], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """A promise that nobody makes: `holds` breaks it where the thing to be shown happens. `kind`: state or step."""
+
+    kind: str
+    holds: Holds
+    name: str = "NEVER"
+
+    def sometimes(self, model: Model, state: Any) -> bool:
+        return True
+
+    def reads(self, model: Model) -> tuple[str, ...]:
+        return tuple(model.components)
+
+
+def small_worlds() -> Iterator[World]:
+    """Worlds from small to large: one writer alone, then beside a compactor, a reader, another writer, with a crash."""
+    crews: list[dict[str, int]] = [
+        {"writer": 1},
+        {"writer": 1, "compactor": 1},
+        {"writer": 1, "reader": 1},
+        {"writer": 2},
+        {"writer": 2, "compactor": 1},
+        {"writer": 2, "reader": 1},
+        {"writer": 2, "compactor": 1, "reader": 1},
+    ]
+    for crew in crews:
+        yield World(actors=crew)
+    yield World(actors={"writer": 1}, crashes=1)
+    yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
+
+
+def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
+    """A shortest counterexample in this world; None if the promise is kept there."""
+    model = Model(world, protocol)
+    found = explore(model, [PROMISES[promise]]).promises[promise].trace
+    return None if found is None else counterexample(model, found, promise, FOUND_BY)
+
+
+def tried(promise: str) -> Trace | None:
+    """The shortest run, under the default protocol, to a state in which the promise says something."""
+    sometimes = PROMISES[promise].sometimes
+
+    def reached(model: Model, before: Any, step: Any, after: Any) -> str | None:
+        return "reached" if sometimes(model, after) else None
+
+    return _first(Never("state", reached), f"the shortest run that puts {promise} to the test")
+
+
+def taking(action: str) -> Trace | None:
+    """The shortest run that ends with the action, under the default protocol."""
+
+    def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
+        return "taken" if step is not None and step.action == action else None
+
+    return _first(Never("step", taken), f"the shortest run that ends with {action}")
+
+
+def one_after_another(world: World) -> Trace:
+    """A run of the world in which nobody overlaps with anybody: each actor goes on for as long as it can."""
+    model = Model(world)
+    state, steps = model.initial, list[Step]()
+    while choices := [s for s in model.successors(state) if s[0].action not in ("actor_crashes", "lock_expires")]:
+        same = [choice for choice in choices if steps and choice[0].actor == steps[-1].actor]
+        step, state = (same or choices)[0]
+        steps.append(step)
+    return _told(model, steps, f"one actor after the other in the world {world.name}")
+
+
+def _first(never: Never, title: str) -> Trace | None:
+    for world in small_worlds():
+        model = Model(world)
+        found = explore(model, [never]).promises[never.name].trace
+        if found is not None:
+            return _told(model, found, title)
+    return None
+
+
+def _told(model: Model, steps: Any, title: str) -> Trace:
+    """The trace of steps that break nothing, with rows and with what the model shows."""
+    bare = Trace(
+        world=model.world, protocol=model.protocol, steps=tuple(steps), batches=witness(model, tuple(steps[:30])),
+        title=title, found_by=FOUND_BY,
+    )  # fmt: skip
+    return replace(play(bare, "model", factory("model")).trace, verdict="")
