@@ -10,6 +10,8 @@ and, as it needs them,
     SERVICE             True: its actions are a table service's, which no retained read may notice (QUIET)
     components(setting) the components it adds: name -> first value
     pending(setting, values)  the instants that it keeps off the published timeline; `values` by component name
+An actor's component is named like the actor and is a NamedTuple with `step`, `busy` (in the midst of an operation) and
+`dead` (it crashed): so crashes can meet it.
 `__path__` may be extended: a module in another folder is a mechanism like any other.
 """
 
