@@ -172,6 +172,8 @@ def test_a_file_that_no_instant_lists_does_not_exist(tmp_path: Path) -> None:
     assert slices_at(writer, rules=in_folders) == [(None, None, [1]), (4, 4, [3, 3, 6])]
     everything = replace(NBCC, visibility="any")
     assert slices_at(writer, rules=everything) == [(None, None, [1]), (4, 4, [3, 3, 6, 20])]
+    assert slices_at(writer, 20, everything) == slices_at(writer, rules=everything)
+    assert slices_at(writer, 19, everything) == [(None, None, [1]), (4, 4, [3, 3, 6])]
 
 
 def test_windows_hold_the_writes_that_completed_in_them(tmp_path: Path) -> None:

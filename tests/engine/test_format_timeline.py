@@ -71,13 +71,16 @@ def test_other_names_mean_nothing(name: str) -> None:
     assert parse_instant(name) is None
 
 
-def test_the_highest_state_counts_and_a_completed_plan_is_a_commit() -> None:
-    names = [
-        f"{t(1)}.deltacommit.requested", f"{t(1)}.deltacommit.inflight", f"{t(1)}_{t(6)}.deltacommit",
-        f"{t(2)}.compaction.requested", f"{t(2)}.compaction.inflight", f"{t(2)}_{t(4)}.commit",
-        f"{t(3)}.compaction.requested", f"{t(3)}.compaction.inflight",
-        f"{t(1)}.savepoint.inflight",
-    ]  # fmt: skip
+STATES = [
+    f"{t(1)}.deltacommit.requested", f"{t(1)}.deltacommit.inflight", f"{t(1)}_{t(6)}.deltacommit",
+    f"{t(2)}.compaction.requested", f"{t(2)}.compaction.inflight", f"{t(2)}_{t(4)}.commit",
+    f"{t(3)}.compaction.requested", f"{t(3)}.compaction.inflight",
+    f"{t(1)}.savepoint.inflight",
+]  # fmt: skip
+
+
+@given(st.permutations(STATES))
+def test_the_highest_state_counts_and_a_completed_plan_is_a_commit(names: list[str]) -> None:
     found = Timeline.of(instant for name in names if (instant := parse_instant(name)))
     assert [instant.file_name for instant in found.instants] == [
         f"{t(1)}_{t(6)}.deltacommit", f"{t(1)}.savepoint.inflight", f"{t(2)}_{t(4)}.commit",
