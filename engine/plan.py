@@ -6,23 +6,32 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from .config import TableConfig
+from .context import Context
 from .files.group_files import LogFile
 from .files.names import split_path
-from .files.slices import FileSlice, to_read
+from .files.slices import FileSlice, load_slices, pending_plans, to_read
+from .retention import refuse_unlisted
 from .rules import Rules
 from .timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 
 
-def worth_compacting(slices: Iterable[FileSlice], timeline: Timeline, rules: Rules) -> tuple[FileSlice, ...]:
+def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
     """The slices whose logs a new base file can take in: those of groups without a pending plan that have logs.
 
     Under `Rules(scheduling="serial")` nothing may be planned while anybody writes.
     """
+    rules = planner_rules(context.rules)
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
         return ()
-    slices = tuple(slices)
-    planned = {piece.group for piece in slices if piece.barrier and not piece.base}
+    refuse_unlisted(context, timeline, "schedule a compaction")
+    slices = load_slices(context.storage, timeline, context.commits, rules)
+    planned = pending_plans(timeline, context.commits, rules)
     return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in planned)
+
+
+def planner_rules(rules: Rules) -> Rules:
+    """How the planner looks at files. One that takes any log goes by what lies there, completed or not."""
+    return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 
 def takes(log: LogFile, barrier: str, rules: Rules) -> bool:

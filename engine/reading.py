@@ -9,12 +9,19 @@ from .context import Context
 from .data.tasks import LogInput, ReadTask, TableShape
 from .files.group_files import LogFile
 from .files.slices import FileSlice, load_slices, to_read
+from .retention import refuse_cleaned, refuse_unlisted
 from .shape import table_shape
 from .timeline import Timeline
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
-    """All file slices as of `time`, for which `timeline` must be settled; None: of all that it holds."""
+    """All file slices as of `time`, for which `timeline` must be settled; None: of all that it holds.
+
+    Raises `Cleaned` and `Unsupported` where files of that time are gone or cannot be found.
+    """
+    refuse_unlisted(context, timeline, "look for the files of the table")
+    if time is not None:
+        refuse_cleaned(context, timeline, time, "read the table as of")
     return load_slices(context.storage, timeline, context.commits, context.rules, time)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .context import Context
 from .errors import BadInput
 from .lock import held
-from .timeline import Instant, Timeline, load
+from .timeline import Timeline, completion_of, load
 from .writing import take_time
 
 
@@ -48,18 +50,10 @@ def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
     raise BadInput(f"{asked} {time}", exists, remedy)
 
 
-def refuse_before_first(timeline: Timeline, time: str, asked: str) -> None:
-    """`BadInput` if nothing had been written by `time`."""
-    first = next((instant for instant in timeline.completed if instant.writes), None)
+def refuse_before_first(timeline: Timeline, time: str, asked: str, archived: Sequence[str] = ()) -> None:
+    """`BadInput` if nothing had been written by `time`. `archived`: completions that are not active any more."""
+    first = min((*archived, *(completion_of(i) for i in timeline.completed if i.writes)), default=None)
     if first is None:
         raise BadInput(f"{asked} {time}", "the table has no commit yet", "write to it first")
-    if _completion(first) > time:
-        raise BadInput(
-            f"{asked} {time}",
-            f"the first commit completed at {first.completed}",
-            f"use {first.completed} or a later time",
-        )
-
-
-def _completion(instant: Instant) -> str:
-    return instant.completed or ""
+    if first > time:
+        raise BadInput(f"{asked} {time}", f"the first commit completed at {first}", f"use {first} or a later time")

@@ -11,6 +11,7 @@ from .errors import BadInput, Unsupported
 from .files.group_files import BaseFile, Group
 from .files.window import WindowFiles, window_files
 from .reading import log_inputs, slices_as_of
+from .retention import refuse_archived_window, refuse_cleaned, refuse_unlisted
 from .shape import table_shape
 from .timeline import Timeline, completion_of, load_settled
 from .times import BEGINNING, Time, instant_of
@@ -50,6 +51,9 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
 
     Raises `Unsupported` for a window in which partitions were overwritten.
     """
+    refuse_unlisted(context, window.timeline, ASKED)
+    refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
+    refuse_archived_window(context, window.timeline, window.after, ASKED)
     refuse_replacements(context, window, clustering=False)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     there = _bases(context, window) if any(group.bases for group in files) else {}

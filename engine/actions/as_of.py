@@ -7,6 +7,7 @@ from typing import Any
 from ..config import TableConfig
 from ..context import Context
 from ..reading import state_tasks
+from ..retention import archived_completions
 from ..shape import table_shape
 from ..times import Time, instant_of
 from ..travel import refuse_before_first, refuse_requested_time, settled_at
@@ -23,6 +24,6 @@ def run(context: Context, config: TableConfig, time: Time) -> Any:
     at = instant_of(time, ASKED)
     timeline = settled_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
-    refuse_before_first(timeline, at, ASKED)
+    refuse_before_first(timeline, at, ASKED, archived_completions(context, timeline))
     tasks = state_tasks(context, config, timeline, at)
     return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)

@@ -6,7 +6,6 @@ from ..config import TableConfig
 from ..context import Context
 from ..lock import held
 from ..plan import make_plan, worth_compacting
-from ..reading import slices_as_of
 from ..timeline import Instant, encode_plan, load, put_requested
 from ..writing import take_time
 
@@ -23,7 +22,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     config.check_writable()
     with held(context.lock):
         timeline = load(context.storage)
-        slices = worth_compacting(slices_as_of(context, timeline), timeline, context.rules)
+        slices = worth_compacting(context, timeline)
         if not slices:
             return None
         barrier = take_time(context, timeline)

@@ -58,6 +58,10 @@ class Archive:
         archived = self.find(requested)
         return archived.completed if archived else None
 
+    def completions(self) -> list[str]:
+        """The completion times of all archived instants that wrote data, in order. Reads every file."""
+        return sorted(instant.completed for name in self._manifest() for instant in self._load(name).values())
+
     def _manifest(self) -> list[str]:
         if self._files is None:
             name = self._current()

@@ -9,7 +9,7 @@ from typing import Final
 
 from ..errors import Unsupported
 from ..rules import NBCC, Rules
-from ..storage import Storage
+from ..storage import Entry, Storage
 from .instant import COMPLETES_AS, Instant, is_layout_1, parse_instant
 
 FOLDER: Final = ".hoodie/timeline"
@@ -22,14 +22,15 @@ class Timeline:
     """All instants of one listing, each in the highest state seen, ordered by requested time.
 
     `begun_as` remembers under which action a completed instant was pending, where that differs: it tells the commit
-    of a compaction from that of a copy-on-write writer.
+    of a compaction from that of a copy-on-write writer. `archived`: some instants have left for the archive.
     """
 
     instants: tuple[Instant, ...] = ()
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    archived: bool = False
 
     @classmethod
-    def of(cls, seen: Iterable[Instant]) -> Timeline:
+    def of(cls, seen: Iterable[Instant], archived: bool = False) -> Timeline:
         """The timeline that these states of instants add up to."""
         highest: dict[tuple[str, str], Instant] = {}
         begun_as: dict[tuple[str, str], str] = {}
@@ -40,7 +41,7 @@ class Timeline:
             known = highest.get(key)
             if known is None or _ADVANCE[instant.state] > _ADVANCE[known.state]:
                 highest[key] = instant
-        return cls(tuple(highest[key] for key in sorted(highest)), begun_as)
+        return cls(tuple(highest[key] for key in sorted(highest)), begun_as, archived)
 
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
@@ -108,7 +109,8 @@ def completion_of(instant: Instant) -> str:
 
 def load(storage: Storage) -> Timeline:
     """The timeline by one listing. Raises `Unsupported` for instants of layout 1."""
-    return Timeline.of(_listed(storage))
+    entries = storage.list(FOLDER)
+    return Timeline.of(_instants(entries), any(_in_archive(entry.path) for entry in entries))
 
 
 def load_settled(storage: Storage, rules: Rules = NBCC, now: str | None = None) -> Timeline:
@@ -134,8 +136,13 @@ def lists_twice(rules: Rules) -> bool:
     return rules.listing == "twice"
 
 
-def _listed(storage: Storage) -> Iterable[Instant]:
-    for entry in storage.list(FOLDER):
+def _in_archive(path: str) -> bool:
+    """Whether a path below the timeline's folder is a file of archived instants."""
+    return path.rpartition("/")[0] != FOLDER and path.endswith(".parquet")
+
+
+def _instants(entries: Iterable[Entry]) -> Iterable[Instant]:
+    for entry in entries:
         folder, _, name = entry.path.rpartition("/")
         if folder != FOLDER:
             continue  # the archive lies below
