@@ -21,16 +21,25 @@ def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
     """Publish the completed instant: from here on its files are seen. Under the lock that took `completed`.
 
-    `action` may be the pending one: a compaction completes as ``commit``.
+    `action` may be the pending one: a compaction completes as ``commit``. If the file is there already and holds `data`,
+    an earlier try has published it and only its answer was lost.
     """
-    return _put(storage, Instant(requested, COMPLETES_AS.get(action, action), "completed", completed), data)
+    instant = Instant(requested, COMPLETES_AS.get(action, action), "completed", completed)
+    path = f"{FOLDER}/{instant.file_name}"
+    if not storage.put_if_absent(path, data) and storage.get(path) != data:
+        raise _taken(instant)
+    return instant
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
     if not storage.put_if_absent(f"{FOLDER}/{instant.file_name}", data) and not again:
-        raise Conflict(
-            f"publish {instant.file_name}",
-            "the timeline already holds it",
-            "let everybody who writes this table take times under the same lock, and start the operation again",
-        )
+        raise _taken(instant)
     return instant
+
+
+def _taken(instant: Instant) -> Conflict:
+    return Conflict(
+        f"publish {instant.file_name}",
+        "the timeline already holds it",
+        "let everybody who writes this table take times under the same lock, and start the operation again",
+    )

@@ -200,6 +200,14 @@ def test_publication_goes_through_three_states_and_never_twice(tmp_path: Path) -
         put_requested(storage, t(3), "compaction")
 
 
+def test_a_publication_whose_answer_was_lost_is_no_conflict(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path)
+    first = put_completed(storage, t(1), t(2), "deltacommit", b"ours")
+    assert put_completed(storage, t(1), t(2), "deltacommit", b"ours") == first
+    with pytest.raises(Conflict, match=f"publish {t(1)}_{t(2)}.deltacommit"):
+        put_completed(storage, t(1), t(2), "deltacommit", b"another's")
+
+
 TEXT = st.text(max_size=8)
 STATS = st.builds(
     WriteStat, file_id=TEXT, path=TEXT.filter(bool), partition=st.sampled_from(["", "p", "q"]), size=st.integers(0, 9),
