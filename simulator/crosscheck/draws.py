@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
+from nbcc.model.actions import kinds
 
 from ..schedule import Choose
 from .observables import Batch
@@ -16,18 +17,17 @@ DELETE_ONE_IN = 4
 
 
 def draw_world(choose: Choose) -> World:
-    """A world of at most 3 writers, 2 compactors, 1 reader, 3 buckets, 2 partitions.
+    """A world of at most as many actors as their mechanisms ask for, 3 buckets, 2 partitions, 2 writes a writer.
 
     The first number of each draw is the plainest choice; most worlds have two writers and a compactor, because that is
     where they meet.
     """
-    writers = 2 - choose(2) if choose(3) else 3
-    actors = {"writer": writers, "compactor": 1 + choose(2), "reader": choose(2)}
+    actors = {kind: _count(choose, kind, most.in_random_worlds) for kind, most in sorted(kinds().items())}
     buckets, partitions = 1 + choose(3), 1 + choose(2)
-    per_writer = 1 + int(choose(3) == 2)
+    per_writer = 1 + int(choose(4) == 3)
     shapes = {
         (f"w{writer}", number): _shape(choose, buckets * partitions)
-        for writer in range(1, writers + 1)
+        for writer in range(1, actors["writer"] + 1)
         for number in range(1, per_writer + 1)
     }
     return World(
@@ -38,10 +38,17 @@ def draw_world(choose: Choose) -> World:
         writes_per_writer=per_writer,
         compactions=1 + choose(2),
         crashes=int(choose(3) == 2),
-        keys=2,
-        orderings=2,
         writes=shapes,
     )
+
+
+def _count(choose: Choose, kind: str, most: int) -> int:
+    """How many actors of a kind: two writers as a rule, never none; a compactor or two; of others 0 to ``most``."""
+    if kind == "writer":
+        return (2, 2, 1, 3)[choose(4)]
+    if kind == "compactor":
+        return (1, 1, 2, 1)[choose(4)]
+    return choose(most + 1)
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:

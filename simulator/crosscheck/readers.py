@@ -50,11 +50,12 @@ def hudi_rs(history: History, tally: Tally) -> None:
             tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
 
 
-def _queries(history: History) -> Iterator[Query]:
-    times = {time for _, _, requested, completed in history.timeline for time in (requested, completed) if completed}
+def _queries(history: History, most: int = 4) -> Iterator[Query]:
+    """The snapshot, and as of at most ``most`` of the requested and completion times, spread over the history."""
+    times = sorted({t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)})
     if times:
         yield Query("snapshot")
-    for time in sorted(times):
+    for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
 
 
