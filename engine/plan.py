@@ -10,6 +10,7 @@ from .context import Context
 from .files.group_files import LogFile
 from .files.names import split_path
 from .files.slices import FileSlice, load_slices, pending_plans, to_read
+from .reading import group_rules, in_merge_order
 from .retention import refuse_unlisted
 from .rules import Rules
 from .timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
@@ -41,16 +42,23 @@ def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
     return log.completed is not None and log.completed < barrier
 
 
-def make_plan(config: TableConfig, slices: Iterable[FileSlice], barrier: str, rules: Rules) -> CompactionPlan:
+def make_plan(
+    context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
+) -> CompactionPlan:
     """The plan with this barrier over the slices that have anything to take, by partition and file group."""
-    taken = (replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, rules))) for piece in slices)
-    operations = tuple(_operation(piece) for piece in taken if piece.logs)
-    return CompactionPlan(operations, own_extra(config.avro_schema))
+    operations = []
+    for piece in slices:
+        taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))
+        if taken.logs:
+            rules = group_rules(context, timeline, piece.base.requested if piece.base else None)
+            operations.append(_operation(taken, rules))
+    return CompactionPlan(tuple(operations), own_extra(config.avro_schema))
 
 
-def _operation(piece: FileSlice) -> CompactionOperation:
-    """File names without their partition. The base's tombstones come first: they rank with it."""
-    logs = (*piece.tombstones, *piece.logs)
+def _operation(piece: FileSlice, rules: Rules) -> CompactionOperation:
+    """File names without their partition, in the order in which they are merged."""
+    tombstones, others = in_merge_order(piece, rules)
+    logs = (*tombstones, *others)
     return CompactionOperation(
         partition=piece.partition,
         file_id=piece.file_id,

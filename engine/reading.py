@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from .config import TableConfig
 from .context import Context
-from .data.tasks import LogInput, ReadTask, TableShape
+from .data.tasks import LogInput, ReadTask
 from .files.group_files import LogFile
-from .files.slices import FileSlice, load_slices, to_read
+from .files.slices import FileSlice, load_slices, merge_position, to_read
 from .retention import refuse_cleaned, refuse_unlisted
+from .rules import HUDI, Rules
 from .shape import table_shape
 from .timeline import Timeline
 
@@ -29,15 +31,38 @@ def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
     """One task a file group; their rows are the table as of `time`."""
-    shape = table_shape(config, context.rules)
     slices = to_read(slices_as_of(context, timeline, time), context.rules)
-    return tuple(read_task(piece, shape) for piece in slices if piece.base or piece.logs)
+    return tuple(
+        read_task(piece, config, group_rules(context, timeline, piece.base.requested if piece.base else None))
+        for piece in slices
+        if piece.base or piece.logs
+    )
 
 
-def read_task(piece: FileSlice, shape: TableShape) -> ReadTask:
+def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules:
+    """By whose rules a file group is merged whose base file was requested at `base`.
+
+    In a table of ours, a base file that another engine's service made puts its group under Hudi's rules (design.md §4):
+    it may have forgotten deletes, and its maker goes on to merge the group's logs in its own order.
+    """
+    instant = timeline.find(base) if base is not None and context.rules.files == "listed" else None
+    if instant is None or instant.completed is None or context.commits.commit(instant).own:
+        return context.rules
+    return replace(context.rules, fold=HUDI.fold, log_order=HUDI.log_order)
+
+
+def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
     """The merge of one slice."""
     base = piece.base.path if piece.base else None
-    return ReadTask(shape, piece.partition, piece.file_id, base, log_inputs(piece.tombstones), log_inputs(piece.logs))
+    tombstones, logs = (log_inputs(found) for found in in_merge_order(piece, rules))
+    return ReadTask(table_shape(config, rules), piece.partition, piece.file_id, base, tombstones, logs)
+
+
+def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
+    """The tombstones that rank with the base, and the logs. Where logs fold first, tombstones are logs like others."""
+    first = rules.fold == "logs_first"
+    logs = sorted((*piece.tombstones, *piece.logs) if first else piece.logs, key=lambda log: merge_position(log, rules))
+    return [] if first else list(piece.tombstones), logs
 
 
 def log_inputs(logs: Iterable[LogFile]) -> tuple[LogInput, ...]:

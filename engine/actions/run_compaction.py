@@ -9,6 +9,8 @@ from ..data.merge import EVENT_TIME
 from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
 from ..errors import BadInput
 from ..files.names import in_partition, parse_base, parse_log
+from ..reading import group_rules
+from ..rules import Rules
 from ..shape import table_shape
 from ..timeline import CompactionOperation, Instant, Timeline, load, load_plan, put_inflight
 from ..times import Time
@@ -32,8 +34,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         return done
     plan = load_plan(context.storage, requested)
     put_inflight(context.storage, requested, ACTION, again=True)
-    shape = table_shape(config, context.rules)
-    files = context.jobs.compact([_task(operation, requested, shape, context) for operation in plan.operations])
+    files = context.jobs.compact(
+        [_task(context, config, timeline, operation, requested) for operation in plan.operations]
+    )
     return complete(
         context,
         requested,
@@ -64,21 +67,31 @@ def _completed(timeline: Timeline, requested: str) -> Instant | None:
     return found if found is not None and found.completed else None
 
 
-def _task(operation: CompactionOperation, requested: str, shape: TableShape, context: Context) -> CompactTask:
+def _task(
+    context: Context, config: TableConfig, timeline: Timeline, operation: CompactionOperation, requested: str
+) -> CompactTask:
     """What the plan lists of one group, in its order; logs of the base's own instant hold the base's tombstones."""
-    named = parse_base(operation.base_file) if operation.base_file else None
+    made = _made_at(operation)
+    rules = group_rules(context, timeline, made)
     kept: list[LogInput] = []
     logs: list[LogInput] = []
     for name in operation.logs:
         log = parse_log(name)
         assert log is not None, f"the plan {requested} names {name!r} as a log"
         here = LogInput(in_partition(operation.partition, name), log.instant)
-        (kept if named is not None and log.instant == named.instant else logs).append(here)
+        (kept if log.instant == made and rules.fold == "rank" else logs).append(here)
     base = in_partition(operation.partition, operation.base_file) if operation.base_file else None
+    shape = table_shape(config, rules)
     task = ReadTask(shape, operation.partition, operation.file_id, base, tuple(kept), tuple(logs))
-    return CompactTask(task, requested, keeps_tombstones(shape, context))
+    return CompactTask(task, requested, keeps_tombstones(shape, rules))
 
 
-def keeps_tombstones(shape: TableShape, context: Context) -> bool:
+def _made_at(operation: CompactionOperation) -> str | None:
+    """The requested time of the base file that a plan takes."""
+    named = parse_base(operation.base_file) if operation.base_file else None
+    return named.instant if named else None
+
+
+def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
     """Commit time needs none: whatever completes later wins over what was deleted before."""
-    return context.rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME
+    return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

@@ -26,5 +26,5 @@ def run(context: Context, config: TableConfig) -> Instant | None:
         if not slices:
             return None
         barrier = take_time(context, timeline)
-        plan = make_plan(config, slices, barrier, context.rules)
+        plan = make_plan(context, config, timeline, slices, barrier)
         return put_requested(context.storage, barrier, ACTION, encode_plan(plan))

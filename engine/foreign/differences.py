@@ -77,7 +77,7 @@ def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Co
     for _, pieces in groupby(slices_as_of(context, timeline), key=lambda piece: piece.group):
         read = _slice_as_of(context, list(pieces), time, differences)
         if read is not None:
-            tasks.append(read_task(read, shape))
+            tasks.append(read_task(read, config, context.rules))
     return context.jobs.read(tasks, shape.stored_schema)
 
 
