@@ -30,11 +30,11 @@ def answer(
     window = (query.after or 0, settled if query.until is None else query.until)
     found: dict[Key, Record | Change] = {}
     for group in range(groups):
-        found.update(_in_group(table, query.kind, window, _Lookup(data, group, protocol, rule)))
+        found.update(_in_group(table, query.kind, window, Lookup(data, group, protocol, rule)))
     return found
 
 
-class _Lookup:
+class Lookup:
     """The rows of a fold in one file group."""
 
     def __init__(self, data: Data, group: int, protocol: Protocol, rule: Rule) -> None:
@@ -59,7 +59,7 @@ class _Lookup:
 
 
 def _in_group(
-    table: Table, kind: str, window: tuple[int, int], lookup: _Lookup
+    table: Table, kind: str, window: tuple[int, int], lookup: Lookup
 ) -> Iterator[tuple[Key, Record | Change]]:
     group, protocol = lookup.group, lookup.protocol
     after, until = window
