@@ -17,7 +17,7 @@ from .creation import NON_BLOCKING, table_config
 from .errors import BadInput
 from .files.slices import FileSlice
 from .jobs import InProcessJobs, Jobs
-from .lock import InProcessLock
+from .lock import BetweenProcesses, InProcessLock, table_lock
 from .names import RandomNames
 from .rules import NBCC
 from .storage import Storage, open_storage
@@ -164,13 +164,17 @@ def open_table(context: Context) -> Table:
     config = opening.open_table(context.storage)
     if config.notice is not None:
         warnings.warn(config.notice, stacklevel=3)
-    return Table(context if config.own else replace(context, rules=config.rules), config)
+    if config.own:
+        return Table(context, config)
+    # Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.
+    lock = InProcessLock(context.storage.url) if isinstance(context.lock, BetweenProcesses) else context.lock
+    return Table(replace(context, rules=config.rules, lock=lock), config)
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:
-    """The seams of a table in this process: its lock keeps out this process's threads only."""
+    """The seams of a table in this process, with the widest lock there is for it."""
     names = RandomNames()
-    return Context(storage, InProcessLock(storage.url), WallClock(), names, _jobs(spark, storage, names), NBCC)
+    return Context(storage, table_lock(storage.url), WallClock(), names, _jobs(spark, storage, names), NBCC)
 
 
 def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:

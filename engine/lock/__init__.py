@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .between_processes import BetweenProcesses, table_lock
 from .in_process import InProcessLock
 from .protocol import Lock, held
 
-__all__ = ["InProcessLock", "Lock", "held"]
+__all__ = ["BetweenProcesses", "InProcessLock", "Lock", "held", "table_lock"]
