@@ -1,0 +1,75 @@
+"""Each mutant is seen by the check; without it the same histories agree. The harness has mutants, too."""
+
+from __future__ import annotations
+
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from pathlib import Path
+
+import pytest
+
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import mutants
+from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.mutated import setting_of
+from nbcc.simulator.systems.registry import factory
+
+ALL = {name: mutants.load(name) for name in mutants.names()}
+VARIANTS = sorted(name for name, mutant in ALL.items() if mutant.target != "harness")
+HARNESS = sorted(name for name, mutant in ALL.items() if mutant.target == "harness")
+SEEDS = range(20)
+MOST = 50  # histories until a variant must be seen; tests/stateful/test_agreement.py plays the same ones unbroken
+ROOT = Path(__file__).parents[2]
+
+
+def alone() -> Setting:
+    """The engine without other readers: they would only slow the search down."""
+    return Setting(factory("engine"), readers=())
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
+    setting = setting_of(ALL[name], alone())
+    with mutants.applied(ALL[name]):
+        for seed in SEEDS:
+            report = run(setting, examples=MOST, seed=seed, shrinks=False)
+            assert report.found is not None, f"{name} was not seen with seed {seed} in {report.histories} histories"
+
+
+def test_at_least_six_variants_of_which_three_in_the_engine() -> None:
+    assert len(VARIANTS) >= 7
+    assert sum(ALL[name].target == "engine" for name in VARIANTS) >= 4
+    assert {ALL[name].breaks for name in VARIANTS} - {"the mapping"} <= set(PROMISES)
+
+
+def test_the_listing_after_the_unlock_is_seen_by_footprints_alone() -> None:
+    with mutants.applied(ALL["planner-lists-after-unlock"]):
+        report = run(alone(), examples=MOST, seed=0, shrinks=False)
+    assert report.found is not None
+    assert "segments that are not atomic" in report.found.because
+    assert "comes after lock.release" in report.found.because
+
+
+@pytest.mark.parametrize("name", HARNESS)
+def test_a_mutant_of_the_harness_turns_its_test_red(name: str) -> None:
+    named = ALL[name].test
+    assert (ROOT / named.partition("::")[0]).is_file()
+    assert _passes(named), f"{named} is red without any mutant"
+    with mutants.applied(ALL[name]):
+        assert not _passes(named), f"{named} is green under {name}"
+
+
+def _passes(test: str) -> bool:
+    """Run a test in this process, where the mutant is."""
+    said = StringIO()
+    with redirect_stdout(said), redirect_stderr(said):
+        code = pytest.main(
+            [str(ROOT / test), "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", f"--rootdir={ROOT}"]
+        )
+    assert code in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}, said.getvalue()
+    return code == pytest.ExitCode.OK
+
+
+def test_a_mutant_file_that_is_wrong_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="no mutant 'nothing'; there are compaction-drops-log"):
+        mutants.load("nothing")
