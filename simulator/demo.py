@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nbcc.model import Instant, Model, Protocol, Step, World
 
@@ -23,10 +22,8 @@ from .replay import Outcome, play
 from .schedule import Random
 from .shrink import realised
 from .systems import System
-from .trace import Batches, Trace
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+from .systems.registry import factory
+from .trace import Trace
 
 LOSS = "SNAP"
 """The promise whose breach a reader notices as a lost row."""
@@ -34,20 +31,15 @@ LOSS = "SNAP"
 
 @dataclass(frozen=True)
 class Theatre:
-    """Where the tour plays: one Spark session, and the folder in which every table stays."""
+    """Where the tour plays. ``make`` sets up a system whose table is in that folder; every table stays in ``out``."""
 
-    spark: SparkSession
+    make: Callable[[World, Protocol, Path], System]
     out: Path
 
     def play(self, trace: Trace, table: str, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-        """Play a trace on Spark, into a fresh table of this name."""
-
-        def make(world: World, protocol: Protocol, batches: Batches) -> System:
-            from .systems.spark import SparkSystem
-
-            return SparkSystem(world, protocol, spark=self.spark, folder=self.out / table)
-
-        return play(trace, "spark", make, ended)
+        """Play a trace into a fresh table of this name."""
+        folder = self.out / table
+        return play(trace, "spark", lambda world, protocol, _: self.make(world, protocol, folder), ended)
 
     def agreement(self, trace: Trace, table: str) -> tuple[Outcome, Tally]:
         """Play a trace, then let the other readers at hand (hudi-rs) read the table that it left."""
@@ -61,33 +53,45 @@ class Theatre:
 
 
 def random_interleaving(world: World) -> Trace:
-    """The first seed's interleaving in which a write completes while a compaction is pending, with random rows."""
+    """The first seed's interleaving, with random rows, in which two writes overlap, one of them completes while a
+    compaction is pending, and every writer has a row in the last snapshot.
+    """
     protocol = Protocol()
     for seed in count():
         choose = random.Random(seed).randrange
         steps = _walk(Model(world, protocol), choose)
         named = realised(Model(world, protocol), steps) if steps else None
-        if named:
-            batches = draw_batches(choose, world)
-            told = f"a random walk, seed {seed}"
-            return Trace(world=world, protocol=protocol, steps=named, batches=batches, found_by=told)
+        if not named:
+            continue
+        trace = Trace(
+            world=world,
+            protocol=protocol,
+            steps=named,
+            batches=draw_batches(choose, world),
+            found_by=f"a random walk, seed {seed}",
+        )
+        rows = last_snapshot(play(trace, "model", factory("model")).trace)
+        if all(any(f" {writer}." in row for row in rows) for writer, _ in trace.batches):
+            return trace
     raise AssertionError("count() never ends")
 
 
 def _walk(model: Model, choose: Callable[[int], int]) -> tuple[Step, ...] | None:
-    """Random steps until nothing can happen; None unless a write completed between a plan and its completion."""
-    schedule, state, steps, overlapped = Random(), model.initial, list[Step](), False
+    """Random steps until nothing can happen; None unless two writes, and a write and a compaction, overlapped."""
+    schedule, state, steps = Random(), model.initial, list[Step]()
+    writes_met = compaction_met = False
     while (enabled := model.enabled(state)) and (step := schedule.next(choose, enabled)):
         before, state = model.timeline(state), model.apply(state, step)
         steps.append(step)
-        overlapped = overlapped or _write_passes_plan(before, model.timeline(state))
-    return tuple(steps) if overlapped else None
+        pending = [instant.action for instant in model.timeline(state) if not instant.completed]
+        writes_met = writes_met or pending.count("deltacommit") > 1
+        compaction_met = compaction_met or ("compaction" in pending and _write_completed(before, model.timeline(state)))
+    return tuple(steps) if writes_met and compaction_met else None
 
 
-def _write_passes_plan(before: Sequence[Instant], after: Sequence[Instant]) -> bool:
+def _write_completed(before: Sequence[Instant], after: Sequence[Instant]) -> bool:
     done = {instant.requested for instant in before if instant.completed}
-    completed = any(i.action == "deltacommit" and i.completed and i.requested not in done for i in after)
-    return completed and any(i.action == "compaction" and not i.completed for i in after)
+    return any(i.action == "deltacommit" and i.completed and i.requested not in done for i in after)
 
 
 def last_snapshot(trace: Trace) -> Sequence[str]:

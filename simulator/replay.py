@@ -88,7 +88,7 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
             step = history.resolved(named)
             history.take(step)
             if trace.promise and not violated:
-                violated = broken_promise(model, before, step, history.state, trace.promise) or ""
+                violated = history.sentence(broken_promise(model, before, step, history.state, trace.promise) or "")
         else:
             history.finish()
             ended(history)

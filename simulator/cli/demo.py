@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .command import debug_option, users_words
+from .command import debug_option, traces_option, users_words
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
@@ -27,11 +27,12 @@ TESTED = "requested-time-slicing"
 
 @click.command(short_help="Two minutes: two writers, a compactor, and how one setting loses a row.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
-              help="Folder for the tables and the trace.  [default: a new temporary one]")  # fmt: skip
+              help="Folder for the tables and the page.  [default: a new temporary one]")  # fmt: skip
 @click.option("--world", default=WORLD, show_default=True, help="Name or .toml file of the world.")
 @click.option("--protocol", default=TESTED, show_default=True, help="The setting that act 3 puts to the test.")
+@traces_option
 @debug_option
-def command(*, out: Path | None, world: str, protocol: str) -> Exit:
+def command(*, out: Path | None, world: str, protocol: str, traces: Path) -> Exit:
     """A tour on real Spark, in four acts.
 
     \b
@@ -54,11 +55,11 @@ def command(*, out: Path | None, world: str, protocol: str) -> Exit:
     with users_words():
         bounds = specs.world(world)
         specs.protocol(protocol)
-    place = out or Path(tempfile.mkdtemp(prefix="nbcc-demo-"))
+    place = (out or Path(tempfile.mkdtemp(prefix="nbcc-demo-"))).absolute()
     with _theatre(place) as theatre:
-        outcomes = [_agreement(theatre, bounds), _search(2, world, "default")[0]]
-        found_out, found = _search(3, world, protocol)
-        outcomes += [found_out] if found is None else [_on_spark(theatre, found)]
+        outcomes = [_agreement(theatre, bounds, traces), _search(2, world, "default")[0]]
+        searched, found = _search(3, world, protocol)
+        outcomes += [searched] if found is None else [_on_spark(theatre, found, traces)]
     return gravest(outcomes)
 
 
@@ -70,28 +71,36 @@ def _theatre(out: Path) -> Iterator[Theatre]:
     _progress("starting Spark")
     out.mkdir(parents=True, exist_ok=True)
     spark = session("nbcc demo", log=out / "spark.log")
+    from nbcc.simulator.systems.spark import SparkSystem  # needs what session() checks for
+
     try:
-        yield Theatre(spark, out)
+        yield Theatre(lambda world, protocol, folder: SparkSystem(world, protocol, spark=spark, folder=folder), out)
     finally:
         spark.stop()
 
 
-def _agreement(theatre: Theatre, world: World) -> Exit:
+def _agreement(theatre: Theatre, world: World, traces: Path) -> Exit:
     from nbcc.simulator.demo import random_interleaving
+    from nbcc.simulator.trace import save
     from nbcc.simulator.view.text import render
 
     click.echo("1. Two writers and a compactor on Spark, interleaved at random\n")
     trace = random_interleaving(world)
     _progress(f"{len(trace.steps)} steps on Spark")
     outcome, tally = theatre.agreement(trace, "agreement")
+    save(outcome.trace, traces)
     click.echo(render(outcome.trace))
     click.echo()
     if outcome.verdict != "AGREED":
         click.echo(outcome.sentence)
         return Exit.VIOLATED
-    click.echo(f"   model and Spark agreed after each of {len(trace.steps)} steps and on every read at the end")
+    click.echo(f"   model and Spark agreed after each of {len(trace.steps)} steps, and on every read at the end")
     for what in tally.skipped:
         click.echo(f"   not compared: {what}")
+    if not tally.skipped:
+        click.echo("   hudi-rs read the snapshot and every point in time as the model predicts")
+    for what, times in tally.differences.items():
+        click.echo(f"   where its answer is not ours: {what} ({times})")
     return Exit.AGREES
 
 
@@ -115,16 +124,14 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
     return Exit.AGREES, counterexample(found.system, promise.trace, LOSS, f"nbcc explore {world} --protocol {protocol}")
 
 
-def _on_spark(theatre: Theatre, found: Trace) -> Exit:
-    """The counterexample on Spark, under its own setting and under the default; the trace is saved."""
+def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
+    """The counterexample on Spark, under its own setting and under the default; trace and page are saved."""
     from nbcc.model import Protocol
     from nbcc.simulator.demo import last_snapshot, under
     from nbcc.simulator.trace import save
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view import page, text
 
-    click.echo()
-    click.echo(render(found))
-    click.echo("\n4. The same steps on Spark\n")
+    click.echo(f"\n{text.render(found)}\n\n4. The same steps on Spark\n")
     _progress(f"{len(found.steps)} steps on Spark, twice")
     lost = theatre.play(found, "lost")
     kept = theatre.play(under(found, Protocol()), "kept")
@@ -134,9 +141,12 @@ def _on_spark(theatre: Theatre, found: Trace) -> Exit:
     as_expected = lost.fits and lost.same and lost.verdict == "VIOLATED" and kept.fits and kept.verdict == "AGREED"
     if not as_expected:
         click.echo(f"\n   {lost.sentence}\n   {kept.sentence}")
-    path = save(found, theatre.out / "traces")
-    click.echo(f"\n   tables  {theatre.out}\n   trace   {path}")
-    click.echo(f"   again   nbcc replay {path} --on spark")
+    picture = theatre.out / "lost.html"
+    picture.write_text(page.render(lost.trace), encoding="utf-8")
+    click.echo(f"\n   tables  {theatre.out}")
+    click.echo(f"   trace   {save(found, traces)}")
+    click.echo(f"   page    {picture}")
+    click.echo(f"   again   nbcc replay {found.handle} --on spark")
     return Exit.AGREES if as_expected else Exit.VIOLATED
 
 

@@ -28,11 +28,20 @@ def _sections() -> Iterable[Section]:
               help="model (the default), engine, spark, or package.module:factory; may be repeated.")  # fmt: skip
 @click.option("--protocol", help="Play the same steps under another protocol than the trace's.")
 @click.option("--expect", type=click.Choice([*EXPECTED]), help="Exit 0 if this is the verdict everywhere, else 1.")
+@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write a page that steps through it; it needs no server and no network.")  # fmt: skip
 @traces_option
 @json_option
 @debug_option
 def command(
-    *, trace: str, systems: tuple[str, ...], protocol: str | None, expect: str | None, traces: Path, as_json: bool
+    *,
+    trace: str,
+    systems: tuple[str, ...],
+    protocol: str | None,
+    expect: str | None,
+    html: Path | None,
+    traces: Path,
+    as_json: bool,
 ) -> Exit:
     """Play the steps of TRACE, a file or the handle of a saved one, and say what became of them.
 
@@ -50,18 +59,23 @@ def command(
 
     from nbcc.simulator import specs
     from nbcc.simulator.replay import replay
+    from nbcc.simulator.systems.registry import factory
     from nbcc.simulator.trace import load
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view import page, text
 
     with users_words():
         asked = load(trace, [traces, Path(str(files("nbcc") / "specs" / "traces"))])
         if protocol is not None:
             asked = replace(asked, protocol=specs.protocol(protocol), observed=())
-        outcomes = replay(asked, systems).outcomes
+        for system in systems:
+            factory(system)
+    outcomes = replay(asked, systems).outcomes
+    if html is not None:
+        html.write_text(page.render(outcomes[0].trace), encoding="utf-8")
     if as_json:
         answer({"handle": asked.handle, "systems": {outcome.system: _plain(outcome) for outcome in outcomes}})
     else:
-        click.echo(render(outcomes[0].trace))
+        click.echo(text.render(outcomes[0].trace))
         for outcome in outcomes:
             click.echo(outcome.sentence)
     if expect is not None:

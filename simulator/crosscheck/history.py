@@ -55,6 +55,10 @@ class History:
         """A recorded step with its symbols as the ticks that they stand for now; KeyError if one stands for none."""
         return self._symbols.resolved(named)
 
+    def sentence(self, text: str) -> str:
+        """A sentence of the model's with its times as symbols."""
+        return self._symbols.sentence(text)
+
     def take(self, step: Step) -> None:
         """Do one step on both and compare what can be seen after it."""
         after = self.model.apply(self.state, step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from nbcc.model import Step
@@ -36,6 +37,10 @@ class Symbols:
             KeyError: a symbol names an instant that is not there.
         """
         return step._replace(args=tuple((name, self._numbered(value)) for name, value in step.args))
+
+    def sentence(self, text: str) -> str:
+        """A sentence of the model's with its times (``t3``) as symbols; those that no instant has stay as they are."""
+        return re.sub(r"\bt(\d+)\b", lambda time: self._symbols.get(int(time[1]), time[0]), text)
 
     def _named(self, value: object) -> object:
         return tuple(map(self.symbol, value)) if isinstance(value, tuple) else value
