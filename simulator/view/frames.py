@@ -21,7 +21,7 @@ from nbcc.model.table import Write
 from ..crosscheck.observables import model_timeline
 from ..crosscheck.symbols import Symbols
 from ..trace import Trace
-from .files import files_of
+from .files import Files
 from .rows import Answers, Case, Put, answers, choose
 from .story import Setting, Story, other_rule, ranked, sentence, story
 from .style import VERDICTS
@@ -47,7 +47,7 @@ def play(model: Model, steps: Sequence[Step]) -> Run:
     states, taken = [model.initial], []
     for number, step in enumerate(steps, start=1):
         try:
-            resolved = Symbols(model_timeline(model, states[-1])).resolved(step)
+            resolved = _resolved(model, states[-1], step)
             states.append(model.apply(states[-1], resolved))
         except Refused as error:
             return Run(model, tuple(states), tuple(taken), (number, error.reasons))
@@ -56,6 +56,12 @@ def play(model: Model, steps: Sequence[Step]) -> Run:
             return Run(model, tuple(states), tuple(taken), (number, (reason,)))
         taken.append(resolved)
     return Run(model, tuple(states), tuple(taken), None)
+
+
+def _resolved(model: Model, state: Any, step: Step) -> Step:
+    if not any(isinstance(value, tuple) for _, value in step.args):
+        return step
+    return Symbols(model_timeline(model, state)).resolved(step)
 
 
 class History:
@@ -90,15 +96,15 @@ class Broken:
 def document(trace: Trace) -> dict[str, Any]:
     """Everything on the page; see the module's docstring for how frames are told."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
-    broken = judged(own)
+    broken = judged(own, trace.promise)
     broke = breaking_step(trace, own, broken)
     puts = puts_of(own)
     promise = trace.promise or next((b.name for b in broken if b.step == broke), "")
-    case = choose(own.model, own.states, broke, puts, _data(trace, puts), promise)
+    case = choose(own.model, own.states, broke, _there(own, broke, puts), _data(trace, puts), promise)
     views = [_view(own, case, broke, broken, trace)]
     if trace.protocol.differences():
         right = play(Model(trace.world, Protocol()), trace.steps)
-        views.append(_view(right, case, broke, judged(right), trace))
+        views.append(_view(right, case, broke, judged(right, trace.promise), trace))
     told = next((b for b in broken if b.name == promise), None)
     return {
         "format": FORMAT,
@@ -124,7 +130,7 @@ def document(trace: Trace) -> dict[str, Any]:
 
 
 def _sentence(run: Run, case: Case, broke: int, because: str) -> list[Part]:
-    setting = Setting(run.model, run.states, case, puts_of(run), run.model.protocol)
+    setting = Setting(run.model, run.states, case, puts_of(run), Files(run.model, case))
     last = len(run.states) - 1
     steps = [step for step in range(broke, last + 1) if step < broke + SENTENCE_LOOKS or step == last]
     return sentence(setting, broke, because, [answers(run.model, run.states, step, case, broke) for step in steps])
@@ -171,33 +177,43 @@ def puts_of(run: Run) -> list[Put]:
     return sorted(found.values(), key=lambda put: (done.get(put.requested) or inf, put.requested))
 
 
+def _there(run: Run, step: int, puts: Sequence[Put]) -> list[Put]:
+    """The writes that have begun by then."""
+    begun = {instant.requested for instant in run.model.timeline(run.states[step])}
+    return [put for put in puts if put.requested in begun]
+
+
 def _data(trace: Trace, puts: Sequence[Put]) -> Data:
     return {p.requested: trace.batches[p.actor, p.number] for p in puts if (p.actor, p.number) in trace.batches}
 
 
-def judged(run: Run) -> list[Broken]:
-    """Every promise that speaks of such a model, with the first step that broke it, among `judged_states`."""
+def judged(run: Run, named: str) -> list[Broken]:
+    """Every promise that speaks of such a model, with the first step that broke it, as far as `judged_steps` goes.
+
+    The promise that is `named` is judged with as many logs as the model evaluates rows for, the others with fewer:
+    the time it takes grows with their factorial.
+    """
     found = []
     for promise in PROMISES.values():
-        if promise.unfit(run.model):
-            continue
-        step, message = _first_break(run, promise.holds)
-        found.append(Broken(promise.name, promise.about, promise.source, step, message))
+        if not promise.unfit(run.model):
+            most = judged_steps(run, LARGEST if promise.name == named else LARGEST - 1)
+            step, message = _first_break(run, promise.holds, most)
+            found.append(Broken(promise.name, promise.about, promise.source, step, message))
     return found
 
 
-def _first_break(run: Run, holds: Callable[..., str | None]) -> tuple[int | None, str]:
-    for number, step in enumerate(run.steps[: judged_steps(run)], start=1):
+def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple[int | None, str]:
+    for number, step in enumerate(run.steps[:most], start=1):
         if message := holds(run.model, run.states[number - 1], step, run.states[number]):
             return number, message
     return None, ""
 
 
-def judged_steps(run: Run) -> int:
-    """How many steps promises are judged for: as long as no file group has more logs than rows are evaluated for."""
+def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
+    """How many steps promises are judged for: while no file group has more than so many logs."""
     for number, state in enumerate(run.states):
-        logs = [group for write in model_writes(run, state) for group, _ in write.files]
-        if any(logs.count(group) > LARGEST for group in set(logs)):
+        groups = [group for write in model_writes(run, state) for group, _ in write.files]
+        if any(groups.count(group) > logs for group in set(groups)):
             return number - 1
     return len(run.steps)
 
@@ -218,13 +234,13 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
     protocol = run.model.protocol
     named = {name: str(getattr(protocol, name)) for name in trace.protocol.differences()}
     timeline, files, told = History(), History(), History()
-    setting = Setting(run.model, run.states, case, puts_of(run), protocol)
+    setting = Setting(run.model, run.states, case, puts_of(run), Files(run.model, case))
     stories: list[Story] = []
     numbers: dict[Any, int] = {}
     last: Any = None
     for step, state in enumerate(run.states):
         timeline.see(step, instants_of(run.model, state))
-        files.see(step, files_of(run.model, state, case))
+        files.see(step, setting.files.at(state))
         at = _rests_on(run.model, state, case)
         if at != last:
             last = at

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from nbcc.model import Model, Protocol, Record
 from nbcc.model.answers import Data
 
-from .files import files_of
+from .files import Files
 from .rows import Answers, Case, Put, visible
 
 Parts = list[Any]
@@ -26,7 +26,11 @@ class Setting(NamedTuple):
     states: Sequence[Any]
     case: Case
     puts: Sequence[Put]
-    protocol: Protocol
+    files: Files
+
+    @property
+    def protocol(self) -> Protocol:
+        return self.model.protocol
 
 
 class Story(NamedTuple):
@@ -133,7 +137,7 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
     name = _file(setting, step, key, lost)
     if name is None:
         return None
-    status, _, _, barrier = files_of(setting.model, setting.states[step], setting.case)[name]
+    status, _, _, barrier = setting.files.at(setting.states[step])[name]
     group = int(name.removeprefix("log ").partition("/")[0])
     base = _base_above(setting, step, group, barrier)
     stop = f"base {group}/{base}" if status == "merged" and base else f"slice {group}/{barrier}"
@@ -248,7 +252,7 @@ def _actor(setting: Setting, record: Record) -> str:
 def _file(setting: Setting, step: int, key: Any, record: Record) -> str | None:
     files = setting.case.data.get(record.requested or 0, {})
     names = [f"log {group}/{record.requested}.{version}" for (group, version), rows in files.items() if key in rows]
-    there = files_of(setting.model, setting.states[step], setting.case)
+    there = setting.files.at(setting.states[step])
     return next((name for name in reversed(names) if name in there), None)
 
 

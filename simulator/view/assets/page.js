@@ -8,7 +8,7 @@ const own = doc.views[0];
 const right = doc.views.find((view) => view.right);
 const LINE = 22; // height of a step
 const FOLD = 8; // a run of one actor at least this long folds
-const FIT = { slices: 6, chips: 12 };
+const FIT = { slices: 3, chips: 9 }; // beyond these, slices and logs are counted, but for those of the thread
 const byId = (id) => document.getElementById(id);
 const lane = Object.fromEntries(doc.actors.map((name, place) => [name, place]));
 
@@ -68,7 +68,7 @@ function draw() {
   drawSwitch();
   drawTables(answer, story, step);
   drawLanes(step);
-  drawFiles(step);
+  drawFiles(step, story);
   drawStory(story);
   drawSteps();
   drawThread(story);
@@ -132,9 +132,9 @@ function runs() { // [first, after last] of each run of one actor, steps from 1
 }
 function drawLanes(step) {
   const svg = byId("lanes"), width = svg.clientWidth, height = svg.clientHeight;
-  const left = 40, top = 50, gap = Math.min(72, (height - top) / doc.actors.length);
+  const left = 46, top = 50, gap = Math.min(72, (height - top) / doc.actors.length);
   const room = width - left - 18, wide = columns.filter((folded) => !folded).length;
-  const pitch = Math.min(44, Math.max(24, (room - 5 * (last - wide)) / wide));
+  const pitch = Math.min(44, Math.max(20, (room - 5 * (last - wide)) / (wide + 0.6)));
   const xs = [pitch / 2];
   columns.forEach((folded, place) => xs.push(xs[place] + (folded ? 5 : pitch)));
   const offset = Math.max(0, Math.min(xs[shown.step] - room * 0.72, xs[last] + pitch / 2 - room));
@@ -152,7 +152,7 @@ function drawLanes(step) {
   const drawn = Object.entries(shown.view.instants).filter(([, history]) => history[0][0] <= step && (inside(history[0][0]) || at(history, step)[2] === null || inside(history[history.length - 1][0])));
   for (const [time, history] of drawn) if (history[0][1][0] === "compaction") out.push(barrierLine(time, x(history[0][0]), height));
   for (const [time, history] of drawn) out.push(instantBar(time, history, step, x, y));
-  out.push(sv("rect", { x: 0, y: 0, width: left - 8, height, fill: "var(--paper)" }));
+  out.push(sv("rect", { x: 0, y: 0, width: left - 16, height, fill: "var(--paper)" }));
   out.push(sv("text", { x: 2, y: 13, style: "font-size:10px" }, "step"));
   for (const actor of doc.actors) out.push(paint(sv("text", { class: "actor", x: 2, y: y(actor) + 4, style: "fill:var(--hue)" }, actor), actor));
   svg.replaceChildren(...out);
@@ -169,19 +169,27 @@ function barrierLine(time, x, height) {
 }
 function instantBar(time, history, step, x, y) {
   const seen = history.filter(([of]) => of <= step), [action, state, completed, actor] = seen[seen.length - 1][1];
-  const first = seen[0][1][3], x1 = x(seen[0][0]), x2 = x(state === "completed" || state === "crashed" ? seen[seen.length - 1][0] : step);
-  const group = paint(sv("g", { "data-i": time, "data-state": state, class: "instant" }, sv("title", {}, `${actor}: ${action} requested t${time}, ${completed ? `completed t${completed}` : state}`)), first);
-  const done = state === "completed";
-  group.append(sv("path", { class: done ? "span" : "span pending", fill: "none", d: `M${x1} ${y(first)}H${x2}V${y(actor)}` }));
-  group.append(sv("circle", { class: "start", cx: x1, cy: y(first), r: 6 }), sv("text", { class: "time", x: x1 + (action === "deltacommit" ? 0 : 12), y: y(first) - 12 }, `t${time}`));
-  if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y(actor), r: 7 }), sv("text", { class: "time", x: x2, y: y(actor) - 12 }, `t${completed}`));
-  if (state === "crashed") group.append(sv("path", { class: "cross", d: `M${x2 - 5} ${y(actor) - 5}l10 10m0 -10l-10 10` }));
-  const text = action === "deltacommit" ? written(time) : ["compaction", ""];
-  if (text[0]) group.append(sv("text", { class: action === "deltacommit" ? "content" : "", x: x1 + (action === "deltacommit" ? -6 : 8), y: y(first) + 23 }, text[0], sv("tspan", { class: "weak" }, text[1])));
+  const group = paint(sv("g", { "data-i": time, "data-state": state, class: "instant" }, sv("title", {}, `${actor}: ${action} requested t${time}, ${completed ? `completed t${completed}` : state}`)), seen[0][1][3]);
+  const done = state === "completed", data = action === "deltacommit", x1 = x(seen[0][0]), y1 = y(seen[0][1][3]);
+  const ends = done || state === "crashed" ? seen[seen.length - 1][0] : step, x2 = x(ends), y2 = y(actor);
+  let from = seen[0]; // a plan may pass from one compactor to another: one bar each, joined by dots
+  for (const entry of [...seen.slice(1), [ends, seen[seen.length - 1][1]]]) {
+    const passed = entry[1][3] !== from[1][3];
+    group.append(sv("line", { class: done ? "span" : "span pending", x1: x(from[0]), x2: passed ? x(diedAt(seen, entry)) : x(entry[0]), y1: y(from[1][3]), y2: y(from[1][3]) }));
+    if (passed) group.append(cross(x(diedAt(seen, entry)), y(from[1][3])), sv("path", { class: "span pending", fill: "none", d: `M${x(entry[0])} ${y(from[1][3])}V${y(entry[1][3])}` }));
+    if (passed || entry[1][1] !== "crashed") from = entry;
+  }
+  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), sv("text", { class: "time", x: x1 + (data ? 0 : 12), y: y1 - 12 }, `t${time}`));
+  if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y2, r: 7 }), sv("text", { class: "time", x: x2, y: y2 - 12 }, `t${completed}`));
+  if (state === "crashed") group.append(cross(x2, y2));
+  const [text, weak] = data ? written(time) : ["compaction", ""];
+  if (text) group.append(sv("text", { class: data ? "content" : "", x: x1 + (data ? -6 : 8), y: y1 + 23 }, text, sv("tspan", { class: "weak", dx: 6 }, weak)));
   return group;
 }
+const diedAt = (seen, entry) => (seen.filter(([of, value]) => of < entry[0] && value[1] === "crashed").pop() || entry)[0];
+const cross = (x, y) => sv("path", { class: "cross", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10` });
 const cellsOf = (rows) => rows.slice(0, 2).map(([key, value]) => (value === null ? `delete ${key}` : `${key}=${value}`)).join(" ");
-const orderOf = (rows) => (doc.ranked && rows.length ? ` ord ${rows.map((row) => row[2]).slice(0, 2).join(", ")}` : "");
+const orderOf = (rows) => (doc.ranked && rows.length ? `ord ${rows.map((row) => row[2]).slice(0, 2).join(", ")}` : "");
 function written(time) {
   const rows = Object.entries(shown.view.files).filter(([name]) => name.startsWith("log ") && name.split(/[/.]/)[1] === time);
   const cells = rows.flatMap(([, history]) => history[0][1][2]);
@@ -189,7 +197,7 @@ function written(time) {
 }
 
 // Files: a column a file group, slices stacked by barrier, the newest on top.
-function drawFiles(step) {
+function drawFiles(step, story) {
   const places = new Map([...document.querySelectorAll("#files [data-file]")].map((node) => [node.dataset.file, node.getBoundingClientRect()]));
   const groups = doc.groups.map((name) => ({ name, slices: new Map() }));
   const slice = (group, barrier) => {
@@ -205,7 +213,7 @@ function drawFiles(step) {
     if (kind === "base") slice(group, file).base = [name, value];
     if (kind === "log") slice(group, String(value[3])).logs.push([name, value]);
   }
-  byId("files").replaceChildren(...[notice()].filter(Boolean), ...groups.map((group, place) => groupColumn(group, place, step)));
+  byId("files").replaceChildren(...[notice()].filter(Boolean), el("div", { class: groups.length > 1 ? "groups" : "groups single" }, ...groups.map((group, place) => groupColumn(group, place, step, story))));
   slide(places);
 }
 function notice() {
@@ -213,11 +221,18 @@ function notice() {
   const [step, reasons] = shown.view.stopped;
   return el("p", { class: "notice" }, el("b", {}, `Step ${step} cannot happen under this rule: `), `${reasons.join("; ")}. Shown: the state before it.`);
 }
-function groupColumn({ name, slices }, place, step) {
-  const newest = [...slices.values()].sort((one, other) => (Number(other.barrier) || 0) - (Number(one.barrier) || 0));
-  const column = el("div", { class: "group" }, el("h3", {}, name));
-  newest.slice(0, FIT.slices).forEach((each) => column.append(sliceBox(each, place, step), ...(each.barrier === "0" ? [] : [wall(each.barrier)])));
-  if (newest.length > FIT.slices) column.append(el("p", { class: "more" }, `${newest.length - FIT.slices} older slices`));
+function groupColumn({ name, slices }, place, step, story) {
+  const newest = [...slices.values()].sort((one, other) => Number(other.barrier) - Number(one.barrier));
+  const needed = (each) => story && [story.slice, story.stop.replace("base", "slice")].includes(`slice ${place}/${each.barrier}`);
+  const kept = newest.filter((each, rank) => rank < FIT.slices || needed(each)), column = el("div", { class: "group" }, el("h3", {}, name));
+  let missing = 0;
+  for (const each of newest) {
+    if (!kept.includes(each)) { missing++; continue; }
+    if (missing) column.append(el("p", { class: "more" }, `${missing} slices between`));
+    missing = 0;
+    column.append(sliceBox(each, place, step), ...(each.barrier === "0" ? [] : [wall(each.barrier)]));
+  }
+  if (missing) column.append(el("p", { class: "more" }, `${missing} older slices`));
   return column;
 }
 function wall(barrier) {
@@ -225,24 +240,27 @@ function wall(barrier) {
 }
 function sliceBox({ barrier, status, reason, base, logs }, group, step) {
   const title = el("span", {}, el("b", {}, barrier === "0" ? "slice before any barrier" : `slice t${barrier}`));
-  const chips = logs.sort(byName).slice(0, FIT.chips).map(([name, value]) => chip(name, value, step));
-  if (logs.length > FIT.chips) chips.push(el("span", { class: "more" }, `${logs.length - FIT.chips} more logs`));
+  const few = logs.sort(byName).filter(([, value], rank) => rank < FIT.chips - 3 || rank >= logs.length - 2 || value[2].length);
+  const chips = few.map(([name, value]) => chip(name, value, step));
+  if (logs.length > few.length) chips.push(el("span", { class: "more" }, `${logs.length - few.length} more logs`));
   return el("div", { class: `slice ${status}`, "data-slice": `slice ${group}/${barrier}` },
-    el("header", {}, reason ? el("span", {}, reason) : null, title), el("div", { class: "row" }, base ? baseBlock(...base, barrier) : null, ...chips));
+    el("div", { class: "row" }, base ? baseBlock(...base, barrier) : null, ...chips), el("header", {}, title, reason ? el("span", {}, reason) : null));
 }
 const byName = ([one], [other]) => one.localeCompare(other, "en", { numeric: true });
 function baseBlock(name, [status, reason, rows], barrier) {
-  const content = status === "pending" ? "" : cellsOf(rows) || "no rows";
+  const content = status === "pending" ? "" : cellsOf(rows) || nothing(name);
   return paint(el("div", { class: `file base ${status}`, "data-file": name, "data-i": barrier }, el("b", { class: "mono" }, content || `base t${barrier}`), el("span", { class: "at mono" }, content && orderOf(rows)), el("small", {}, content ? `base t${barrier}` : reason)), null);
 }
 function chip(name, [status, reason, rows], step) {
   const [, time, version] = name.match(/\/(\d+)\.(\d+)$/);
   const completed = (at(shown.view.instants[time] || [], step) || [])[2];
   const node = el("div", { class: `file ${status}`, "data-file": name, "data-i": time, title: `log t${time}.log.${version}` },
-    el("b", { class: "mono" }, cellsOf(rows) || "no k1"), el("span", { class: "at mono" }, orderOf(rows)), completed ? el("span", { class: "at mono" }, `@t${completed}`) : null,
+    el("b", { class: "mono" }, cellsOf(rows) || nothing(name)), el("span", { class: "at mono" }, orderOf(rows)), completed ? el("span", { class: "at mono" }, `@t${completed}`) : null,
     el("small", {}, reason || `t${time}.log.${version}`));
   return paint(node, actorOf(time));
 }
+const keyed = new Set(Object.entries(own.files).filter(([name, history]) => name.startsWith("log") && history[0][1][2].length).map(([name]) => name.split(/[ /]/)[1]));
+const nothing = (name) => (keyed.size === 1 && keyed.has(name.split(/[ /]/)[1]) ? `no ${doc.key || "rows"}` : "other keys");
 function slide(places) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   for (const node of document.querySelectorAll("#files [data-file]")) {
@@ -333,7 +351,7 @@ function drawThread(story) {
   const cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(story.key)}"]`);
   if (!write || !file || !stop || !cell) return;
   const onBase = story.stop.startsWith("base"), edge = Math.max(stop.x + stop.w, cell.x + cell.w, home.width) + 13;
-  const slice = box(`[data-slice="${story.slice}"]`), first = file.x < slice.x + 24, strip = slice.y + 13;
+  const slice = box(`[data-slice="${story.slice}"]`), first = file.x < slice.x + 24, strip = slice.y + 7;
   const [wx, wy] = [write.x + write.w / 2, write.y + write.h / 2], [fx, fy] = first ? [file.x, file.y + file.h / 2] : [file.x + 12, file.y];
   const under = file.x + file.w / 2, low = stop.y + stop.h + (onBase ? 6 : -8);
   const [sx, sy] = onBase ? [Math.min(under, stop.x + stop.w - 16), stop.y + stop.h] : [stop.x + stop.w, low];
