@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[2]
 MODULES = "java.base@17\njdk.incubator.vector@17\n"
 
 
@@ -26,13 +26,17 @@ def fake_java(folder: Path, version: str, modules: str = MODULES, code: int = 0)
     return folder
 
 
-def doctor(path: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run `nbcc doctor` where PATH holds this one folder."""
+def nbcc(path: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run nbcc where PATH holds this one folder."""
     return subprocess.run(
-        [sys.executable, "-c", "from nbcc.simulator.cli.main import main; main()", "doctor", *arguments],
-        env={"PATH": str(path), "TMPDIR": os.environ.get("TMPDIR", "/tmp"), **environment},
-        cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False,
+        [sys.executable, "-c", "from nbcc.simulator.cli.main import main; main()", *arguments],
+        env={"PATH": str(path), "TMPDIR": str(path), "PYTHONPATH": str(ROOT), **environment},
+        cwd=path, capture_output=True, text=True, check=False,
     )  # fmt: skip
+
+
+def doctor(path: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return nbcc(path, "doctor", *arguments, **environment)
 
 
 def failures(ran: subprocess.CompletedProcess[str]) -> list[str]:
@@ -103,14 +107,16 @@ def test_the_answer_as_json(tmp_path: Path) -> None:
     assert ran.returncode == 4
 
 
-def test_every_command_that_needs_spark_says_the_same(tmp_path: Path) -> None:
-    code = "from nbcc.engine.spark.session import session; session()"
-    main = f"from nbcc.simulator.cli import main\nmain.nbcc.callback\ntry:\n    {code}\nexcept Exception as e:\n    "
-    main += "print(int(main._explain(e)))"
-    ran = subprocess.run(
-        [sys.executable, "-c", main], env={"PATH": str(tmp_path)}, cwd=Path(__file__).parents[2],
-        capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert ran.stdout == "4\n"
-    assert ran.stderr.count("\n") == 1
-    assert ran.stderr.startswith("Error: Asked to start Spark, but Java is not as needed (found none on PATH")
+@pytest.mark.parametrize("command", [["demo"], ["check", "demo", "--on", "spark"]])
+def test_what_needs_spark_says_so_in_one_sentence(tmp_path: Path, command: list[str]) -> None:
+    ran = nbcc(tmp_path, *command)
+    assert (ran.returncode, ran.stdout) == (4, "")
+    assert ran.stderr == (
+        "Error: Asked to start Spark, but Java is not as needed (found none on PATH, needed a Java 17 or 21 runtime): "
+        "install a complete OpenJDK 17 runtime and set JAVA_HOME to it.\n"
+    )
+
+
+def test_what_needs_no_spark_works_all_the_same(tmp_path: Path) -> None:
+    assert nbcc(tmp_path, "explore", "demo").returncode == 0
+    assert nbcc(tmp_path, "check", "demo", "--examples", "2").returncode == 0
