@@ -143,9 +143,9 @@ def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
         click.echo(f"\n   {lost.sentence}\n   {kept.sentence}")
     picture = theatre.out / "lost.html"
     picture.write_text(page.render(lost.trace), encoding="utf-8")
-    click.echo(f"\n   tables  {theatre.out}")
+    click.echo(f"\n   tables  {_from_here(theatre.out)}")
     click.echo(f"   trace   {save(found, traces)}")
-    click.echo(f"   page    {picture}")
+    click.echo(f"   page    {_from_here(picture)}")
     click.echo(f"   again   nbcc replay {found.handle} --on spark")
     return Exit.AGREES if as_expected else Exit.VIOLATED
 
@@ -154,3 +154,7 @@ def _progress(what: str) -> None:
     """What takes a while is said on standard error, where somebody watches."""
     if sys.stderr.isatty():
         click.echo(f"({what})", err=True)
+
+
+def _from_here(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -28,3 +28,8 @@ def commands(page: Path) -> list[Command]:
                 line, _, shown = part.partition("\n")
                 found.append(Command(line.strip(), shown))
     return found
+
+
+def programs(page: Path) -> list[str]:
+    """The Python blocks of the page."""
+    return [block["body"] for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] == "python"]

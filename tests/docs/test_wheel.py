@@ -18,7 +18,7 @@ def test_the_wheel_holds_the_real_folders(wheel: Path) -> None:
         assert ours
         assert ours <= names
     assert {"nbcc/__init__.py", "nbcc/py.typed"} <= names
-    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"nbcc"}
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"nbcc", "pyspark_nbcc"}
 
 
 def test_the_model_needs_nothing_installed(installed: Installed) -> None:

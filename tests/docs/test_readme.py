@@ -1,0 +1,54 @@
+"""README.md is true: its commands run as an installed nbcc does, and print what it shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+
+from tests.docs.conftest import ROOT, Installed
+from tests.docs.readme import commands, programs
+
+README = ROOT / "README.md"
+COMMANDS = commands(README)
+# What may differ from run to run: seconds, and the rates and ages made of them.
+VOLATILE = re.compile(r"\d+(\.\d+)?(?= s\b| ms\b| seconds)")
+
+
+def test_the_page_has_commands() -> None:
+    assert [command.line for command in COMMANDS if command.line.startswith("make")] == ["make demo", "make test"]
+    assert any(command.shown for command in COMMANDS)
+
+
+def test_what_the_page_tells_to_make_exists() -> None:
+    for command in COMMANDS:
+        if command.line.startswith("make"):
+            subprocess.run([*command.line.split(), "--dry-run"], cwd=ROOT, check=True, capture_output=True)
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(900)
+def test_the_commands_run_in_order_and_print_what_the_page_shows(installed: Installed) -> None:
+    for command in COMMANDS:
+        if command.line.startswith("make"):
+            continue
+        ran = installed.run(command.line, seconds=600)
+        assert ran.returncode in (0, 1), (command.line, ran.stderr)
+        if command.shown and os.environ.get("NBCC_SNAPSHOTS") == "write":
+            README.write_text(README.read_text("utf-8").replace(command.shown, ran.stdout), encoding="utf-8")
+        elif command.shown:
+            assert VOLATILE.sub("N", ran.stdout) == VOLATILE.sub("N", command.shown), command.line
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_the_programs_run(installed: Installed) -> None:
+    found = programs(README)
+    assert found
+    for number, program in enumerate(found):
+        name = f"program{number}.py"
+        (installed.elsewhere / name).write_text(program, encoding="utf-8")
+        ran = installed.run(f"python {name}")
+        assert ran.returncode == 0, ran.stderr
