@@ -9,7 +9,7 @@ looks for a segment of another shape, from what was really accessed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
@@ -41,10 +41,13 @@ def is_unobserved(path: str) -> bool:
     return kind in {"marker", "partition_metadata"} or kind.endswith(".inflight")
 
 
-def violations(accesses: Iterable[Access]) -> list[str]:
-    """One sentence for each segment that others could have seen half done; empty if all were atomic."""
+def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
+    """One sentence for each segment that others could have seen half done; empty if all were atomic.
+
+    ``crashed`` says in which step an actor died: nothing of it can come between the calls of a later segment.
+    """
     accesses = [access for access in accesses if not is_unobserved(access.path)]
-    conflicting = _Conflicts(accesses)
+    conflicting = _Conflicts(accesses, crashed or {})
     found = []
     for (step, actor), segment in groupby(accesses, key=lambda access: (access.step, access.actor)):
         if broken := _broken(list(segment), conflicting):
@@ -82,7 +85,8 @@ def _merged_listings(segment: list[Access]) -> Iterator[Access]:
 class _Conflicts:
     """Finds an access of another actor that does not commute with a given one."""
 
-    def __init__(self, accesses: list[Access]) -> None:
+    def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
+        self._crashed = crashed
         self._on: dict[str, list[Access]] = defaultdict(list)  # a write is filed under its folders as well
         for access in accesses:
             if access.verb.startswith("list"):
@@ -100,7 +104,11 @@ class _Conflicts:
         candidates = list(self._on[mine])
         if access.is_write:
             candidates += [other for folder in _folders(access.path) for other in self._on[folder]]
-        return next((other for other in candidates if _conflict(access, other)), None)
+        return next((other for other in candidates if self._lives(other, access) and _conflict(access, other)), None)
+
+    def _lives(self, other: Access, access: Access) -> bool:
+        """Whether the other actor was still there when this access was made."""
+        return self._crashed.get(other.actor, access.step) >= access.step
 
 
 def _conflict(one: Access, other: Access) -> bool:

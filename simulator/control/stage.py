@@ -26,6 +26,7 @@ class Stage:
         self.lock = VirtualLock()
         self.clock = VirtualClock()
         self.accesses: list[Access] = []
+        self.crashed: dict[str, int] = {}  # actor -> the step in which it died
         self.step = 0
         self.patience = patience
         self._started: dict[str, int] = {}

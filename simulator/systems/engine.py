@@ -108,7 +108,7 @@ class EngineSystem:
 
     def complaints(self) -> list[str]:
         """Segments of the history that others could have seen half done."""
-        return violations(self.stage.accesses)
+        return violations(self.stage.accesses, self.stage.crashed)
 
     def close(self) -> None:
         """Unwind whatever is still running."""
@@ -207,7 +207,9 @@ class EngineOperation:
         return self.segment(self.system.rows_by_action[action])
 
     def crash(self) -> None:
-        self.system.stage.step += 1
+        stage = self.system.stage
+        stage.crashed[self.task.actor] = stage.step
+        stage.step += 1
         self.task.crash()
 
     def segment(self, row: Row) -> Mapping[str, Any]:

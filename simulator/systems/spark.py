@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from nbcc.engine.context import Context
-from nbcc.engine.data.tasks import AnyRead, CompactTask, TableShape, WriteTask, WrittenFile
+from nbcc.engine.data.tasks import AnyRead, CompactTask, WriteTask, WrittenFile
 from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.spark.jobs import SparkJobs
 from nbcc.engine.storage import open_storage
@@ -108,9 +108,6 @@ class ControlledJobs:
     def __init__(self, handle: Handle, jobs: SparkJobs) -> None:
         self._handle = handle
         self._jobs = jobs
-
-    def check(self, data: Any, shape: TableShape) -> int:
-        return self._handle.call(Call("jobs.check"), lambda: self._jobs.check(data, shape))
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
         return self._handle.call(Call("jobs.write"), lambda: self._jobs.write(data, task))

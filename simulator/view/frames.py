@@ -101,6 +101,8 @@ def document(trace: Trace) -> dict[str, Any]:
     puts = puts_of(own)
     promise = trace.promise or next((b.name for b in broken if b.step == broke), "")
     case = choose(own.model, own.states, broke, _there(own, broke, puts), _data(trace, puts), promise)
+    if not case.key and not any(b.name == promise and b.step for b in broken):
+        case, broke = first_wrong(own, case, broke)
     views = [_view(own, case, broke, broken, trace)]
     if trace.protocol.differences():
         right = play(Model(trace.world, Protocol()), trace.steps)
@@ -110,7 +112,7 @@ def document(trace: Trace) -> dict[str, Any]:
         "format": FORMAT,
         "handle": trace.handle,
         "title": trace.title,
-        "verdict": trace.verdict or ("VIOLATED" if any(b.step for b in broken) else "HOLDS"),
+        "verdict": trace.verdict or _verdict(own, broken),
         "shapes": VERDICTS,
         "promise": {"name": promise, "about": told.about if told else "", "source": told.source if told else ""},
         "because": trace.because or (told.message if told else ""),
@@ -140,6 +142,12 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
     """(kind, name) in the order of the lanes: writers first, readers last."""
     everyone = [(kind, name) for kind, names in model.actors.items() for name in names]
     return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
+
+
+def _verdict(run: Run, broken: Sequence[Broken]) -> str:
+    if any(each.step for each in broken):
+        return "VIOLATED"
+    return "HOLDS" if judged_steps(run) == len(run.steps) else "UNDETERMINED"
 
 
 def _told_steps(run: Run, trace: Trace) -> dict[str, Any]:
@@ -223,6 +231,17 @@ def model_writes(run: Run, state: Any) -> tuple[Write, ...]:
     return run.model.table(state).writes
 
 
+def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
+    """Where promises were not judged: the first step from `broke` on that shows a wrong row; else nothing changes."""
+    seen: Any = None
+    for step in range(broke, len(run.states)):
+        if (rests_on := _rests_on(run.model, run.states[step], case)) != seen:
+            seen = rests_on
+            if wrong := answers(run.model, run.states, step, case, broke).wrong():
+                return case._replace(key=wrong[0]), step
+    return case, broke
+
+
 def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
     """Where the page opens: where the trace's promise broke, else the first promise, else the end."""
     named = [b.step for b in broken if b.name == trace.promise and b.step]
@@ -254,8 +273,8 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
         "rule": "+".join(named.values()) or "default",
         "label": label,
         "right": not protocol.differences(),
-        "verdict": "NOT APPLICABLE" if run.stopped else "VIOLATED" if names else "HOLDS",
-        "sentence": other_rule(setting, label, must, _stopped(run, trace), names),
+        "verdict": "NOT APPLICABLE" if run.stopped else _verdict(run, broken),
+        "sentence": other_rule(setting, label, must, _stopped(run, trace), names, judged_steps(run)),
         "stopped": run.stopped,
         "instants": timeline.changes,
         "files": files.changes,

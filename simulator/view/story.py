@@ -114,7 +114,7 @@ def sentence(setting: Setting, broke: int, because: str, answers_at: Sequence[An
     """
     case, found = setting.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
-        return [because or f"Every promise holds after each of {len(setting.states) - 1} steps."]
+        return [f"{because[0].upper()}{because[1:]}." if because else "No promise was seen broken."]
     must, got = (found.must or {}).get(case.key), (found.got or {}).get(case.key)
     lost = _culprit(setting, must, got)
     returns = [*_row(case.key, got), *([" again"] if must and must.deleted else [])]
@@ -214,14 +214,15 @@ def _the(case: Case) -> str:
     return f"{case.reading.reader}'s snapshot" if case.reading.reader else f"The {_read(case)}"
 
 
-def other_rule(setting: Setting, label: str, must: Record | None, stopped: str, broken: Sequence[str]) -> Parts:
-    """The sentence at the top under another rule: what the same steps do there."""
+def other_rule(setting: Setting, label: str, must: Record | None, stopped: str, broken: Sequence[str], judged: int) -> Parts:
+    """The sentence at the top under another rule: what the same steps do there, as far as promises were judged."""
     if stopped:
         return [f"Under {label} {stopped}."]
     if broken:
         return [f"Under {label} the same steps break {', '.join(broken)}."]
     answer = [": the reader returns ", *_row(setting.case.key, must)] if setting.case.key else []
-    return [f"Under {label} the same steps keep every promise", *answer, "."]
+    far = "" if judged == len(setting.states) - 1 else f" (judged up to step {judged})"
+    return [f"Under {label} the same steps keep every promise{far}", *answer, "."]
 
 
 def _deed(setting: Setting, key: Any, record: Record) -> Parts:

@@ -60,6 +60,16 @@ def test_reading_a_published_object_conflicts_with_nothing_and_missing_it_does()
     assert len(violations([*missed, put._replace(step=1)])) == 1
 
 
+def test_the_dead_cannot_come_between() -> None:
+    """A compactor that took up a dead one's plan removes its files, one after the other."""
+    late = [f"{n:08d}-0000-0000-0000-000000000000-0_0-0-1_20240101000000003.parquet" for n in (0, 1)]
+    puts = [Access("c1", step, "put", path, False) for step, path in enumerate(late)]
+    deletes = [Access("c2", 5, "delete", path, True) for path in late]
+    assert len(violations([*puts, *deletes])) == 1
+    assert violations([*puts, *deletes], {"c1": 2}) == []
+    assert len(violations([*puts, *deletes], {"c1": 7})) == 1
+
+
 def test_unobserved_objects_are_exempt() -> None:
     inflight = COMMIT.replace("_20240101000000002.deltacommit", ".deltacommit.inflight")
     marker = ".hoodie/.temp/20240101000000001/x.marker.APPEND"

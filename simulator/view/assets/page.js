@@ -8,7 +8,7 @@ const own = doc.views[0];
 const right = doc.views.find((view) => view.right);
 const LINE = 22; // height of a step
 const FOLD = 8; // a run of one actor at least this long folds
-const FIT = { slices: 3, chips: 9 }; // beyond these, slices and logs are counted, but for those of the thread
+const FIT = { slices: 2, chips: 6 }; // beyond these, slices and logs are counted, but for those of the thread
 const byId = (id) => document.getElementById(id);
 const lane = Object.fromEntries(doc.actors.map((name, place) => [name, place]));
 
@@ -91,11 +91,12 @@ function drawTables([must, got], story, step) {
   const every = [...new Set(answers.flatMap(([, rows]) => (rows || []).map((row) => row[0])))].sort();
   const wrong = (key) => must && answers.some(([, rows]) => rows && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)));
   const keys = [...every.filter(wrong), ...every.filter((key) => !wrong(key))].slice(0, 6);
+  byId("tables").classList.toggle("many", doc.systems.length > 0);
   byId("tables").replaceChildren(...answers.map(([name, rows], place) => {
-    const body = keys.map((key) => tableRow(key, rowsBy(rows).get(key), rows && place && must && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)) || !place && wrong(key), place > 1));
+    const body = keys.map((key) => tableRow(key, rowsBy(rows).get(key), rows && place && must && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)) || !place && wrong(key), doc.systems.length));
     if (!rows) body.splice(0, body.length, el("tr", {}, el("td", { class: "none", colspan: 3 }, place > 1 ? "not observed" : "no answer yet")));
     else if (!keys.length) body.push(el("tr", {}, el("td", { class: "none", colspan: 3 }, "no rows")));
-    const heads = ["key", "value", ...(place > 1 ? [] : ["written by"])].map((text) => el("th", {}, text));
+    const heads = ["key", "value", ...(doc.systems.length ? [] : ["written by"])].map((text) => el("th", {}, text));
     return el("table", { "data-table": name }, el("caption", {}, name, el("small", {}, place > 1 ? "" : doc.reading)), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
   }));
 }
@@ -130,11 +131,18 @@ function runs() { // [first, after last] of each run of one actor, steps from 1
   });
   return found;
 }
+let labels = []; // times already written in the lanes: one that would cover another is left out
+function timeLabel(x, y, time) {
+  if (labels.some(([at, of]) => of === y && Math.abs(at - x) < 7 * String(time).length + 10)) return null;
+  labels.push([x, y]);
+  return sv("text", { class: "time", x, y }, `t${time}`);
+}
 function drawLanes(step) {
+  labels = [];
   const svg = byId("lanes"), width = svg.clientWidth, height = svg.clientHeight;
   const left = 46, top = 50, gap = Math.min(72, (height - top) / doc.actors.length);
   const room = width - left - 18, wide = columns.filter((folded) => !folded).length;
-  const pitch = Math.min(44, Math.max(20, (room - 5 * (last - wide)) / (wide + 0.6)));
+  const pitch = Math.min(44, Math.max(20, 6.5 * String(last).length + 5, (room - 5 * (last - wide)) / (wide + 0.6)));
   const xs = [pitch / 2];
   columns.forEach((folded, place) => xs.push(xs[place] + (folded ? 5 : pitch)));
   const offset = Math.max(0, Math.min(xs[shown.step] - room * 0.72, xs[last] + pitch / 2 - room));
@@ -150,11 +158,11 @@ function drawLanes(step) {
   }
   doc.actors.forEach((actor, place) => doc.kinds[place] === "reader" && out.push(readerLine(actor, place, step, x, y)));
   const drawn = Object.entries(shown.view.instants).filter(([, history]) => history[0][0] <= step && (inside(history[0][0]) || at(history, step)[2] === null || inside(history[history.length - 1][0])));
-  for (const [time, history] of drawn) if (history[0][1][0] === "compaction") out.push(barrierLine(time, x(history[0][0]), height));
+  for (const [time, history] of drawn) if (history[0][1][0] === "compaction" && x(history[0][0]) > left) out.push(barrierLine(time, x(history[0][0]), height));
   for (const [time, history] of drawn) out.push(instantBar(time, history, step, x, y));
   out.push(sv("rect", { x: 0, y: 0, width: left - 16, height, fill: "var(--paper)" }));
   out.push(sv("text", { x: 2, y: 13, style: "font-size:10px" }, "step"));
-  for (const actor of doc.actors) out.push(paint(sv("text", { class: "actor", x: 2, y: y(actor) + 4, style: "fill:var(--hue)" }, actor), actor));
+  for (const actor of doc.actors) out.push(paint(sv("text", { class: "actor", "data-actor": actor, x: 2, y: y(actor) + 4, style: "fill:var(--hue)" }, actor), actor));
   svg.replaceChildren(...out);
 }
 function readerLine(actor, place, step, x, y) { // a reader has no instant: its steps, joined
@@ -179,8 +187,8 @@ function instantBar(time, history, step, x, y) {
     if (passed) group.append(cross(x(diedAt(seen, entry)), y(from[1][3])), sv("path", { class: "span pending", fill: "none", d: `M${x(entry[0])} ${y(from[1][3])}V${y(entry[1][3])}` }));
     if (passed || entry[1][1] !== "crashed") from = entry;
   }
-  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), sv("text", { class: "time", x: x1 + (data ? 0 : 12), y: y1 - 12 }, `t${time}`));
-  if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y2, r: 7 }), sv("text", { class: "time", x: x2, y: y2 - 12 }, `t${completed}`));
+  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), timeLabel(x1 + (data ? 0 : 12), y1 - 12, time) || "");
+  if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y2, r: 7 }), timeLabel(x2, y2 - 12, completed) || "");
   if (state === "crashed") group.append(cross(x2, y2));
   const [text, weak] = data ? written(time) : ["compaction", ""];
   if (text) group.append(sv("text", { class: data ? "content" : "", x: x1 + (data ? -6 : 8), y: y1 + 23 }, text, sv("tspan", { class: "weak", dx: 6 }, weak)));
@@ -240,7 +248,7 @@ function wall(barrier) {
 }
 function sliceBox({ barrier, status, reason, base, logs }, group, step) {
   const title = el("span", {}, el("b", {}, barrier === "0" ? "slice before any barrier" : `slice t${barrier}`));
-  const few = logs.sort(byName).filter(([, value], rank) => rank < FIT.chips - 3 || rank >= logs.length - 2 || value[2].length);
+  const few = logs.sort(byName).filter(([, value], rank) => logs.length <= FIT.chips || rank < FIT.chips - 3 || rank >= logs.length - 2 || value[2].some(([key]) => key === doc.key));
   const chips = few.map(([name, value]) => chip(name, value, step));
   if (logs.length > few.length) chips.push(el("span", { class: "more" }, `${logs.length - few.length} more logs`));
   return el("div", { class: `slice ${status}`, "data-slice": `slice ${group}/${barrier}` },
@@ -335,18 +343,19 @@ function drawSteps() {
 }
 
 // The thread: write -> log file -> slice or base it ends in -> the reader's cell.
+let lastStory = null;
 function drawThread(story) {
   const svg = byId("thread");
   svg.replaceChildren();
-  svg.classList.remove("come");
   drawConnectors(svg);
+  if (!story) lastStory = null;
   if (!story) return;
   const home = svg.getBoundingClientRect();
   const box = (selector) => {
     const node = document.querySelector(selector), rect = node && node.getBoundingClientRect();
     return rect && { x: rect.left - home.left, y: rect.top - home.top, w: rect.width, h: rect.height };
   };
-  const write = box(`#lanes .instant[data-i="${story.instant}"] .end`) || box(`#lanes .instant[data-i="${story.instant}"] .start`);
+  const write = box(`#lanes .instant[data-i="${story.instant}"] .end`) || box(`#lanes .instant[data-i="${story.instant}"] .start`) || box(`#lanes .actor[data-actor="${actorOf(story.instant)}"]`);
   const file = box(`[data-file="${story.file}"]`), stop = box(`[data-slice="${story.stop}"], [data-file="${story.stop}"]`);
   const cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(story.key)}"]`);
   if (!write || !file || !stop || !cell) return;
@@ -355,17 +364,18 @@ function drawThread(story) {
   const [wx, wy] = [write.x + write.w / 2, write.y + write.h / 2], [fx, fy] = first ? [file.x, file.y + file.h / 2] : [file.x + 12, file.y];
   const under = file.x + file.w / 2, low = stop.y + stop.h + (onBase ? 6 : -8);
   const [sx, sy] = onBase ? [Math.min(under, stop.x + stop.w - 16), stop.y + stop.h] : [stop.x + stop.w, low];
-  const [cx, cy] = [cell.x + cell.w, cell.y + cell.h / 2], bend = Math.max(40, (fx - wx) * 0.45);
+  const below = doc.systems.length > 0, [cx, cy] = below ? [cell.x + cell.w / 2, cell.y + cell.h] : [cell.x + cell.w, cell.y + cell.h / 2], bend = Math.max(40, (fx - wx) * 0.45);
   const lines = [
     first ? `M${wx} ${wy}C${wx + bend} ${wy} ${fx - bend} ${fy} ${fx} ${fy}`
       : `M${wx} ${wy}C${wx + bend} ${wy} ${slice.x - bend} ${strip} ${slice.x} ${strip}H${fx - 6}Q${fx} ${strip} ${fx} ${fy}`,
     onBase ? `M${under} ${file.y}C${under} ${file.y - 20} ${sx} ${sy + 30} ${sx} ${sy}`
       : `M${under} ${file.y + file.h}V${low - 6}Q${under} ${low} ${under + 6} ${low}H${sx}`,
-    `M${sx} ${low}H${edge - 8}Q${edge} ${low} ${edge} ${low - 8}V${cy + 8}Q${edge} ${cy} ${edge - 8} ${cy}H${cx}`,
-  ];
+    `M${sx} ${low}H${edge - 8}Q${edge} ${low} ${edge} ${low - 8}` + (below ? `V${cy + 16}H${cx}V${cy}` : `V${cy + 8}Q${edge} ${cy} ${edge - 8} ${cy}H${cx}`),
+  ].filter(() => innerWidth > 980); // in one column the numbers alone show the way
   for (const name of ["halo", "red"]) for (const d of lines) svg.append(sv("path", { class: name, d }));
   [[wx, wy], [fx, fy], [sx, sy], [cx, cy]].forEach(([x, y], place) => svg.append(sv("circle", { cx: x, cy: y, r: 8.5 }), sv("text", { x, y: y + 3.8 }, String(place + 1))));
-  svg.classList.add("come");
+  svg.classList.toggle("come", story !== lastStory);
+  lastStory = story;
 }
 function drawConnectors(svg) { // a barrier is one line: down the lanes, over to the files, through them
   const home = svg.getBoundingClientRect();
