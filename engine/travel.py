@@ -14,9 +14,9 @@ from .writing import take_time
 def settled_at(context: Context, time: str, asked: str) -> Timeline:
     """A timeline that holds every instant completed by `time`, for ever; later ones may be in it as well.
 
-    A time is settled once an instant with that completion or a greater one is published, or the generator gave
-    it or a greater one under the lock: then nothing can complete at or before it any more. One listing shows whether it is,
-    and may have missed what was published while it ran; so the timeline is listed again. `BadInput` for the future.
+    A time is settled once an instant with that completion or a greater one is published, or the generator gave it or a
+    greater one under the lock: then nothing can complete at or before it any more. One listing shows whether it is, and
+    may have missed what was published while it ran; so the timeline is listed again. `BadInput` for the future.
     """
     timeline = load(context.storage)
     if (timeline.greatest_completion or "") < time:
