@@ -45,11 +45,6 @@ class LogName:
         token = "" if self.token is None else f"_{self.token}"
         return f".{self.file_id}_{self.instant}.log.{self.version}{token}{'.cdc' if self.cdc else ''}"
 
-    @property
-    def in_instant(self) -> tuple[int, str]:
-        """Order among the logs of one instant and group: version, then token as text (a missing one first)."""
-        return self.version, self.token or ""
-
 
 def parse_base(name: str) -> BaseName | None:
     """The base file called `name`, None if it is not the name of one."""

@@ -21,8 +21,8 @@ def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
     """Publish the completed instant: from here on its files are seen. Under the lock that took `completed`.
 
-    `action` may be the pending one: a compaction completes as ``commit``. If the file is there already and holds `data`,
-    an earlier try has published it and only its answer was lost.
+    `action` may be the pending one: a compaction completes as ``commit``. If the file is there already and holds
+    `data`, an earlier try has published it and only its answer was lost.
     """
     instant = Instant(requested, COMPLETES_AS.get(action, action), "completed", completed)
     path = f"{FOLDER}/{instant.file_name}"

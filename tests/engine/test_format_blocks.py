@@ -90,6 +90,13 @@ def test_garbage_between_blocks_is_one_corrupt_block(blocks: list[Written], junk
     assert [as_written(block) for block in read[2:]] == blocks[1:]
 
 
+def test_a_block_whose_pointer_disagrees_is_corrupt() -> None:
+    damaged = bytearray(ROLLBACK_VECTOR)
+    damaged[-1] ^= 1
+    read = list(read_blocks(bytes(damaged) + DELETE_VECTOR))
+    assert [block.kind for block in read] == [BlockKind.CORRUPT, BlockKind.DELETE]
+
+
 def test_an_empty_file_has_no_blocks() -> None:
     assert list(read_blocks(b"")) == []
 

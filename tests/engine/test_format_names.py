@@ -55,14 +55,6 @@ def test_other_files_are_no_data_files(name: str) -> None:
     assert parse_log(name) is None
 
 
-def test_log_versions_are_numbers_and_a_missing_token_comes_first() -> None:
-    names = [
-        LogName("f", "1", version, token) for version, token in [(10, None), (2, "9-0-0"), (2, "10-0-0"), (2, None)]
-    ]
-    assert [(n.version, n.token) for n in sorted(names, key=lambda name: name.in_instant)] == [
-        (2, None), (2, "10-0-0"), (2, "9-0-0"), (10, None)]  # fmt: skip
-
-
 @pytest.mark.parametrize("partition", ["", "part=a", "a/b"])
 def test_a_marker_leads_to_its_file(partition: str) -> None:
     path = marker("20260101000000000", partition, "f_0-0-0_20260101000000000.parquet")
