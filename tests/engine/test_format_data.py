@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc.engine.errors import NotATable, Unsupported
@@ -89,6 +89,7 @@ def test_rows_come_back_from_blocks(rows: pa.Table, data_format: DataFormat) -> 
         assert read.schema == rows.schema
 
 
+@settings(max_examples=40)
 @given(tables())
 def test_schemas_come_back_from_avro(rows: pa.Table) -> None:
     schema = without_meta(rows.schema)
@@ -96,6 +97,7 @@ def test_schemas_come_back_from_avro(rows: pa.Table) -> None:
     assert from_avro(avro_json(schema, "t", meta=True)) == rows.schema
 
 
+@settings(max_examples=40)
 @given(tables())
 def test_schemas_come_back_from_spark(rows: pa.Table) -> None:
     """Spark has one timestamp: milliseconds come back as microseconds."""

@@ -18,9 +18,9 @@ from nbcc.engine.files.names import (
 )
 from nbcc.engine.names import RandomNames, bucket_file_id, bucket_of
 
-FILE_ID = st.from_regex(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{12}-\d", fullmatch=True)
-TOKEN = st.from_regex(r"\d{1,3}-\d{1,3}-\d{1,3}", fullmatch=True).filter(str.isascii)
-INSTANT = st.from_regex(r"2026[0-9]{13}", fullmatch=True)
+FILE_ID = st.tuples(st.uuids(), st.integers(0, 9)).map(lambda parts: f"{parts[0]}-{parts[1]}")
+TOKEN = st.tuples(*[st.integers(0, 2**31 - 1)] * 3).map(lambda parts: "-".join(map(str, parts)))
+INSTANT = st.integers(2026 * 10**13, 2027 * 10**13).map(str)
 
 
 @given(FILE_ID, TOKEN, INSTANT)
