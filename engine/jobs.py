@@ -44,12 +44,12 @@ __all__ = [
 class Jobs(Protocol):
     """What an operation asks of a runner. `data` and what `read` returns are the runner's own kind of rows."""
 
-    def check(self, data: Any, shape: TableShape) -> int:
-        """The number of rows of a batch; raises `BadInput` if they break a rule of `data.check.RULES`."""
-        ...
-
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files, by partition, bucket and version; none is visible yet."""
+        """Put the batch as log files, by partition, bucket and version; none is visible yet.
+
+        Raises `BadInput` if rows break a rule of `data.check.RULES`. Rows are looked at where they are written, because
+        looking first would read the batch twice; so files of other groups may have been put: the caller removes them.
+        """
         ...
 
     def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
@@ -68,13 +68,10 @@ class InProcessJobs:
         self._storage = storage
         self._names = names
 
-    def check(self, data: pa.Table, shape: TableShape) -> int:
-        refuse(problems(data, shape), shape)
-        return len(data)
-
     def write(self, data: pa.Table, task: WriteTask) -> list[WrittenFile]:
         if not len(data):
             return []
+        refuse(problems(data, task.shape), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
         return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
 

@@ -30,7 +30,6 @@ def write(context: Context, config: TableConfig, data: Any, operation: str) -> I
     """The steps of every write of a batch that already has the table's columns."""
     refuse_other_rows(data, context.jobs)
     shape = table_shape(config, context.rules)
-    context.jobs.check(data, shape)
     requested = request(context, ACTION)
     with taken_back_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)

@@ -1,7 +1,7 @@
-"""What the rows of a batch must satisfy before anything of it is written.
+"""What the rows of a batch must satisfy before any of them is written.
 
-`problems` looks at rows alone and is the only home of these rules: both runners call it, Spark once per share of the
-keys (all rows of a key in one share), and `refuse` turns what they found into one error.
+`problems` looks at rows alone and is the only home of these rules. Whoever writes rows calls it with all rows of their
+keys, and `refuse` turns what several such calls found into one error.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import BadInput
-from .columns import IS_DELETED, is_deleted, one_array
+from .columns import is_deleted, one_array
 from .compare import rows_differ
 from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, record_keys
 from .merge import key_codes, order_numbers
 from .tasks import TableShape
 
 Mask = npt.NDArray[np.bool_]
-
-CONTENT: Final = "__content"
-"""A column that stands for all data columns where these were left behind: equal rows have equal content."""
 
 
 class Problem(NamedTuple):
@@ -61,7 +58,7 @@ RULES: Final = {
 
 
 def problems(rows: pa.Table, shape: TableShape) -> list[Problem]:
-    """Every rule of `RULES` that a row breaks. `rows`: the batch, or its key, ordering and `CONTENT` columns."""
+    """Every rule of `RULES` that a row breaks."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -102,8 +99,7 @@ def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
     if len(places.later) == 0:
         return conflict
     first, later = rows.take(places.first), rows.take(places.later)
-    names = [CONTENT] if CONTENT in rows.column_names else [n for n in rows.column_names if n != IS_DELETED]
-    differ = rows_differ(first, later, names)
+    differ = rows_differ(first, later, shape.schema.names)
     deleted = is_deleted(rows)
     if deleted is not None:
         flags = deleted.to_numpy()

@@ -68,11 +68,15 @@ class TableShape:
 
 @dataclass(frozen=True, slots=True)
 class WriteTask:
-    """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows."""
+    """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows.
+
+    `first_version` is that of the first log file in each group: not 1 where several tasks share the groups of a write.
+    """
 
     shape: TableShape
     instant: str
     max_file_bytes: int = 1 << 30
+    first_version: int = 1
 
 
 @dataclass(frozen=True, slots=True)

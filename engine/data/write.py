@@ -16,7 +16,6 @@ from ..names import Names
 from ..schema import META_COLUMNS
 from ..storage import Storage
 from .bucket import buckets_of
-from .check import Problem, conflicting, refuse
 from .columns import (
     COMMIT_SEQNO,
     COMMIT_TIME,
@@ -67,14 +66,10 @@ def split_by_group(rows: pa.Table, buckets: pa.Array, shape: TableShape) -> Iter
 
 
 def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
-    """One row a key of one file group: the highest rank, of equal rows the last. Raises `BadInput` on a conflict."""
+    """One row a key of one file group: the highest rank, of equal rows the last. The rows have passed `problems`."""
     codes, keys = key_codes(record_keys(rows, shape.keys))
     if keys == len(rows):
         return rows
-    conflicts = conflicting(rows, shape)
-    if conflicts.any():
-        example = record_keys(rows, shape.keys)[int(np.flatnonzero(conflicts)[0])].as_py()
-        refuse([Problem("conflicting rows", int(conflicts.sum()), f"key {example!r}")], shape)
     ordering = None if shape.merge.ordering is None else order_numbers([rows[shape.merge.ordering]])
     return rows.take(pa.array(np.sort(winners_of(codes, keys, ordering))))
 
@@ -88,7 +83,7 @@ def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBat
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
     return [
         _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), part)
-        for version, part in enumerate(_roll(rows, task.max_file_bytes), start=1)
+        for version, part in enumerate(_roll(rows, task.max_file_bytes), start=task.first_version)
     ]
 
 

@@ -6,19 +6,18 @@ as Arrow. Functions that run on executors are made by small factories: what they
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, fields
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import IntegerType, MapType, StructField, StructType
+from pyspark.sql.types import IntegerType, StructField, StructType
 
-from ..data.check import CONTENT, Problem, problems, refuse
+from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
 from ..data.compact import compact_group
 from ..data.tasks import AnyRead, CompactTask, ReadTask, TableShape, WriteTask, WrittenFile
@@ -36,12 +35,7 @@ BUCKET: Final = "__bucket"
 BATCH_ROWS: Final = 1 << 16
 GLOB_CHARACTERS: Final = frozenset("*?[]{}\\")
 
-_FINDINGS: Final = pa.schema([("rule", pa.string()), ("rows", pa.int64()), ("example", pa.string())])
-_ROWS: Final = "batch"  # the finding that counts the batch; no rule has this name
-_INTS: Final = {"size", "rows", "deletes", "version", "log_records", "log_files", "log_blocks"}
-_FILES: Final = pa.schema(
-    [(field.name, pa.int64() if field.name in _INTS else pa.string()) for field in fields(WrittenFile)]
-)
+_ANSWERS: Final = pa.schema([("answer", pa.binary())])  # pickled: a `WrittenFile` or a `Problem` a row
 
 
 class SparkJobs:
@@ -52,16 +46,6 @@ class SparkJobs:
         self._storage = storage
         self._names = names
 
-    def check(self, data: DataFrame, shape: TableShape) -> int:
-        narrow = [*shape.keys.fields, *([shape.merge.ordering] if shape.merge.ordering else [])]
-        flags = [IS_DELETED] if IS_DELETED in data.columns else []
-        content = F.xxhash64(*(_hashable(data, name) for name in data.columns if name != IS_DELETED))
-        keyed = data.select(*dict.fromkeys([*narrow, *flags]), content.alias(CONTENT))
-        shares = keyed.repartition(self._width, *shape.keys.record_key)
-        found = shares.mapInArrow(_checker(shape), to_spark(_FINDINGS)).collect()
-        refuse([Problem(*row) for row in found if row.rule != _ROWS], shape)
-        return sum(row["rows"] for row in found if row.rule == _ROWS)
-
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
         shape = task.shape
         flags = [IS_DELETED] if IS_DELETED in data.columns else []
@@ -71,15 +55,18 @@ class SparkJobs:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
             groups = routed.repartitionById(shape.buckets, BUCKET)
-        return _written(groups.mapInArrow(_writer(self._storage, self._names, task), to_spark(_FILES)))
+        answers = _collect(groups.mapInArrow(_writer(self._storage, self._names, task), to_spark(_ANSWERS)))
+        refuse([answer for answer in answers if isinstance(answer, Problem)], shape)
+        files = [answer for answer in answers if isinstance(answer, WrittenFile)]
+        return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
 
     def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
         storage, names = self._storage, self._names
 
         def compact(task: CompactTask) -> Batches:
-            yield _as_batch(compact_group(storage, names, task))
+            yield _answers(compact_group(storage, names, task))
 
-        return _written(self._one_task_each(tasks, compact, _FILES)) if tasks else []
+        return _collect(self._one_task_each(tasks, compact, _ANSWERS)) if tasks else []
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
         storage = self._storage
@@ -124,21 +111,6 @@ class SparkJobs:
         return None if GLOB_CHARACTERS.intersection(path) else f"file:{path}"
 
 
-def _hashable(data: DataFrame, name: str) -> Column:
-    """A column in a form that Spark can hash: it refuses maps."""
-    return F.map_entries(name) if isinstance(data.schema[name].dataType, MapType) else F.col(name)
-
-
-def _checker(shape: TableShape) -> Mapper:
-    def check(batches: Batches) -> Batches:
-        rows = _table(batches)
-        if rows is not None:
-            found = [Problem(_ROWS, len(rows), ""), *problems(rows, shape)]
-            yield pa.RecordBatch.from_pylist([problem._asdict() for problem in found], _FINDINGS)
-
-    return check
-
-
 def _router(shape: TableShape) -> Mapper:
     def route(batches: Batches) -> Batches:
         for batch in batches:
@@ -156,8 +128,12 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
         writer = context.partitionId() if context else 0
         flagged = [rows.schema.field(IS_DELETED)] if IS_DELETED in rows.column_names else []
         conformed = conform(rows, pa.schema([*task.shape.schema, *flagged]))
+        found = problems(conformed, task.shape)
+        if found:
+            yield _answers(found)
+            return
         for group in split_by_group(conformed, rows[BUCKET], task.shape):
-            yield _as_batch(write_group(storage, names, task, group, writer))
+            yield _answers(write_group(storage, names, task, group, writer))
 
     return write
 
@@ -168,11 +144,10 @@ def _table(batches: Batches) -> pa.Table | None:
     return pa.Table.from_batches(filled) if filled else None
 
 
-def _as_batch(files: Sequence[WrittenFile]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([asdict(file) for file in files], _FILES)
+def _answers(answers: Sequence[WrittenFile | Problem]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"answer": [pickle.dumps(answer) for answer in answers]}, _ANSWERS)
 
 
-def _written(files: DataFrame) -> list[WrittenFile]:
-    """Run the job and bring back what was written: file names and counts, no table data."""
-    found = [WrittenFile(**row.asDict()) for row in files.collect()]
-    return sorted(found, key=lambda file: (file.partition, file.file_id, file.version or 0))
+def _collect(answers: DataFrame) -> list[Any]:
+    """Run the job and bring back its answers, in the order of its tasks: names and counts, no table data."""
+    return [pickle.loads(row.answer) for row in answers.collect()]

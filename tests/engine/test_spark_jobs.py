@@ -166,7 +166,6 @@ def test_every_type_crosses_unchanged(spark: SparkSession, tmp_path: Path) -> No
     full = {name: value for name, (_, value) in columns.items()}
     nulls = dict.fromkeys(columns, None) | {"id": 7, "ts": full["ts"]}
     frame = spark.createDataFrame([full, nulls, full], to_spark(schema))
-    assert pair.on_spark.check(frame, pair.shape) == 3
     slices = pair.slices(pair.on_spark.write(frame, WriteTask(pair.shape, "1")), "1")
     bases = pair.on_spark.compact([CompactTask(task, "2") for task in slices])
     for tasks in (slices, [ReadTask(pair.shape, file.partition, file.file_id, file.path) for file in bases]):
@@ -177,20 +176,19 @@ def test_every_type_crosses_unchanged(spark: SparkSession, tmp_path: Path) -> No
         assert {name: found[2**40][name] for name in columns} == full
 
 
-def test_the_check_counts_and_refuses(pair: Pair) -> None:
-    assert pair.on_spark.check(pair.frame(batch(*ROWS, *ROWS)), pair.shape) == 2 * len(ROWS)
+def test_broken_rules_are_found_across_tasks(pair: Pair) -> None:
+    """Each task looks at its own groups; the driver adds up what they found and says what the other runner says."""
     broken = batch(*ROWS, ("k1", 1, "other", "p 1"), ("k2", 2, "other", "p 2"), ("k3", 1, "x", ".."))
     with pytest.raises(BadInput) as there:
-        pair.on_spark.check(pair.frame(broken), pair.shape)
+        pair.on_spark.write(pair.frame(broken), WriteTask(pair.shape, "1"))
     with pytest.raises(BadInput) as here:
-        pair.in_process.check(broken, pair.shape)
+        pair.in_process.write(broken, WriteTask(pair.shape, "1"))
     assert here.value.exists.startswith("2 rows share key and ordering value")
     assert str(there.value) == str(here.value)
 
 
 def test_nothing_in_nothing_out(pair: Pair) -> None:
     empty = pair.frame(batch())
-    assert pair.on_spark.check(empty, pair.shape) == 0
     assert pair.on_spark.write(empty, WriteTask(pair.shape, "1")) == []
     assert pair.on_spark.compact([]) == []
     assert pair.on_spark.read([], pair.shape.stored_schema).collect() == []
