@@ -186,3 +186,17 @@ def test_each_kind_of_query_on_one_history() -> None:
     assert rows("read_optimized") == {}
     with pytest.raises(ValueError, match="unknown kind of query 'snap'; known: snapshot, as_of"):
         rows("snap")
+
+
+@pytest.mark.parametrize(
+    ("rows", "event", "commit"),
+    [
+        ({A: Row(2, False), B: Row(1, False)}, A, B),
+        ({A: Row(1, False), B: Row(1, True)}, B, B),
+        ({A: Row(9, True)}, A, A),
+        ({}, None, None),
+    ],
+)
+def test_the_oracle_ranks_by_ordering_value_only_where_event_time_counts(rows: Any, event: Any, commit: Any) -> None:
+    assert oracle.winner((A, B, C), rows, True) == event
+    assert oracle.winner((A, B, C), rows, False) == commit
