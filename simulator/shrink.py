@@ -71,12 +71,12 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Move blocks of the same actor together as long as the trace still shows the same."""
+    """Leave out blocks, and move blocks of the same actor together, as long as the trace still shows the same."""
     best, progress = trace, True
     while progress:
         progress = False
         for steps in _neighbours(best.steps):
-            if context_switches(steps) >= context_switches(best.steps):
+            if (context_switches(steps), len(steps)) >= (context_switches(best.steps), len(best.steps)):
                 continue
             if (played := _retry(best, steps, fails)) is not None:
                 best, progress = played, True

@@ -11,6 +11,7 @@ from nbcc.model import Model, Protocol, World
 
 from .. import trace as traces
 from ..schedule import Choose, Coarse, Pct, Random, Schedule, Swarm
+from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
 from .disagreement import Disagreement
@@ -71,17 +72,43 @@ class Check:
         if coarse := getattr(system, "coarse", ()):
             schedule = Coarse(schedule, coarse)
         history = History(model, system, batches, setting.mapping)
+        tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
         try:
             overlapped = self._steps(history, schedule, choose, pinned)
-            history.finish()
-            for reader in setting.readers:
-                reader(history, self.tally)
+            self._end(history, tally)
         except Disagreement as disagreement:
             self.disagreed = trace_of(history, batches, disagreement, setting.found_by)
             raise
         finally:
             close(system)
-        self.tally.add(history.steps, overlapped)
+        tally.add(history.steps, overlapped)
+
+    def again(self, trace: traces.Trace) -> traces.Trace | None:
+        """Play a trace as `play` would. If it shows the same difference, the trace as it was played; else None."""
+        setting = self.setting
+        model = setting.model(trace.world, setting.protocol)
+        system = setting.factory(trace.world, setting.protocol, trace.batches)
+        history = History(model, system, trace.batches, setting.mapping)
+        try:
+            for named in trace.steps:
+                step = history.resolved(named)
+                if step not in history.enabled():
+                    return None
+                history.take(step)
+            self._end(history, Tally())
+        except Disagreement as disagreement:
+            found = trace_of(history, trace.batches, disagreement, setting.found_by)
+            return found if found.title.split()[:7] == trace.title.split()[:7] else None
+        except KeyError:  # a time that no instant has any more
+            return None
+        finally:
+            close(system)
+        return None
+
+    def _end(self, history: History, tally: Tally) -> None:
+        history.finish()
+        for reader in self.setting.readers:
+            reader(history, tally)
 
     def _steps(self, history: History, schedule: Schedule, choose: Choose, pinned: bool) -> bool:
         model, overlapped = history.model, False
@@ -91,7 +118,7 @@ class Check:
             step = schedule.next(choose, enabled)
             if step is None:
                 break
-            if pinned:
+            if pinned and not self.disagreed:
                 self.coverage.visit(model, history.state, step)
             history.take(step)
             overlapped = overlapped or history.compaction_overlaps_write
@@ -133,7 +160,8 @@ def run(
 ) -> CheckReport:
     """Play up to ``examples`` histories, or as many as start within ``seconds``; stop at the first disagreement.
 
-    With ``shrinks`` Hypothesis then looks for a simpler history with a disagreement. The same seed plays the same.
+    With ``shrinks`` Hypothesis then looks for a shorter history that disagrees, and after it `nbcc.simulator.shrink`
+    for one that is easier to read. The same seed plays the same.
     """
     from .drawing import given_choices  # Hypothesis is needed by whoever checks, not by whoever imports us
 
@@ -147,6 +175,8 @@ def run(
                 progress(len(check.tally.lengths))
 
     given_choices(one, examples=examples, seed=seed, shrinks=shrinks, expected=Disagreement)
+    if check.disagreed is not None and shrinks:
+        check.disagreed = shrink_disagreement(check.disagreed, check.again)
     report = _report(check, seed, time.monotonic() - began)
     if report.found is not None and traces_dir is not None:
         traces.save(report.found, traces_dir)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -12,8 +13,12 @@ class Difference(NamedTuple):
     model: Any
     system: Any
 
+    def in_words(self, says: Callable[[Any], str]) -> Difference:
+        """The same with the elements of tuples as sentences."""
+        return Difference(self.what, *(_worded(value, says) for value in (self.model, self.system)))
+
     def __str__(self) -> str:
-        return f"{self.what}: the model says {_shown(self.model)}, the system {_shown(self.system)}"
+        return f"{self.what}: the model says {_shown(self.model)}; the system says {_shown(self.system)}"
 
 
 class Disagreement(Exception):
@@ -25,7 +30,7 @@ class Disagreement(Exception):
         self.difference = difference
 
     def __str__(self) -> str:
-        return f"after step {self.step}: {self.difference}"
+        return f"after step {self.step}, {self.difference}"
 
 
 def first_difference(what: str, model: Any, system: Any) -> Difference | None:
@@ -40,7 +45,11 @@ def first_difference(what: str, model: Any, system: Any) -> Difference | None:
     return Difference(what, model, system)
 
 
+def _worded(value: Any, says: Callable[[Any], str]) -> Any:
+    return tuple(says(element) for element in value) if isinstance(value, tuple) else value
+
+
 def _shown(value: Any) -> str:
     if isinstance(value, tuple):
-        return ", ".join(map(str, value)) if value else "nothing"
+        return "; ".join(map(str, value)) if value else "nothing"
     return str(value)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from math import inf
 from typing import Any
@@ -63,7 +62,8 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
     """Which of the reader's choices, taken alone, explains that it answers differently from the promise; or all."""
     theirs = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
-        if foreign_rows(model, state, query, data, replace(model.protocol, **{name: value})) == theirs:
+        alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})
+        if foreign_rows(model, state, query, data, alone) == theirs:
             return f"{name} = {value}"
     return " and ".join(f"{name} = {value}" for name, value in reader.differences().items())
 

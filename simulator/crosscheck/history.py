@@ -45,7 +45,7 @@ class History:
         self._running: dict[str, Operation] = {}
         self._started: dict[tuple[str, str], int] = {}
         self._seen: dict[str, tuple[Any, ...]] = {}
-        self._symbols = Symbols(())
+        self.symbols = Symbols(())  # names for the times so far
 
     def enabled(self) -> list[Step]:
         """What the model allows now; the system must be able to do each of it."""
@@ -53,16 +53,16 @@ class History:
 
     def resolved(self, named: Step) -> Step:
         """A recorded step with its symbols as the ticks that they stand for now; KeyError if one stands for none."""
-        return self._symbols.resolved(named)
+        return self.symbols.resolved(named)
 
     def sentence(self, text: str) -> str:
         """A sentence of the model's with its times as symbols."""
-        return self._symbols.sentence(text)
+        return self.symbols.sentence(text)
 
     def take(self, step: Step) -> None:
         """Do one step on both and compare what can be seen after it."""
         after = self.model.apply(self.state, step)
-        self.steps.append(self._symbols.step(step))
+        self.steps.append(self.symbols.step(step))
         self.observed.append({})
         try:
             told = self._perform(step, after)
@@ -73,20 +73,27 @@ class History:
         self._compare_observables(step)
         if "rows" in told:
             read = reader_rows(self.model, after, step.actor, self.data)
-            self._compare(f"what {step.actor} read", read, told["rows"])
-            self._observe("read", self._symbols.rows(read))
+            self.compare(f"what {step.actor} read", read, told["rows"], self.symbols.row)
+            self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
         """Compare every read that the history makes possible, and ask the system for complaints of its own."""
         for query in final_queries(self.timeline):
             self._compare_rows(query)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
-        self._compare("segments that are not atomic", (), tuple(complaints()))
+        self.compare("segments that are not atomic", (), tuple(complaints()))
 
     @property
     def timeline(self) -> tuple[Any, ...]:
         """``(action, state, requested, completed)`` of every instant now."""
         return self._seen.get("timeline", ())
+
+    def described(self, query: Query) -> str:
+        """``snapshot``, ``as of c2``, ``incremental (0, c1]``."""
+        kind, until = query.kind.replace("_", " "), self.symbols.symbol(query.until)
+        if query.after is not None:
+            return f"{kind} ({self.symbols.symbol(query.after)}, {until}]"
+        return kind if query.until is None else f"{kind} {until}"
 
     @property
     def written(self) -> set[tuple[str, int]]:
@@ -137,22 +144,23 @@ class History:
     def _compare_arguments(self, step: Step, observed: Mapping[str, Any]) -> None:
         args = dict(step.args)
         for name in args.keys() & observed.keys():
-            self._compare(f"{name} of {step.action}", args[name], observed[name])
+            self.compare(f"{name} of {step.action}", args[name], observed[name])
 
     def _compare_observables(self, step: Step) -> None:
         before = self._seen
         self._seen = {observable.name: observable.of_model(self.model, self.state) for observable in EVERY_STEP}
         timeline = self._seen["timeline"]
-        self._symbols = Symbols(timeline)
+        self.symbols = Symbols(timeline)
         for observable in EVERY_STEP:
             ours = self._seen[observable.name]
             look = partial(observable.of_system, self.system)
-            self._compare(observable.name, ours, self._ask(observable.name, look))
+            theirs = self._ask(observable.name, look)
+            self.compare(observable.name, ours, theirs, partial(observable.says, self.symbols))
             new = [entry for entry in ours if entry not in before.get(observable.name, ())]
-            self._observe(observable.name, [observable.says(self._symbols, entry) for entry in new])
+            self._observe(observable.name, [observable.says(self.symbols, entry) for entry in new])
         self._learn_data(step, before.get("timeline", ()), timeline)
         if _completed(timeline) != _completed(before.get("timeline", ())):
-            self._observe("snapshot", self._symbols.rows(self._compare_rows(SNAPSHOT)))
+            self._observe("snapshot", self.symbols.rows(self._compare_rows(SNAPSHOT)))
 
     def _observe(self, name: str, sentences: list[str]) -> None:
         if sentences:
@@ -168,7 +176,8 @@ class History:
 
     def _compare_rows(self, query: Query) -> tuple[Any, ...]:
         ours = model_rows(self.model, self.state, query, self.data)
-        self._compare(described(query), ours, self._ask(described(query), lambda: self.system.rows(query)))
+        what = self.described(query)
+        self.compare(what, ours, self._ask(what, lambda: self.system.rows(query)), self.symbols.row)
         return ours
 
     def _ask(self, what: str, look: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -178,19 +187,13 @@ class History:
         except Exception as error:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
-    def _compare(self, what: str, model: Any, system: Any) -> None:
+    def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
+        """Raise `Disagreement` unless the two are equal; ``says`` puts one element of a tuple into words."""
         if difference := first_difference(what, model, system):
-            raise self._differs(difference)
+            raise self._differs(difference.in_words(says))
 
     def _differs(self, difference: Difference) -> Disagreement:
         return Disagreement(len(self.steps), difference)
-
-
-def described(query: Query) -> str:
-    """``snapshot``, ``as_of 3``, ``incremental (0, 3]``."""
-    if query.after is not None:
-        return f"{query.kind} ({query.after}, {query.until}]"
-    return query.kind if query.until is None else f"{query.kind} {query.until}"
 
 
 def _completed(timeline: tuple[Any, ...]) -> int:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import Any
 
 from nbcc.model import Protocol, Query
 
-from .disagreement import Difference, Disagreement, first_difference
 from .foreign import foreign_rows, is_inverted, rule_of_difference
-from .history import History, described
+from .history import History
 from .report import Tally
 
 Reader = Callable[[History, Tally], None]
@@ -41,12 +39,12 @@ def hudi_rs(history: History, tally: Tally) -> None:
         for query in _queries(history):
             expected = foreign_rows(model, state, query, data, AS_HUDI_RS)
             answer = reader.rows(query)
-            _refuse(history, f"{described(query)} of hudi-rs", expected, answer)
+            history.compare(f"{history.described(query)} by hudi-rs", expected, answer, history.symbols.row)
             promised = foreign_rows(model, state, query, data, model.protocol)
             if answer == promised:
                 continue
             if query.kind == "snapshot" and not is_inverted(model.table(state)):
-                _refuse(history, "snapshot of hudi-rs, without an inversion", promised, answer)
+                history.compare("snapshot by hudi-rs, without an inversion", promised, answer, history.symbols.row)
             tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
 
 
@@ -57,11 +55,6 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
         yield Query("snapshot")
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
-
-
-def _refuse(history: History, what: str, expected: tuple[Any, ...], answer: tuple[Any, ...]) -> None:
-    if difference := first_difference(what, expected, answer):
-        raise Disagreement(len(history.steps), Difference(*difference))
 
 
 def _not_installed(history: History, tally: Tally) -> None:

@@ -60,8 +60,16 @@ class Symbols:
         return f"group {group} from {self.symbol(barrier)}: base {self.symbol(base)}, logs {files}"
 
     def rows(self, rows: tuple[Any, ...]) -> list[str]:
-        """``a1: 2 w1.1 r1`` for each row: key, ordering value, the write that made it, its requested time."""
-        return [
-            f"{key}: {ordering} {'deleted' if value is None else value} {self.symbol(requested)}"
-            for key, ordering, value, requested in rows
-        ]
+        """`row` of each."""
+        return [self.row(row) for row in rows]
+
+    def row(self, row: tuple[Any, ...]) -> str:
+        """``a1: 2 w1.1 r1``: key, ordering value, the write that made it, its requested time; of a change log
+        ``a1: u 1 w1.1 -> 2 w2.1``.
+        """
+        key, first, *others = row
+        if isinstance(first, str):
+            before, after = ("none" if cells is None else " ".join(map(str, cells)) for cells in others)
+            return f"{key}: {first} {before} -> {after}"
+        value, requested = others
+        return f"{key}: {first} {'deleted' if value is None else value} {self.symbol(requested)}"
