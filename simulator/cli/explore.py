@@ -50,7 +50,7 @@ def command(
     Examples:
       nbcc explore demo
       nbcc explore demo --protocol requested-time-slicing
-      nbcc explore readers --protocol single-listing --promise ATOM --json
+      nbcc explore readers --protocol single-listing --promise SNAP --json
     """
     from .search import search
 
@@ -94,8 +94,9 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     verdict_width = max((len(str(promise.verdict)) for promise in result.promises.values()), default=0)
     name_width = max(map(len, result.promises), default=0)
     for name, promise in result.promises.items():
-        steps = f" ({promise.steps} steps, nbcc replay {broken[name].handle})" if name in broken else ""
-        reason = f"  {promise.because}" if promise.because else ""
+        trace = broken.get(name)
+        steps = f" ({promise.steps} steps, nbcc replay {trace.handle})" if trace else ""
+        reason = f"  {trace.because if trace else promise.because}" if promise.because else ""
         yield f"{promise.verdict!s:{verdict_width}}  {name:{name_width}}{reason}{steps}".rstrip()
     if result.deadlock is not None:
         last = f", the last: {result.deadlock[-1].actor} {result.deadlock[-1].action}" if result.deadlock else ""
