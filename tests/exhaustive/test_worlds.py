@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from nbcc.model import Model, Protocol
@@ -53,7 +55,8 @@ def test_serial_scheduling_keeps_every_promise_too_and_allows_less() -> None:
 
 
 def test_the_search_does_a_hundred_thousand_transitions_a_second() -> None:
-    """Measured at twice that and more; half of the aim is left to a loaded machine."""
+    """In processor time, so that a busy machine does not fail it; measured at more than twice that on an idle one."""
+    began = time.process_time()
     result = explore(specs.system("core_small"))
 
-    assert result.generated / result.seconds > 50_000
+    assert result.generated / (time.process_time() - began) > 100_000
