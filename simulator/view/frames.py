@@ -7,22 +7,18 @@ next one. A trace of 2,000 steps so stays small, and a page draws any frame by l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from math import inf
 from typing import Any, NamedTuple
 
-from nbcc.model import Model, Protocol, Refused, Step
+from nbcc.model import Model, Protocol, Step
 from nbcc.model.answers import Data
-from nbcc.model.promises import PROMISES
-from nbcc.model.promises.valuations import LARGEST
-from nbcc.model.table import Write
 
-from ..crosscheck.observables import model_timeline
-from ..crosscheck.symbols import Symbols
 from ..trace import Trace
 from .files import Files
+from .judge import Broken, breaking_step, judged, judged_steps, verdict_of
 from .rows import Answers, Case, Put, answers, choose
+from .run import Run, play
 from .story import Setting, Story, other_rule, ranked, sentence, story
 from .style import VERDICTS
 from .systems import systems_of
@@ -31,37 +27,6 @@ FORMAT = 1
 SENTENCE_LOOKS = 200
 Part = Any
 """A piece of a sentence: text, or [text, requested time] where the text is coloured like that instant."""
-
-
-class Run(NamedTuple):
-    """States after 0, 1, ... steps; `stopped`: which step could not be taken (from 1), and why."""
-
-    model: Model
-    states: tuple[Any, ...]
-    steps: tuple[Step, ...]
-    stopped: tuple[int, tuple[str, ...]] | None
-
-
-def play(model: Model, steps: Sequence[Step]) -> Run:
-    """The steps as far as the model can take them; symbols of times in arguments become ticks."""
-    states, taken = [model.initial], []
-    for number, step in enumerate(steps, start=1):
-        try:
-            resolved = _resolved(model, states[-1], step)
-            states.append(model.apply(states[-1], resolved))
-        except Refused as error:
-            return Run(model, tuple(states), tuple(taken), (number, error.reasons))
-        except KeyError as error:
-            reason = f"{error.args[0]} names an instant that is not there"
-            return Run(model, tuple(states), tuple(taken), (number, (reason,)))
-        taken.append(resolved)
-    return Run(model, tuple(states), tuple(taken), None)
-
-
-def _resolved(model: Model, state: Any, step: Step) -> Step:
-    if not any(isinstance(value, tuple) for _, value in step.args):
-        return step
-    return Symbols(model_timeline(model, state)).resolved(step)
 
 
 class History:
@@ -82,17 +47,6 @@ class History:
                 self.changes.setdefault(name, []).append([step, value])
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """A promise and the step after which it was first broken (None: never), with the sentence."""
-
-    name: str
-    about: str
-    source: str
-    step: int | None
-    message: str
-
-
 def document(trace: Trace) -> dict[str, Any]:
     """Everything on the page; see the module's docstring for how frames are told."""
     own = play(Model(trace.world, trace.protocol), trace.steps)
@@ -100,7 +54,7 @@ def document(trace: Trace) -> dict[str, Any]:
     broke = breaking_step(trace, own, broken)
     puts = puts_of(own)
     promise = trace.promise or next((b.name for b in broken if b.step == broke), "")
-    case = choose(own.model, own.states, broke, _there(own, broke, puts), _data(trace, puts), promise)
+    case = choose(own.model, own.states, broke, _there(own, broke, puts), data=_data(trace, puts), promise=promise)
     if not case.key and not any(b.name == promise and b.step for b in broken):
         case, broke = first_wrong(own, case, broke)
     views = [_view(own, case, broke, broken, trace)]
@@ -112,7 +66,7 @@ def document(trace: Trace) -> dict[str, Any]:
         "format": FORMAT,
         "handle": trace.handle,
         "title": trace.title,
-        "verdict": trace.verdict or _verdict(own, broken),
+        "verdict": trace.verdict or verdict_of(own, broken),
         "shapes": VERDICTS,
         "promise": {"name": promise, "about": told.about if told else "", "source": told.source if told else ""},
         "because": trace.because or (told.message if told else ""),
@@ -144,12 +98,6 @@ def actors_of(model: Model) -> list[tuple[str, str]]:
     return sorted(everyone, key=lambda actor: (actor[0] == "reader") - (actor[0] == "writer"))
 
 
-def _verdict(run: Run, broken: Sequence[Broken]) -> str:
-    if any(each.step for each in broken):
-        return "VIOLATED"
-    return "HOLDS" if judged_steps(run) == len(run.steps) else "UNDETERMINED"
-
-
 def _told_steps(run: Run, trace: Trace) -> dict[str, Any]:
     """The steps as [actor, number of the sentence, instant], and the sentences, each once."""
     says: dict[str, int] = {}
@@ -160,7 +108,8 @@ def _told_steps(run: Run, trace: Trace) -> dict[str, Any]:
         text = _says(run.model, taken).removeprefix(f"{step.actor} ")
         after = run.states[min(number + 1, len(run.states) - 1)]
         before = run.states[min(number, len(run.states) - 1)]
-        rows.append([actors.index(step.actor), says.setdefault(text, len(says)), _instant(run.model, step, before, after)])
+        instant = _instant(run.model, step, before, after)
+        rows.append([actors.index(step.actor), says.setdefault(text, len(says)), instant])
     return {"steps": rows, "says": list(says)}
 
 
@@ -195,42 +144,6 @@ def _data(trace: Trace, puts: Sequence[Put]) -> Data:
     return {p.requested: trace.batches[p.actor, p.number] for p in puts if (p.actor, p.number) in trace.batches}
 
 
-def judged(run: Run, named: str) -> list[Broken]:
-    """Every promise that speaks of such a model, with the first step that broke it, as far as `judged_steps` goes.
-
-    The promise that is `named` is judged with as many logs as the model evaluates rows for, the others with fewer:
-    the time it takes grows with their factorial.
-    """
-    found = []
-    for promise in PROMISES.values():
-        if not promise.unfit(run.model):
-            most = judged_steps(run, LARGEST if promise.name == named else LARGEST - 1)
-            step, message = _first_break(run, promise.holds, most)
-            found.append(Broken(promise.name, promise.about, promise.source, step, message))
-    return found
-
-
-def _first_break(run: Run, holds: Callable[..., str | None], most: int) -> tuple[int | None, str]:
-    for number, step in enumerate(run.steps[:most], start=1):
-        if message := holds(run.model, run.states[number - 1], step, run.states[number]):
-            return number, message
-    return None, ""
-
-
-def judged_steps(run: Run, logs: int = LARGEST - 1) -> int:
-    """How many steps promises are judged for: while no file group has more than so many logs."""
-    for number, state in enumerate(run.states):
-        groups = [group for write in model_writes(run, state) for group, _ in write.files]
-        if any(groups.count(group) > logs for group in set(groups)):
-            return number - 1
-    return len(run.steps)
-
-
-def model_writes(run: Run, state: Any) -> tuple[Write, ...]:
-    """The writes of the table as a read without a time sees it."""
-    return run.model.table(state).writes
-
-
 def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
     """Where promises were not judged: the first step from `broke` on that shows a wrong row; else nothing changes."""
     seen: Any = None
@@ -240,12 +153,6 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
             if wrong := answers(run.model, run.states, step, case, broke).wrong():
                 return case._replace(key=wrong[0]), step
     return case, broke
-
-
-def breaking_step(trace: Trace, run: Run, broken: Sequence[Broken]) -> int:
-    """Where the page opens: where the trace's promise broke, else the first promise, else the end."""
-    named = [b.step for b in broken if b.name == trace.promise and b.step]
-    return (named or sorted(b.step for b in broken if b.step) or [len(run.states) - 1])[0]
 
 
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
@@ -267,14 +174,12 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
             number = _story_number(setting, step, found, stories, numbers)
             told.see(step, {"answer": _told(found, number)})
     label = ", ".join(f"{name} {value}".replace("_", " ") for name, value in named.items())
-    names = [each.name for each in broken if each.step]
-    must = (answers(run.model, run.states, len(run.states) - 1, case, broke).must or {}).get(case.key)
     return {
         "rule": "+".join(named.values()) or "default",
         "label": label,
         "right": not protocol.differences(),
-        "verdict": "NOT APPLICABLE" if run.stopped else _verdict(run, broken),
-        "sentence": other_rule(setting, label, must, _stopped(run, trace), names, judged_steps(run)),
+        "verdict": "NOT APPLICABLE" if run.stopped else verdict_of(run, broken),
+        "sentence": _there_sentence(setting, run, trace, label, broken),
         "stopped": run.stopped,
         "instants": timeline.changes,
         "files": files.changes,
@@ -284,11 +189,17 @@ def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Tra
     }
 
 
-def _stopped(run: Run, trace: Trace) -> str:
-    if run.stopped is None:
-        return ""
-    number, reasons = run.stopped
-    return f"step {number} ({_says(run.model, trace.steps[number - 1])}) cannot happen: {'; '.join(reasons)}"
+def _there_sentence(setting: Setting, run: Run, trace: Trace, label: str, broken: Sequence[Broken]) -> list[Part]:
+    """What the same steps do under this rule."""
+    if run.stopped is not None:
+        number, reasons = run.stopped
+        says = _says(run.model, trace.steps[number - 1])
+        return [f"Under {label} step {number} ({says}) cannot happen: {'; '.join(reasons)}."]
+    if names := [each.name for each in broken if each.step]:
+        return [f"Under {label} the same steps break {', '.join(names)}."]
+    last = len(run.states) - 1
+    must = answers(run.model, run.states, last, setting.case, last).must or {}
+    return other_rule(setting, label, must.get(setting.case.key), judged_steps(run))
 
 
 def _says(model: Model, step: Step) -> str:

@@ -49,7 +49,9 @@ def page(told: dict[str, Any]) -> str:
 def embedded(value: Any) -> str:
     """JSON that can stand inside a script element: no `<` ends it, no `&` is read as an entity."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace("&", "\\u0026").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    for character in "<&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def plain(parts: list[Any]) -> str:

@@ -6,7 +6,7 @@ for which the reader's answer differs from what it must be is put into the pictu
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -136,7 +136,7 @@ def _records(rows: Mapping[Any, Record | Change]) -> dict[Any, Record]:
 # Looking for what to show
 
 
-def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], data: Data, promise: str) -> Case:
+def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
     """The case that shows the break: given rows if they do, else the simplest valuation of k1 that does."""
     given = [data] if data else []
     for rows in chain(given, valuations(puts, model.rule.event_time)):
@@ -156,8 +156,8 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     now = [Reading(Query("snapshot"))]
     by_reader = [Reading(Query("snapshot"), reader) for reader in readers]
     then = [Reading(Query("as_of", until=end)) for end in ends]
-    before = {each.completed for each in model.timeline(states[broke - 1])} if broke else set()
-    again = [Reading(Query("as_of", until=end), stable=True) for end in reversed(ends) if end in before]
+    known = {each.completed for each in model.timeline(states[broke - 1])} | {model.settled(states[broke - 1])}
+    again = [Reading(Query("as_of", until=end), stable=True) for end in reversed(ends) if broke and end in known]
     windows = [Reading(Query("incremental", a, b)) for a, b in zip([0, *ends], ends, strict=False)]
     order = {
         "TRAVEL": [then, again, now, by_reader],

@@ -34,8 +34,9 @@ class Setting(NamedTuple):
 
 
 class Story(NamedTuple):
-    """`instant` and `file` are where the thread starts, `slice` is where the file lies, `stop` the slice or base file it runs into, then `key`'s cell.
+    """The thread starts at `instant` and its `file`, which lies in `slice`, and ends in the cell of `key`.
 
+    Between them it runs into `stop`: that slice, or the base file that took the log.
     `captions`: one sentence for each of the four stops; `right`: what happens under the default protocol.
     """
 
@@ -49,7 +50,10 @@ class Story(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What a weaker choice did to a file, and what the default does. {r}, {c}: its times, {b}: barrier or base."""
+    """What a weaker choice did to a file, and what the default does.
+
+    {r}, {c}: the file's times, {b}: barrier or base, {other}, {o}: the other row and its requested time, {T}: as of.
+    """
 
     did: str
     right: str
@@ -75,7 +79,7 @@ RULES: dict[str, Rule] = {
         "The reader takes whatever files are there and does not ask whether their write completed.",
         "a file counts only once a completed instant lists it"),
     "merge_order=requested": Rule(
-        "Merged by requested time, t{r} comes before what {other} was written with, though it completed later.",
+        "Merged by requested time: t{r} comes before t{o} of {other}, though it completed later.",
         "merged by completion time, t{c} comes last and wins"),
     "fold=logs_first": Rule(
         "Logs are merged among themselves before the base is asked, which gives another winner.",
@@ -84,8 +88,8 @@ RULES: dict[str, Rule] = {
         "As of t{T} is judged by requested time t{r}, not by completion time t{c}.",
         "an as-of read counts what completed at or before its time"),
     "incremental_axis=requested": Rule(
-        "The window is cut by requested time: t{r} is outside, although it completed at t{c}.",
-        "the window is cut by completion time, and t{c} lies in it"),
+        "The window is cut by requested time t{r}, not by completion time t{c}.",
+        "the window takes what completed in it"),
     "listing=once": Rule(
         "One listing showed a later publication and missed t{r}, which was published while it ran.",
         "a second listing, cut at the greatest completion seen, has everything up to it"),
@@ -121,12 +125,24 @@ def sentence(setting: Setting, broke: int, because: str, answers_at: Sequence[An
     step = published_at(setting, lost.requested)
     name = [_actor(setting, lost), lost.requested]
     if case.reading.stable:
-        until = [name, " published ", *_put(case.key, lost), f" at step {broke}"] if step == broke else [f"step {broke}"]
-        return [f"The {_read(case)} returned ", *_row(case.key, must), " until ", *until, "; since then it returns ",
-                *_row(case.key, got), "."]  # fmt: skip
+        until: Parts = [f"step {broke}"]
+        if step == broke:
+            until = [name, " published ", *_put(case.key, lost), f" at step {broke}"]
+        since = [" until ", *until, "; since then it returns "]
+        return [f"The {_read(case)} returned ", *_row(case.key, must), *since, *_row(case.key, got), "."]
     who = [name, "'s ", *_deed(setting, case.key, lost)]
     if step is None or step > broke:
         return [*who, f" is not completed; {_since(setting, answers_at, broke)} returns it all the same."]
+    if lost is got:
+        completed = f" completed at t{_completed(setting, len(setting.states) - 1, lost.requested)}; "
+        return [
+            *who,
+            completed,
+            _since(setting, answers_at, broke),
+            " returns it instead of ",
+            *_row(case.key, must),
+            ".",
+        ]
     return [*who, f" was acknowledged at step {step}; {_since(setting, answers_at, broke)} returns ", *returns, "."]
 
 
@@ -142,11 +158,6 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
     base = _base_above(setting, step, group, barrier)
     stop = f"base {group}/{base}" if status == "merged" and base else f"slice {group}/{barrier}"
     rule, right = _rule(setting, status, lost, got if got is not lost else must, base)
-    completed = _completed(setting, step, lost.requested)
-    acknowledged = published_at(setting, lost.requested)
-    done = f", completed t{completed}: acknowledged at step {acknowledged}" if completed else ", not completed"
-    deed = "deletes " if lost.deleted else "writes "
-    ordering = f"ordering value {lost.ordering}, " if ranked(setting.case.data) else ""
     return Story(
         str(key),
         lost.requested or 0,
@@ -154,13 +165,22 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
         f"slice {group}/{barrier}",
         stop,
         [
-            [[_actor(setting, lost), lost.requested], f" {deed}", *_put(key, lost), f" ({ordering}requested t{lost.requested}{done})."],
-            ["Its log file ", [_log_name(name), lost.requested], f" lies in file group {group}, {_slice_name(barrier)}."],
+            _written(setting, step, key, lost),
+            ["Its log file ", [_log_name(name), lost.requested], f" lies in group {group}, {_slice_name(barrier)}."],
             [rule],
             [f"{_the(setting.case)} returns ", *_row(key, got), " instead of ", *_row(key, must), "."],
         ],
-        right and [f"{right[0].upper()}{right[1:]}, and the reader returns ", *_row(key, must), "."],
+        [f"{right[0].upper()}{right[1:]}, and the reader returns ", *_row(key, must), "."] if right else [],
     )
+
+
+def _written(setting: Setting, step: int, key: Any, lost: Record) -> Parts:
+    completed = _completed(setting, step, lost.requested)
+    ordering = f"ordering value {lost.ordering}, " if ranked(setting.case.data) else ""
+    done = f", completed t{completed}: acknowledged at step {published_at(setting, lost.requested)}"
+    deed = " deletes " if lost.deleted else " writes "
+    times = f" ({ordering}requested t{lost.requested}{done if completed else ', not completed'})."
+    return [[_actor(setting, lost), lost.requested], deed, *_put(key, lost), times]
 
 
 def ranked(data: Data) -> bool:
@@ -170,11 +190,18 @@ def ranked(data: Data) -> bool:
 
 
 def _culprit(setting: Setting, must: Record | None, got: Record | None) -> Record:
-    """The row the thread follows: the one that should be read; where none should be, the one that is."""
-    if must is None or (setting.case.reading.stable and got is not None):
+    """The row the thread follows: the one that should be read, or the one that is and should not be."""
+    if must is None or (got is not None and _intrudes(setting, got)):
         assert got is not None, "two absent rows do not differ"
         return got
     return must
+
+
+def _intrudes(setting: Setting, got: Record) -> bool:
+    """Whether a row is read that no read of this kind may hold: not completed, completed later, or a changed answer."""
+    completed = _completed(setting, len(setting.states) - 1, got.requested)
+    until = setting.case.reading.query.until
+    return setting.case.reading.stable or completed is None or (until is not None and completed > until)
 
 
 def _rule(setting: Setting, status: str, lost: Record, other: Record | None, base: int | None) -> tuple[str, str]:
@@ -188,6 +215,7 @@ def _rule(setting: Setting, status: str, lost: Record, other: Record | None, bas
         "r": lost.requested,
         "c": _completed(setting, len(setting.states) - 1, lost.requested),
         "b": base,
+        "o": other.requested if other is not None else None,
         "T": setting.case.reading.query.until,
         "other": f"{setting.case.key}={other.value}" if other is not None and not other.deleted else "row",
     }
@@ -206,20 +234,18 @@ def _since(setting: Setting, answers_at: Sequence[Answers], broke: int) -> str:
 
 
 def _read(case: Case) -> str:
-    kind = case.reading.query.kind
-    return case.reading.says() if kind == "snapshot" else f"read {case.reading.says()}"
+    kind, says = case.reading.query.kind, case.reading.says()
+    if kind == "as_of":
+        return f"read {says}"
+    return says.replace(" ", " read ", 1) if kind in ("incremental", "changes") else says
 
 
 def _the(case: Case) -> str:
     return f"{case.reading.reader}'s snapshot" if case.reading.reader else f"The {_read(case)}"
 
 
-def other_rule(setting: Setting, label: str, must: Record | None, stopped: str, broken: Sequence[str], judged: int) -> Parts:
-    """The sentence at the top under another rule: what the same steps do there, as far as promises were judged."""
-    if stopped:
-        return [f"Under {label} {stopped}."]
-    if broken:
-        return [f"Under {label} the same steps break {', '.join(broken)}."]
+def other_rule(setting: Setting, label: str, must: Record | None, judged: int) -> Parts:
+    """The sentence at the top under a rule that keeps every promise, as far as they were judged."""
     answer = [": the reader returns ", *_row(setting.case.key, must)] if setting.case.key else []
     far = "" if judged == len(setting.states) - 1 else f" (judged up to step {judged})"
     return [f"Under {label} the same steps keep every promise{far}", *answer, "."]

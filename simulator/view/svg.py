@@ -54,9 +54,9 @@ class _Figure:
 
     def __init__(self, told: Told) -> None:
         self.told = told
-        self.view = told["views"][0]
+        self.view: dict[str, Any] = told["views"][0]
         self.step: int = told["breaking"]
-        self.first = max(0, self.step - SHOWN_STEPS)
+        self.first: int = max(0, self.step - SHOWN_STEPS)
         self.hue: dict[str, Hue] = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
         self.lane = {actor: TOP + LANE * (place + 0.5) for place, actor in enumerate(told["actors"])}
         self.at: dict[str, tuple[float, float]] = {}
@@ -74,12 +74,12 @@ class _Figure:
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 20} {height:.0f}" role="img" '
             f'font-family="Inter, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif">{stripes}'
-            f'{element("rect", width="100%", height="100%", fill=PAPER)}{"".join(body)}</svg>'
+            f"{element('rect', width='100%', height='100%', fill=PAPER)}{''.join(body)}</svg>"
         )
 
     def x(self, step: int) -> float:
         count = max(1, self.step - self.first)
-        return 60 + (min(40.0, (LANES_END - 70) / count)) * (max(step, self.first) - self.first)
+        return 60.0 + min(40.0, (LANES_END - 70) / count) * (max(step, self.first) - self.first)
 
     def actor_of(self, time: Any) -> str:
         history = self.view["instants"].get(str(time))
@@ -112,10 +112,12 @@ class _Figure:
         service = action != "deltacommit"
         if service:
             end = TOP + LANE * len(self.lane)
-            dashes = {"stroke": MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 3 1.5 3"}
+            dashes: dict[str, Any] = {"stroke": MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 3 1.5 3"}
             yield element("line", x1=x1, x2=x1, y1=TOP - 2, y2=end, **dashes)
             yield words(x1, TOP - 6, f"barrier t{time}", 11, INK, text_anchor="middle")
-        dash = {"stroke_dasharray": "3 5", "stroke_width": 2} if state != "completed" else {"stroke_width": 8}
+        dash: dict[str, Any] = (
+            {"stroke_dasharray": "3 5", "stroke_width": 2} if state != "completed" else {"stroke_width": 8}
+        )
         yield element("line", x1=x1, x2=x2, y1=y, y2=y, stroke=hue, stroke_linecap="round", **dash)
         yield element("circle", cx=x1, cy=y, r=6, fill=PAPER, stroke=hue, stroke_width=2.5)
         yield words(x1 + (12 if service else 0), y - 12, f"t{time}", 11, INK, text_anchor="middle")

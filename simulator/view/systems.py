@@ -32,5 +32,4 @@ def _row(row: str | Sequence[Any]) -> list[Any]:
         key, _, cells = row.rpartition(": ")
         value = cells.split(" ", 1)[-1].rpartition(" ")[0]
         return [key, None if value == "deleted" else value]
-    key, _, value = row[:3]
-    return [str(key), None if value is None else str(value)]
+    return [str(row[0]), None if row[2] is None else str(row[2])]

@@ -29,7 +29,7 @@ def browser() -> Iterator[Browser]:
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
         pytest.skip("NO BROWSER: the page is not tested (Debian: apt-get install chromium)")
-    api = pytest.importorskip("playwright.sync_api", reason="NO PLAYWRIGHT: the page is not tested (pip install playwright)")
+    api = pytest.importorskip("playwright.sync_api", reason="NO PLAYWRIGHT: the page is not tested")
     with api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield started
@@ -41,7 +41,7 @@ Open = Callable[..., "Page"]
 
 @pytest.fixture
 def open_page(browser: Browser, tmp_path: Path) -> Iterator[Open]:
-    """Opens a page's HTML in a window of its own; whatever goes wrong in it, or leaves for the network, fails the test."""
+    """Opens a page's HTML in a window of its own; an error in it or a request to the network fails the test."""
     contexts, wrong = [], []
 
     def opened(html: str, address: str = "", **options: Any) -> Page:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from nbcc.simulator.view.page import render
 
 from . import traces
@@ -291,7 +292,8 @@ def test_a_trace_of_2000_steps_stays_small_and_fluid(open_page: Open, long: str,
         } return times.sort((a, b) => a - b); }"""
     )
     with capsys.disabled():
-        print(f"\n2,000 steps: {len(long.encode()) // 1000} kB, a step in {millis[30]:.0f} ms (median), {millis[-1]:.0f} ms (worst)")
+        size = len(long.encode()) // 1000
+        print(f"\n2,000 steps: {size} kB, a step in {millis[30]:.0f} ms (median), {millis[-1]:.0f} ms (worst)")
 
     assert len(long.encode()) <= 300_000
     assert position(page).endswith("of 2000")

@@ -28,7 +28,9 @@ def trace_of(script: str, protocol: Mapping[str, Any], promise: str = "", **worl
             step = _next(model, state, actor, crash, int(choice or 0))
             steps.append(Symbols(model_timeline(model, state)).step(step))
             state = model.apply(state, step)
-    return Trace(world=where, protocol=rules, steps=tuple(steps), promise=promise, verdict="VIOLATED")
+    return Trace(
+        world=where, protocol=rules, steps=tuple(steps), promise=promise, verdict="VIOLATED" if promise else ""
+    )
 
 
 def _next(model: Model, state: Any, actor: str, crash: bool, choice: int) -> Step:
@@ -81,7 +83,7 @@ def long_trace(steps: int, protocol: Mapping[str, Any] | None = None) -> Trace:
                 break
             taken.append(possible[0])
             state = model.apply(state, possible[0])
-    return Trace(world=where, protocol=rules, steps=tuple(taken), promise="SNAP", verdict="VIOLATED")
+    return Trace(world=where, protocol=rules, steps=tuple(taken))
 
 
 def three_systems() -> Trace:

@@ -196,7 +196,8 @@ function instantBar(time, history, step, x, y) {
 }
 const diedAt = (seen, entry) => (seen.filter(([of, value]) => of < entry[0] && value[1] === "crashed").pop() || entry)[0];
 const cross = (x, y) => sv("path", { class: "cross", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10` });
-const cellsOf = (rows) => rows.slice(0, 2).map(([key, value]) => (value === null ? `delete ${key}` : `${key}=${value}`)).join(" ");
+const short = (text) => (text.length > 20 ? `${text.slice(0, 19)}…` : text);
+const cellsOf = (rows) => rows.slice(0, 2).map(([key, value]) => (value === null ? `delete ${short(key)}` : `${short(key)}=${short(value)}`)).join(" ");
 const orderOf = (rows) => (doc.ranked && rows.length ? `ord ${rows.map((row) => row[2]).slice(0, 2).join(", ")}` : "");
 function written(time) {
   const rows = Object.entries(shown.view.files).filter(([name]) => name.startsWith("log ") && name.split(/[/.]/)[1] === time);
@@ -268,7 +269,7 @@ function chip(name, [status, reason, rows], step) {
   return paint(node, actorOf(time));
 }
 const keyed = new Set(Object.entries(own.files).filter(([name, history]) => name.startsWith("log") && history[0][1][2].length).map(([name]) => name.split(/[ /]/)[1]));
-const nothing = (name) => (keyed.size === 1 && keyed.has(name.split(/[ /]/)[1]) ? `no ${doc.key || "rows"}` : "other keys");
+const nothing = (name) => (keyed.size === 1 && keyed.has(name.split(/[ /]/)[1]) && doc.key ? `no ${short(doc.key)}` : "other keys");
 function slide(places) {
   if (matchMedia("(prefers-reduced-motion: reduce)").matches) return;
   for (const node of document.querySelectorAll("#files [data-file]")) {
@@ -298,7 +299,7 @@ function drawStory(story) {
 function nothingWrong() {
   const answer = at(own.answers, doc.breaking), story = answer && answer[2] !== null ? own.stories[answer[2]] : null;
   if (shown.view === own && story && shown.step < doc.breaking) return [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
-  if (shown.view === own) return [story ? "The reader gets what it must." : doc.because];
+  if (shown.view === own) return story ? ["The reader gets what it must."] : parts(doc.sentence);
   return shown.step >= doc.breaking && story && story.right ? parts(story.right) : ["The reader gets what it must."];
 }
 

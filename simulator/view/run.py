@@ -1,0 +1,43 @@
+"""A trace played on the model, as far as it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from nbcc.model import Model, Refused, Step
+
+from ..crosscheck.observables import model_timeline
+from ..crosscheck.symbols import Symbols
+
+
+class Run(NamedTuple):
+    """States after 0, 1, ... steps; `stopped`: which step could not be taken (from 1), and why."""
+
+    model: Model
+    states: tuple[Any, ...]
+    steps: tuple[Step, ...]
+    stopped: tuple[int, tuple[str, ...]] | None
+
+
+def play(model: Model, steps: Sequence[Step]) -> Run:
+    """The steps as far as the model can take them; symbols of times in arguments become ticks."""
+    states: list[Any] = [model.initial]
+    taken: list[Step] = []
+    for number, step in enumerate(steps, start=1):
+        try:
+            resolved = _resolved(model, states[-1], step)
+            states.append(model.apply(states[-1], resolved))
+        except Refused as error:
+            return Run(model, tuple(states), tuple(taken), (number, error.reasons))
+        except KeyError as error:
+            reason = f"{error.args[0]} names an instant that is not there"
+            return Run(model, tuple(states), tuple(taken), (number, (reason,)))
+        taken.append(resolved)
+    return Run(model, tuple(states), tuple(taken), None)
+
+
+def _resolved(model: Model, state: Any, step: Step) -> Step:
+    if not any(isinstance(value, tuple) for _, value in step.args):
+        return step
+    return Symbols(model_timeline(model, state)).resolved(step)

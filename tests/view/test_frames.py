@@ -1,0 +1,163 @@
+"""What a page says, without a browser: for each weak choice the sentence, the rule that did it, and what is right."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from nbcc.simulator.trace import Trace
+from nbcc.simulator.view.frames import document
+from nbcc.simulator.view.page import embedded, plain
+from nbcc.simulator.view.rows import letter
+from nbcc.simulator.view.style import css_variables, hues
+from nbcc.simulator.view.svg import figure, value_at
+
+from . import traces
+from .traces import trace_of
+
+READER: dict[str, Any] = {"actors": {"writer": 2, "reader": 1}}
+WRITERS: dict[str, Any] = {"actors": {"writer": 2}}
+
+
+def story_of(told: dict[str, Any]) -> dict[str, Any]:
+    own = told["views"][0]
+    number = value_at(own["answers"], told["breaking"])[2]
+    story: dict[str, Any] = own["stories"][number]
+    return story
+
+
+@pytest.mark.parametrize(
+    ("trace", "sentence", "rule", "right"),
+    [
+        (
+            traces.lost_row(),
+            "w1's update k1=B was acknowledged at step 13; every read since step 18 returns k1=A.",
+            "Sliced by requested time: t1 is before barrier t4, so it stays in the slice that base t4 replaced; plan "
+            "t4 never took it.",
+            "Sliced by completion time, t5 is after barrier t4: the log lies in slice t4, and the reader returns k1=B.",
+        ),
+        (
+            trace_of("w1*3 w2*6 c1 w1*3 c1*5", {"slicing": "base_instant"}, "SNAP"),
+            "w1's update k1=B was acknowledged at step 13; every read since step 18 returns k1=A.",
+            "Sliced by the base instant in its name, looked up before plan t4 was made: it stays in the slice that "
+            "base t4 replaced.",
+            "Sliced by completion time, t5 is after barrier t4: the log lies in slice t4, and the reader returns k1=B.",
+        ),
+        (
+            traces.resurrected_row(),
+            "w2's delete of k1 was acknowledged at step 9; every read since step 18 returns k1=B again.",
+            "Compaction t4 took the delete and dropped it: base t4 holds nothing that outranks k1=B.",
+            "Compaction keeps the delete beside base t4, where it outranks k1=B, and the reader returns no k1.",
+        ),
+        (
+            traces.torn_snapshot(),
+            "w1's update k1=A was acknowledged at step 10; r1's snapshot at step 15 returns k1=B.",
+            "One listing showed a later publication and missed t2, which was published while it ran.",
+            "A second listing, cut at the greatest completion seen, has everything up to it, and the reader returns "
+            "k1=A.",
+        ),
+        (
+            traces.unstable_as_of(),
+            "The read as of t4 returned k1=B until w1 published k1=A at step 12; since then it returns k1=A.",
+            "Its completion time t2 was taken before the lock, and later times were published first.",
+            "Completion time and publication are under one lock, so nothing appears behind a reader's back, and the "
+            "reader returns k1=B.",
+        ),
+        (
+            trace_of("w1*3 w2*6 w1*3", {"merge_order": "requested"}, "SNAP", **WRITERS),
+            "w1's update k1=B was acknowledged at step 12; every read since step 12 returns k1=A.",
+            "Merged by requested time: t1 comes before t2 of k1=A, though it completed later.",
+            "Merged by completion time, t4 comes last and wins, and the reader returns k1=B.",
+        ),
+        (
+            trace_of("w1*3 w2*6 w1*3", {"as_of_axis": "requested"}, "SNAP", **WRITERS),
+            "w1's update k1=B completed at t4; every read as of t3 since step 12 returns it instead of k1=A.",
+            "As of t3 is judged by requested time t1, not by completion time t4.",
+            "An as-of read counts what completed at or before its time, and the reader returns k1=A.",
+        ),
+        (
+            trace_of("w1*3 w2*6 w1*3", {"incremental_axis": "requested"}, "INCR", **WRITERS),
+            "w1's update k1=B completed at t4; every incremental read (t0, t3] since step 12 returns it instead of "
+            "k1=A.",
+            "The window is cut by requested time t1, not by completion time t4.",
+            "The window takes what completed in it, and the reader returns k1=A.",
+        ),
+        (
+            trace_of("w1*3", {"visibility": "any"}, "ATOM", **WRITERS),
+            "w1's insert k1=A is not completed; every read since step 3 returns it all the same.",
+            "The reader takes whatever files are there and does not ask whether their write completed.",
+            "A file counts only once a completed instant lists it, and the reader returns no k1.",
+        ),
+    ],
+)
+def test_a_weak_choice_in_words(trace: Trace, sentence: str, rule: str, right: str) -> None:
+    told = document(trace)
+    story = story_of(told)
+
+    assert plain(told["sentence"]) == sentence
+    assert plain(story["captions"][2]) == rule
+    assert plain(story["right"]) == right
+    assert story["file"] in told["views"][0]["files"]
+    assert story["stop"] in told["views"][0]["files"]
+
+
+def test_the_same_steps_under_the_default_keep_every_promise_or_cannot_happen() -> None:
+    for trace in (traces.lost_row(), traces.resurrected_row(), traces.torn_snapshot(), traces.unstable_as_of()):
+        own, right = document(trace)["views"]
+        assert [promise["name"] for promise in own["promises"] if promise["step"]]
+        assert not [promise["name"] for promise in right["promises"] if promise["step"]]
+        last = right["answers"][-1][1]
+        assert right["stopped"] or (last[2] is None and last[0] is not None)
+
+
+def test_rows_that_come_with_the_trace_are_shown_as_they_are() -> None:
+    told = document(traces.hostile_names())
+    must, got, _ = value_at(told["views"][0]["answers"], told["breaking"])
+    assert must == [["<script>alert(1)</script>", "</script><img src=x onerror=document.title='owned'>", 1]]
+    assert got == [["<script>alert(1)</script>", "&amp;", 2]]
+
+
+def test_a_trace_that_breaks_nothing_has_no_thread() -> None:
+    told = document(trace_of("w1*6 c1*6", {}))
+    assert told["verdict"] == "HOLDS"
+    assert plain(told["sentence"]) == "No promise was seen broken."
+    assert len(told["views"]) == 1
+    assert "d0112b" not in figure(told)
+
+
+def test_a_step_that_does_not_fit_stops_the_run_there() -> None:
+    trace = trace_of("w1*6", {})
+    misfit = Trace(world=trace.world, protocol=trace.protocol, steps=(*trace.steps[:2], *trace.steps[3:]))
+    own = document(misfit)["views"][0]
+    assert own["stopped"] == (3, ("w1 must be written",))
+
+
+def test_a_system_carries_its_observations_from_the_step_that_showed_them() -> None:
+    told = document(traces.three_systems())
+    assert told["systems"][2] == {"name": "hudi", "answers": [[18, [["k1", "B"]]]]}
+
+
+def test_embedded_data_ends_no_script_and_is_the_same_json() -> None:
+    value = {"a": "</script><!-- & \u2028"}
+    text = embedded(value)
+    assert not set("<&\u2028") & set(text)
+    assert json.loads(text) == value
+
+
+def test_the_figure_escapes_what_it_shows() -> None:
+    picture = figure(document(traces.hostile_names()))
+    assert "<script" not in picture
+    assert "&lt;script&gt;" in picture
+
+
+def test_no_hue_is_the_threads_red_and_every_actor_has_one() -> None:
+    kinds = ["writer"] * 6 + ["compactor", "reader"]
+    assert len(hues(kinds)) == len(kinds)
+    assert len({hue.light for hue in hues(kinds)}) == 7
+    assert css_variables(kinds).count("--hue-7:") == 3
+
+
+def test_letters_never_run_out() -> None:
+    assert [letter(n) for n in (0, 25, 26, 52)] == ["A", "Z", "A1", "A2"]
