@@ -40,7 +40,8 @@ def test_the_commands_run_in_order_and_print_what_the_page_shows(installed: Inst
         assert ran.returncode == int(shows_a_break), (command.line, ran)
         assert "DISAGREED" not in ran.stdout
         if command.shown and os.environ.get("NBCC_SNAPSHOTS") == "write":
-            README.write_text(README.read_text("utf-8").replace(command.shown, ran.stdout), encoding="utf-8")
+            shown, printed = (f"$ {command.line}\n{text}" for text in (command.shown, ran.stdout))
+            README.write_text(README.read_text("utf-8").replace(shown, printed), encoding="utf-8")
         elif command.shown:
             assert VOLATILE.sub("N", ran.stdout) == VOLATILE.sub("N", command.shown), command.line
 
