@@ -1,0 +1,155 @@
+"""Writing through the data source: the commit protocol of `upsert`, its data phase as Spark's write tasks.
+
+The API has no shuffle: rows of a file group come in any number of tasks, and each task writes log files of its own into
+the group. Reads rank them, so that this changes no answer as long as no two tasks hold rows of a key that their files
+cannot rank (`source_duplicates`); such groups are combined again before the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from ..batch import as_deletes, as_upserts
+from ..commits import write_commit
+from ..config import TableConfig
+from ..context import Context
+from ..data.check import problems, refuse
+from ..data.columns import conform
+from ..data.tasks import WriteTask, WrittenFile
+from ..data.write import bucket_column, split_by_group, write_group
+from ..errors import Unsupported
+from ..lock import BetweenProcesses
+from ..names import RandomNames
+from ..schema import from_spark
+from ..shape import table_shape
+from ..storage import Storage
+from ..table import context_of
+from ..timeline import load, put_inflight
+from ..writing import complete, request, taken_back_on_error
+from .source_duplicates import Prints, combined, fingerprints, shared_groups
+from .source_options import WriteOptions
+from .source_table import opened_or_created
+
+ACTION: Final = "deltacommit"
+VERSIONS_PER_TASK: Final = 1000
+"""Task n numbers its log files in a group from 1 + 1000 n: names tell the tasks apart, beside their tokens."""
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """What one task wrote, and the fingerprints of its rows."""
+
+    files: list[WrittenFile]
+    prints: Prints | None = None
+
+
+def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
+    """Refuse what can be refused without rows, then put the instant onto the timeline. Called once a write."""
+    if overwrite:
+        raise Unsupported(
+            f"overwrite the table at {options.path}",
+            "this release has no replacing writes",
+            'use mode("append"), which upserts',
+        )
+    columns = from_spark(schema)
+    table = opened_or_created(options, columns)
+    context, config = table.context, table.config
+    config.check_writable()
+    if not isinstance(context.lock, BetweenProcesses):
+        raise Unsupported(
+            f"write to {context.storage.url} through a data source",
+            "Spark does that in a process of its own, and tables in object stores have no lock among processes yet",
+            "use Table.upsert",
+        )
+    batch_of(columns.empty_table(), options, config)
+    requested = request(context, ACTION)
+    with taken_back_on_error(context, requested, ACTION):
+        put_inflight(context.storage, requested, ACTION)
+    task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes)
+    return Writer(context.storage, config, options, task)
+
+
+def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
+    """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
+    if options.operation == "upsert":
+        return as_upserts(rows, config.schema)
+    return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
+
+
+class Writer(DataSourceArrowWriter):
+    """Made once on the driver's machine; then `write` runs in each task, and `commit` or `abort` once, all apart."""
+
+    def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask) -> None:
+        self._storage = storage
+        self._config = config
+        self._options = options
+        self._task = task
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        filled = [batch for batch in iterator if batch.num_rows]
+        if not filled:
+            return Written([])
+        rows = pa.Table.from_batches(filled)
+        found = self._conformed(rows)
+        shape = self._task.shape
+        refuse(problems(found, shape), shape)
+        here = TaskContext.get()
+        number = here.partitionId() if here else 0
+        task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number)
+        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        written = [message for message in messages if isinstance(message, Written)]
+        files = [file for message in written for file in message.files]
+        shared = shared_groups([message.prints for message in written if message.prints is not None])
+        if shared:
+            last = replace(self._task, first_version=1 + VERSIONS_PER_TASK * len(messages))
+            files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
+        operation = "UPSERT" if self._options.operation == "upsert" else "DELETE"
+        requested = self._task.instant
+        commit = write_commit(self._config, requested, operation, files)
+        complete(self._context(), requested, ACTION, files=files, commit=commit)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
+        context, requested = self._context(), self._task.instant
+        instant = load(context.storage).find(requested)
+        if instant is not None and instant.completed is None:
+            with suppress(_Aborted), taken_back_on_error(context, requested, ACTION):
+                raise _Aborted
+
+    def _conformed(self, rows: pa.Table) -> pa.Table:
+        """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
+        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
+        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
+
+    def _context(self) -> Context:
+        return context_of(None, self._storage)
+
+
+def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
+    """Put rows that have passed `problems` as log files, group by group."""
+    names, shape = RandomNames(), task.shape
+    groups = split_by_group(rows, bucket_column(rows, shape), shape)
+    return [file for group in groups for file in write_group(storage, names, task, group, writer)]
+
+
+def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Table], Sequence[WrittenFile]]:
+    def rewrite(rows: pa.Table) -> list[WrittenFile]:
+        refuse(problems(rows, task.shape), task.shape)
+        return write_rows(storage, rows, task, writer)
+
+    return rewrite
+
+
+class _Aborted(Exception):
+    """Spark gave the write up."""
