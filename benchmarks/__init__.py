@@ -1,0 +1,1 @@
+"""How long the engine's operations take; `python -m benchmarks` (or `make bench`) prints it and keeps it as JSON."""

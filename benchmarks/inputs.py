@@ -1,0 +1,34 @@
+"""What is written: rows of six columns, made by Spark and kept as Parquet, so that making them is not measured."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+SCHEMA: Final = "id STRING, ts BIGINT, name STRING, price DOUBLE, quantity INT, note STRING"
+
+
+class Inputs:
+    """Batches in files below one folder."""
+
+    def __init__(self, spark: SparkSession, folder: Path) -> None:
+        self._spark = spark
+        self._folder = folder
+
+    def rows(self, count: int, first: int, ordering: int) -> DataFrame:
+        """`count` rows with keys from number `first` on: a key of 16 and a text of 64 characters, and four columns."""
+        path = str(self._folder / f"{count}-{first}-{ordering}")
+        if not Path(path).exists():
+            number = F.col("id")
+            self._spark.range(first, first + count, 1, 2).select(
+                F.concat(F.lit("k"), F.lpad(number.cast("string"), 15, "0")).alias("id"),
+                F.lit(ordering).cast("bigint").alias("ts"),
+                F.concat(F.lit("name "), (number % 1000).cast("string")).alias("name"),
+                (number * 0.37).alias("price"),
+                (number % 97).cast("int").alias("quantity"),
+                F.sha2(number.cast("string"), 256).alias("note"),
+            ).write.parquet(path)
+        return self._spark.read.schema(SCHEMA).parquet(path)
