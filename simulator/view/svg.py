@@ -44,9 +44,16 @@ def words(x: float, y: float, text: str, size: float = 12, fill: str = INK, **gi
     return element("text", text, x=x, y=y, font_size=size, fill=fill, **given)
 
 
+def short(text: str, most: int = 20) -> str:
+    """The text, or its beginning and an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
 def cells(rows: list[list[Any]]) -> str:
     """``k1=B``, ``delete k1``."""
-    return " ".join(f"delete {key}" if value is None else f"{key}={value}" for key, value, *_ in rows[:2])
+    return " ".join(
+        f"delete {short(key)}" if value is None else f"{short(key)}={short(value)}" for key, value, *_ in rows[:2]
+    )
 
 
 class _Figure:
@@ -182,7 +189,7 @@ class _Figure:
         time, _, version = name.rpartition("/")[2].partition(".")
         hue = SERVICE if base else self.hue.get(self.actor_of(time), SERVICE)
         solid = not base and status in ("read", "hidden")
-        text = (cells(rows) or "no rows") if status != "pending" or not base else f"base t{time}"
+        text = f"base t{time}" if base and status == "pending" else cells(rows) or self.without_rows(base)
         note = reason or (f"base t{time}" if base else f"t{time}.log.{version}")
         width = max(8.0 * len(text), 6.0 * len(note)) + 22 + (80 if base else 0)
         stroke = INK if base else hue.light
@@ -194,6 +201,9 @@ class _Figure:
         yield words(x + 10, y + 35, note, 10.5, ink)
         self.at[name] = (x, y + 22)
         self.at[f"{name} end"] = (x + width, y + 44)
+
+    def without_rows(self, base: bool) -> str:
+        return f"no {short(self.told['key'])}" if base and self.told["key"] else "other keys"
 
     # answers
 
@@ -210,7 +220,8 @@ class _Figure:
                 yield element("rect", x=x, y=26, width=252, height=32, rx=5, fill="none", stroke=edge,
                               stroke_width=2)  # fmt: skip
                 shown = "no row" if value is None else value
-                yield words(x + 12, 47, f"{key}   {shown}", 14, INK, font_family=MONO, font_weight="650")
+                for place_x, text in ((x + 12, short(key, 9)), (x + 96, short(shown, 11))):
+                    yield words(place_x, 47, text, 14, INK, font_family=MONO, font_weight="650")
                 if actor := self.actor_of(time):
                     yield words(x + 240, 47, actor, 13, self.hue[actor].light, text_anchor="end", font_weight="650")
                 self.at[f"cell {place}"] = (x + 252, 42)
