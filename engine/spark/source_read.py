@@ -19,7 +19,7 @@ from ..schema import from_spark, to_spark
 from ..shape import table_shape
 from ..storage import Storage, open_storage
 from ..table import Table, context_of, open_table
-from .source_filters import Mask, may_hold, pushable
+from .source_filters import may_hold, pushable
 from .source_options import ReadOptions
 
 BATCH_ROWS: Final = 1 << 16
@@ -121,7 +121,6 @@ class Reader(DataSourceReader):
     def __init__(self, planned: Planned, schema: StructType) -> None:
         self._planned = planned
         self._schema = from_spark(schema)
-        self._masks: list[Mask] = []
         self._filters: list[Filter] = []
         self.pushFilters = _Push(self)  # type: ignore[method-assign]
 
@@ -129,11 +128,9 @@ class Reader(DataSourceReader):
         """Keep what can be done here, give back what Spark has to do."""
         schema = self._planned.schema
         for each in filters:
-            mask = pushable(each, schema)
-            if mask is None:
+            if pushable(each, schema) is None:
                 yield each
             else:
-                self._masks.append(mask)
                 self._filters.append(each)
 
     def partitions(self) -> Sequence[InputPartition]:
@@ -145,6 +142,8 @@ class Reader(DataSourceReader):
         if partition.value is None:  # Spark's partition of a read that has none
             return
         rows = run_read(self._planned.storage, partition.value)
-        for mask in self._masks:
+        for each in self._filters:
+            mask = pushable(each, rows.schema)
+            assert mask is not None, f"{each} was taken"
             rows = rows.filter(mask(rows))
         yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
