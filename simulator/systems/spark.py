@@ -62,8 +62,9 @@ class SparkSystem(EngineSystem):
         return self._spark.createDataFrame(table)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """Snapshots and whole windows by Spark jobs; the other reads, which are many, in this process."""
-        by_spark = query.kind in {"snapshot", "read_optimized"} or query.after == 0
+        """Reads of the whole history by Spark jobs; the others, which are many, by the same tasks in this process."""
+        last = max((completed for *_, completed in self.timeline() if completed), default=None)
+        by_spark = query.kind == "read_optimized" or (query.until == last and not query.after)
         self._looking = self._spark_context if by_spark else self._process_context
         return super().rows(query)
 
