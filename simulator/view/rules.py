@@ -1,0 +1,67 @@
+"""What each weaker choice of a protocol does to a file, in words: a new weak choice is one more row of `RULES`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Rule(NamedTuple):
+    """What a weaker choice did to a file, and what the default does.
+
+    {r}, {c}: the file's times, {b}: barrier or base, {other}, {o}: the other row and its requested time, {T}: as of.
+    """
+
+    did: str
+    right: str
+
+
+# fmt: off
+RULES: dict[str, Rule] = {
+    "slicing=requested": Rule(
+        "Sliced by requested time: t{r} is before barrier t{b}, so it stays in the slice that base t{b} replaced; "
+        "plan t{b} never took it.",
+        "sliced by completion time, t{c} is after barrier t{b}: the log lies in slice t{b}"),
+    "slicing=base_instant": Rule(
+        "Sliced by the base instant in its name, looked up before plan t{b} was made: it stays in the slice that "
+        "base t{b} replaced.",
+        "sliced by completion time, t{c} is after barrier t{b}: the log lies in slice t{b}"),
+    "tombstones=drop": Rule(
+        "Compaction t{b} took the delete and dropped it: base t{b} holds nothing that outranks {other}.",
+        "compaction keeps the delete beside base t{b}, where it outranks {other}"),
+    "plan_takes=any_log": Rule(
+        "Plan t{b} took the log although its write had not completed.",
+        "a plan takes only what completed before its barrier"),
+    "visibility=any": Rule(
+        "The reader takes whatever files are there and does not ask whether their write completed.",
+        "a file counts only once a completed instant lists it"),
+    "merge_order=requested": Rule(
+        "Merged by requested time: t{r} comes before t{o} of {other}, though it completed later.",
+        "merged by completion time, t{c} comes last and wins"),
+    "fold=logs_first": Rule(
+        "Logs are merged among themselves before the base is asked, which gives another winner.",
+        "base and logs are ranked together"),
+    "as_of_axis=requested": Rule(
+        "As of t{T} is judged by requested time t{r}, not by completion time t{c}.",
+        "an as-of read counts what completed at or before its time"),
+    "incremental_axis=requested": Rule(
+        "The window is cut by requested time t{r}, not by completion time t{c}.",
+        "the window takes what completed in it"),
+    "listing=once": Rule(
+        "One listing showed a later publication and missed t{r}, which was published while it ran.",
+        "a second listing, cut at the greatest completion seen, has everything up to it"),
+    "completion_time=outside_lock": Rule(
+        "Its completion time t{c} was taken before the lock, and later times were published first.",
+        "completion time and publication are under one lock, so nothing appears behind a reader's back"),
+    "read_time=clock": Rule(
+        "The reader read as of the clock, while t{c} was taken and not yet published.",
+        "a reader reads at the greatest completion published"),
+    "scheduling=serial": Rule("The plan waited until nobody was writing.", "a plan never waits for writers"),
+}
+# fmt: on
+HELPS = {
+    "hidden": ("slicing", "listing", "as_of_axis", "incremental_axis", "read_time", "completion_time", "plan_takes"),
+    "merged": ("tombstones", "fold", "plan_takes", "merge_order"),
+    "pending": ("visibility", "plan_takes", "completion_time"),
+    "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones"),
+}
+"""Which choices can be what did it, by the status of the file, the likeliest first."""
