@@ -6,6 +6,7 @@ on the timeline. The text is a function of the trace alone, so a replay that obs
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbcc.model import Step
@@ -68,7 +69,15 @@ def _foot(trace: Trace) -> Iterator[str]:
         yield f"because {trace.because}"
     if trace.found_by:
         yield f"found by {trace.found_by}"
-    yield f"handle {trace.handle}; see it again: nbcc replay {trace.handle}"
+    yield f"handle {trace.handle}; see it again: nbcc replay {trace.handle}{_where(trace)}"
+
+
+def _where(trace: Trace) -> str:
+    """A disagreement is seen on the system that it was found on; a broken promise on the model alone."""
+    if trace.verdict != "DISAGREED":
+        return ""
+    named = re.search(r"--on (\S+)", trace.found_by)
+    return f" --on {named[1] if named else 'engine'}"
 
 
 def _pairs(given: Mapping[str, str]) -> str:

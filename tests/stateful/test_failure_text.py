@@ -30,10 +30,10 @@ def test_the_text_names_a_command_that_shows_the_same_again(failure: tuple[Check
     report, folder = failure
     assert report.found is not None
     text = render(report.found)
-    command = re.search(r"see it again: nbcc replay ([0-9a-f]{6})$", text)
+    command = re.search(r"see it again: nbcc replay ([0-9a-f]{6}) --on (\w+)$", text)
     assert command is not None
     with mutants.applied(MUTANT):
-        outcome = replay(load(command[1], [folder]), ["engine"]).outcomes[0]
+        outcome = replay(load(command[1], [folder]), [command[2]]).outcomes[0]
     assert outcome.same
     assert render(outcome.trace) == text
 

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nbcc.model import Protocol, Record, Step, World
+from nbcc.model import Model, Protocol, Record, Step, World
 from nbcc.simulator import trace as traces
+from nbcc.simulator.crosscheck.draws import draw_batches, draw_world
+from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.replay import replay
 from nbcc.simulator.shrink import realised, shortest_violation
+from nbcc.simulator.systems.model import ModelSystem
 from nbcc.simulator.view.text import render
 
 LATE = [
@@ -73,6 +77,22 @@ def test_replay_on_the_model_says_that_it_fits_and_observes_the_same_twice(trace
     assert not replay(replace(first.trace, observed=({},) * 11 + ({"x": ["y"]},)), ["model"]).outcomes[0].same
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_any_history_goes_through_json_and_back_and_observes_the_same(seed: int, tmp_path: Path) -> None:
+    choose = random.Random(seed).randrange
+    world = replace(draw_world(choose), actors={"writer": 2, "compactor": 2, "reader": 1}, crashes=1)
+    batches = draw_batches(choose, world)
+    history = History(Model(world), ModelSystem(Model(world)), batches)
+    while enabled := history.enabled():
+        history.take(enabled[choose(len(enabled))])
+    trace = traces.Trace(world=world, protocol=Protocol(), steps=tuple(history.steps), batches=batches,
+                         observed=tuple(history.observed))  # fmt: skip
+    again = traces.load(traces.save(trace, tmp_path))
+    assert again == trace
+    outcome = replay(again, ["model"]).outcomes[0]
+    assert (outcome.fits, outcome.same, outcome.verdict) == (True, True, "AGREED")
+
+
 def test_a_trace_that_does_not_fit_says_where_and_why(trace: traces.Trace) -> None:
     outcome = replay(replace(trace, steps=trace.steps[1:]), ["model"]).outcomes[0]
     assert not outcome.fits
@@ -90,8 +110,6 @@ def test_text_is_fixed_width_with_the_handle_and_the_command(trace: traces.Trace
 
 def test_the_search_finds_the_fewest_context_switches() -> None:
     """Requested-time slicing loses a late row; this interleaving changes actors needlessly often."""
-    from nbcc.model import Model
-
     protocol = Protocol(slicing="requested")
     world = World(actors={"writer": 2, "compactor": 1})
     model = Model(world, protocol)
