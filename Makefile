@@ -38,7 +38,7 @@ test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
 
 lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy --package nbcc
+	@$(BIN)/mypy --package nbcc --package pyspark_nbcc
 	@$(BIN)/lint-imports
 
 nightly: lint  ## the same tests with bigger budgets, and those marked nightly
