@@ -40,7 +40,8 @@ def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | 
     """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
     among, time = barriers(table, group), slice_time(protocol)
     here = [write for write in table.writes if write.logs(group)]
-    return {b: tuple(w for w in here if barrier_of(w, group, among, time) == b) for b in (None, *among)}
+    barrier = {write: barrier_of(write, group, among, time) for write in here}
+    return {b: tuple(write for write in here if barrier[write] == b) for b in (None, *among)}
 
 
 def in_order(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]:
