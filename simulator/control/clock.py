@@ -40,3 +40,17 @@ class VirtualClock:
     def not_before(self, instant: str) -> None:
         """Later times will be greater than this one, which was found on the timeline."""
         self.tick = max(self.tick, tick_of(instant))
+
+
+class Glance:
+    """A look at the clock by nobody in particular: the time that it is, which nobody takes away from the actors."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+
+    def take(self) -> str:
+        """The newest instant that was handed out."""
+        return instant_of(self._clock.tick)
+
+    def not_before(self, instant: str) -> None:
+        """Looking moves nothing."""

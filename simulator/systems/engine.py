@@ -25,7 +25,7 @@ from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
 
 from ..control.calls import Call, parsed
-from ..control.clock import instant_of, tick_of
+from ..control.clock import Glance, instant_of, tick_of
 from ..control.conductor import RETURN, ActorBlocked, ActorSilent, Task
 from ..control.footprints import violations
 from ..control.stage import Handle, Stage
@@ -41,8 +41,22 @@ _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis"
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
+_NOT_OURS: Final = {
+    ("slicing", "base_instant"): "its logs are named by their own instant",
+    ("read_time", "clock"): "its clock cannot be looked at without taking a time from it",
+}
+"""Settings of the model that the engine cannot be put under, and why."""
+
+
 def rules_of(protocol: Protocol) -> Rules:
-    """The engine's rules for a protocol of the model."""
+    """The engine's rules for a protocol of the model.
+
+    Raises:
+        ValueError: the engine cannot do a setting; the sentence says why.
+    """
+    for (name, value), why in _NOT_OURS.items():
+        if protocol.to_mapping()[name] == value:
+            raise ValueError(f"the engine cannot be put under {name} = {value}: {why}; play it on the model")
     known = {field.name for field in fields(Rules)}
     named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
     return Rules.from_mapping({name: value for name, value in named.items() if name in known})
@@ -108,7 +122,10 @@ class EngineSystem:
 
     def complaints(self) -> list[str]:
         """Segments of the history that others could have seen half done."""
-        return violations(self.stage.accesses, self.stage.crashed)
+        accesses = self.stage.accesses
+        if self.rules.completion_time == "outside_lock":  # then nobody expects a time to be taken with anything else
+            accesses = [access for access in accesses if access.verb != "clock.take"]
+        return violations(accesses, self.stage.crashed)
 
     def close(self) -> None:
         """Unwind whatever is still running."""
@@ -135,9 +152,10 @@ class EngineSystem:
         return Context(handle.storage, handle.lock, handle.clock, handle.names, jobs, self.rules)
 
     def nobodys_context(self) -> Context:
-        """For the harness's own reads: real storage and jobs, and nothing that a read of a settled time may need."""
+        """For the harness's own reads: real storage and jobs, a clock that stands still, and nothing else."""
         none: Any = None
-        return Context(self.stage.storage, none, none, none, Remembering(self.stage.storage), self.rules)
+        clock = Glance(self.stage.clock)
+        return Context(self.stage.storage, none, clock, none, Remembering(self.stage.storage), self.rules)
 
     # what can be observed: the same operations, by nobody in particular
 

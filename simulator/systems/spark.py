@@ -19,6 +19,7 @@ from nbcc.engine.storage import open_storage
 from nbcc.model import Protocol, Query, World
 
 from ..control.calls import Call
+from ..control.clock import Glance
 from ..control.stage import Handle, Stage
 from ..crosscheck.mapping import MAPPING, Row
 from .engine import MEMORY, EngineOperation, EngineSystem
@@ -70,7 +71,7 @@ class SparkSystem(EngineSystem):
 
     def nobodys_context(self) -> Context:
         none: Any = None
-        seams = (self.stage.storage, none, none, none)
+        seams = (self.stage.storage, none, Glance(self.stage.clock), none)
         self._spark_context = Context(*seams, SparkJobs(self._spark, self.stage.storage, none), self.rules)
         self._process_context = Context(*seams, InProcessJobs(self.stage.storage, none), self.rules)
         return self._process_context
