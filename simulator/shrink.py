@@ -31,8 +31,14 @@ def shortest_violation(
     """Among all interleavings of prefixes of what each actor does in ``steps``, one that breaks the promise with the
     fewest context switches, then actors, then steps; None if ``most`` nodes were looked at without an end.
     """
+    return fewest_switches(model, steps, PROMISES[promise].holds, most)
+
+
+def fewest_switches(
+    model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
+) -> tuple[Step, ...] | None:
+    """The same for anything that ``shows(model, before, step, after)`` says, where it is not None."""
     programs = _programs(steps)
-    broken = PROMISES[promise].holds
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
     queue: list[tuple[Any, ...]] = [((0, 0, 0), next(tie), start, ())]
@@ -43,7 +49,7 @@ def shortest_violation(
             continue
         seen.add(node)
         state, last, used, places = node
-        if path and broken(model, path[-1][0], path[-1][1], state):
+        if path and shows(model, path[-1][0], path[-1][1], state):
             return tuple(step for _, step in path)
         for step, after in model.successors(state):
             place = _place(programs, step, places)

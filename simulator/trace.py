@@ -96,18 +96,21 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
     )
 
 
+def to_json(trace: Trace) -> str:
+    """The text of the trace's file."""
+    return json.dumps({"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}, indent=1) + "\n"
+
+
 def save(trace: Trace, folder: Path) -> Path:
     """Write the trace as ``<handle>.json`` and return the path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{trace.handle}.json"
-    path.write_text(
-        json.dumps({"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}, indent=1) + "\n", encoding="utf-8"
-    )
+    path.write_text(to_json(trace), encoding="utf-8")
     return path
 
 
 def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
-    """The trace in a file, or of a handle whose file is in one of the folders.
+    """The trace in a file; or the one of a handle, or of the name of a file, in one of the folders.
 
     Raises:
         ValueError: there is no such trace; the sentence names the folders that were searched. Or it is none.
@@ -115,6 +118,7 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
     path = Path(name)
     if not path.is_file():
         found = [folder / f"{name}.json" for folder in folders if (folder / f"{name}.json").is_file()]
+        found = found or [each for folder in folders for each in _of_handle(str(name), folder)]
         if not found:
             searched = ", ".join(map(str, folders)) or "no folder"
             raise ValueError(f"no file {str(name)!r}, and no trace with that handle in {searched}")
@@ -124,6 +128,11 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
     except json.JSONDecodeError as error:
         raise ValueError(f"{path} is not JSON: {error}") from error
     return from_mapping(given)
+
+
+def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
+    """The files with other names that hold the trace of a handle."""
+    return (path for path in sorted(folder.glob("*.json")) if f'"handle": "{handle}"' in path.read_text("utf-8")[:80])
 
 
 def with_verdict(trace: Trace, verdict: str, because: str, promise: str = "") -> Trace:
