@@ -41,6 +41,9 @@ lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/mypy --package nbcc --package pyspark_nbcc
 	@$(BIN)/lint-imports
 
+bench: $(READY)  ## four figures of the engine beside those of a naive experiment and of Apache Hudi
+	@$(BIN)/python -m benchmarks
+
 nightly: lint  ## the same tests with bigger budgets, and those marked nightly
 	@NBCC_BUDGET=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --timeout 3600
 

@@ -1,10 +1,11 @@
-"""README.md is true: its commands run as an installed nbcc does, and print what it shows."""
+"""README.md and the pages in docs/ are true: their commands run as an installed nbcc does, and print what they show."""
 
 from __future__ import annotations
 
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -12,26 +13,30 @@ from tests.docs.conftest import ROOT, Installed
 from tests.docs.readme import commands, programs
 
 README = ROOT / "README.md"
-COMMANDS = commands(README)
+PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
 # What may differ from run to run: seconds, and the rates and ages made of them.
 VOLATILE = re.compile(r"\d+(\.\d+)?(?= s\b| ms\b| seconds)")
 
 
-def test_the_page_has_commands() -> None:
-    assert [command.line for command in COMMANDS if command.line.startswith("make")] == ["make demo", "make test"]
-    assert any(command.shown for command in COMMANDS)
+def test_the_pages_have_commands() -> None:
+    assert [command.line for command in commands(README) if command.line.startswith("make")] == [
+        "make demo",
+        "make test",
+    ]
+    assert all(any(command.shown for command in commands(page)) for page in PAGES)
 
 
-def test_what_the_page_tells_to_make_exists() -> None:
-    for command in COMMANDS:
+def test_what_the_pages_tell_to_make_exists() -> None:
+    for command in (command for page in PAGES for command in commands(page)):
         if command.line.startswith("make"):
             subprocess.run([*command.line.split(), "--dry-run"], cwd=ROOT, check=True, capture_output=True)
 
 
 @pytest.mark.spark
 @pytest.mark.timeout(900)
-def test_the_commands_run_in_order_and_print_what_the_page_shows(installed: Installed) -> None:
-    for command in COMMANDS:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_commands_run_in_order_and_print_what_the_page_shows(page: Path, installed: Installed) -> None:
+    for command in commands(page):
         if command.line.startswith("make"):
             continue
         ran = installed.run(command.line, seconds=600)
@@ -41,7 +46,7 @@ def test_the_commands_run_in_order_and_print_what_the_page_shows(installed: Inst
         assert "DISAGREED" not in ran.stdout
         if command.shown and os.environ.get("NBCC_SNAPSHOTS") == "write":
             shown, printed = (f"$ {command.line}\n{text}" for text in (command.shown, ran.stdout))
-            README.write_text(README.read_text("utf-8").replace(shown, printed), encoding="utf-8")
+            page.write_text(page.read_text("utf-8").replace(shown, printed), encoding="utf-8")
         elif command.shown:
             assert VOLATILE.sub("N", ran.stdout) == VOLATILE.sub("N", command.shown), command.line
 
