@@ -22,14 +22,6 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             BadInput, "Asked to create a table, but its schema is a dict: give a pyarrow Schema, a StructType or DDL."
         ),
     ),
-    "DDL without Spark": (
-        {"schema": "id STRING, ts BIGINT"},
-        Refusal(
-            BadInput,
-            "Asked to create a table with the columns 'id STRING, ts BIGINT', but there is no Spark session "
-            "to read DDL: give a pyarrow Schema.",
-        ),
-    ),
     "a column name that Avro lacks": (
         {"schema": SCHEMA.append(pa.field("a b", pa.string()))},
         Refusal(

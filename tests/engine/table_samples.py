@@ -13,6 +13,7 @@ from nbcc.engine.clock import to_instant
 from nbcc.engine.creation import NON_BLOCKING, table_config
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.lock import InProcessLock
+from nbcc.engine.lock.between_processes import FILE
 from nbcc.engine.names import RandomNames
 from nbcc.engine.storage import open_storage
 
@@ -86,8 +87,8 @@ def window(rows: pa.Table) -> set[tuple[Any, ...]]:
 
 
 def files(table: Table) -> list[str]:
-    """Everything that lies in the table's folder."""
-    return [entry.path for entry in table.context.storage.list("")]
+    """Everything that lies in the table's folder, but the empty file that is its lock."""
+    return [entry.path for entry in table.context.storage.list("") if entry.path != FILE]
 
 
 def paths(found: Iterable[Any]) -> list[str]:

@@ -28,6 +28,15 @@ def test_the_engine_does_not_load_spark() -> None:
     assert not {"pyspark", "hypothesis"} & loaded_by("from nbcc import Table; import nbcc.engine.actions")
 
 
+def test_ddl_needs_a_running_spark() -> None:
+    code = "from nbcc import Table; Table.create(None, 'nowhere', 'id STRING, ts BIGINT', record_key='id')"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    refused = (
+        "with the columns 'id STRING, ts BIGINT', but there is no Spark session to read DDL: give a pyarrow Schema."
+    )
+    assert ran.stderr.strip().endswith(refused)
+
+
 @pytest.mark.parametrize("package", [nbcc, nbcc.engine])
 def test_every_public_name_is_there_and_no_other(package: object) -> None:
     for name in package.__all__:  # type: ignore[attr-defined]
