@@ -15,7 +15,7 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, Final
 
-from nbcc.model import Protocol
+from nbcc.model import Protocol, World
 from nbcc.model.actions import mechanisms
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
@@ -230,8 +230,9 @@ VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
         f"nbcc explore {DEMO} --max-states 100", "", lambda: None,
     ),
     "NOT APPLICABLE": (
-        "The promise speaks of something that this world or protocol does not have.",
-        "nbcc explore commit_time", "", lambda: None,
+        "The promise speaks of something that this world does not have: QUIET of a compaction, where nobody compacts.",
+        "nbcc explore FILE.toml --promise QUIET, with a world without a compactor", "A run in such a world:",
+        lambda: smallest.one_after_another(World(actors={"writer": 1}, name="of one writer")),
     ),
     "AGREED": (
         "Model and system showed the same after every step of N random histories: no proof.",

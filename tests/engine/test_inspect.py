@@ -270,6 +270,28 @@ def test_redacted_output_and_errors_do_not_name_the_place(
     assert "own" not in answered
 
 
+def test_the_page_is_self_contained_and_escaped(own: Table, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    own.upsert(rows(("k9", "<script>alert(1)</script>", 1, "x")))
+    own.schedule_compaction()
+    page = tmp_path / "page.html"
+    assert run(["inspect", str(tmp_path / "own"), "--html", str(page)]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "<script" not in text
+    assert "part=&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert not re.search(r"(src|href)=|url\(|@import", text)
+    found = inspect(open_storage(tmp_path / "own"))
+    for piece in found.slices:
+        assert all(file.requested in text and file.name in text for file in piece.files)
+    assert text.count('class="dot full"') == sum(instant.completed is not None for instant in found.instants)
+    assert 'class="bar service pending"' in text
+    capfd.readouterr()
+    assert run(["inspect", str(tmp_path / "own"), "--redact", "--html", str(page)]) == 0
+    hidden = page.read_text(encoding="utf-8")
+    assert "alert" not in hidden
+    assert str(tmp_path) not in hidden + capfd.readouterr().out
+    assert len(text) < 30_000
+
+
 class _Bucket(BaseHTTPRequestHandler):
     """As much of S3 as a reader needs: ListObjectsV2 and GetObject of the files below `root`."""
 

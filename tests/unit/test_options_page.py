@@ -1,0 +1,18 @@
+"""docs/options.md names every option that the data source takes, and nothing else as an option."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nbcc.engine.spark import source_options as options
+
+PAGE = (Path(__file__).parents[2] / "docs/options.md").read_text(encoding="utf-8")
+
+
+def test_the_page_lists_the_options_that_are_taken() -> None:
+    taken = {*options.READ, options.OPERATION, *options.CREATE} | {n for names in options.TABLE.values() for n in names}
+    cells = [line.split("|")[1] for line in PAGE.splitlines() if line.startswith("| `")]
+    listed = {name for cell in cells for name in re.findall(r"`([a-z_.]+)`", cell)}
+    assert listed == taken - {options.PATH}
+    assert not {name.lower() for name in options.ONLY} & {name.lower() for name in taken}
