@@ -73,3 +73,32 @@ def test_only_own_local_tables_hold_a_lock_file(tmp_path: Path) -> None:
 def test_a_folder_that_is_gone_is_a_conflict(tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="cannot be opened"):
         BetweenProcesses((tmp_path / "nowhere").as_uri()).acquire()
+
+
+WRITER = """
+    import sys
+    import pyarrow as pa
+    from nbcc.engine.schema import to_spark
+    from nbcc.engine.spark.source import NbccSource
+    path, name = sys.argv[1:]
+    for number in range(5):
+        rows = pa.table({"id": [f"{name}{number}"], "ts": pa.array([number], pa.int64())})
+        writer = NbccSource({"path": path, "hoodie.table.recordkey.fields": "id"}).writer(to_spark(rows.schema), False)
+        writer.commit([writer.write(iter(rows.to_batches()))])
+"""
+
+
+def test_writers_in_several_processes_take_distinct_times_in_order(tmp_path: Path) -> None:
+    path = tmp_path / "t"
+    table = Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=2)
+    code = textwrap.dedent(WRITER)
+    others = [subprocess.Popen([sys.executable, "-c", code, str(path), name]) for name in ("a", "b", "c")]
+    for number in range(10):
+        table.upsert(pa.table({"id": [f"own{number}"], "ts": pa.array([number], pa.int64())}, schema=SCHEMA))
+        table.compact()
+    assert [other.wait() for other in others] == [0, 0, 0]
+    times = [time for instant in table.timeline() for time in (instant.requested, instant.completed)]
+    assert None not in times
+    assert len(set(times)) == len(times)
+    names = {row["id"] for row in table.snapshot().to_pylist()}
+    assert names == {f"own{number}" for number in range(10)} | {f"{name}{n}" for name in "abc" for n in range(5)}

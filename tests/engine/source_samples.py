@@ -1,0 +1,82 @@
+"""Spark's processes played by hand: what it does with a data source to write and to read."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import datasource as ds
+
+from nbcc.engine.schema import to_spark
+from nbcc.engine.spark import source_write
+from nbcc.engine.spark.source import NbccSource
+from nbcc.engine.table import Table
+
+SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("v", pa.string())])
+CREATE = {
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.datasource.write.partitionpath.field": "part",
+    "hoodie.bucket.index.num.buckets": "2",
+}
+COMMIT_TIME = {"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}
+
+Rows = Sequence[tuple[str, str, int, str]]
+
+
+def rows_of(values: Rows) -> pa.Table:
+    return pa.Table.from_pylist([dict(zip(SCHEMA.names, value, strict=True)) for value in values], SCHEMA)
+
+
+def deleted(values: Rows, flags: Sequence[bool]) -> pa.Table:
+    return rows_of(values).append_column("_hoodie_is_deleted", pa.array(flags, pa.bool_()))
+
+
+def save(path: Path, tasks: Sequence[pa.Table], **options: str) -> None:
+    """What Spark does in its processes: make a writer, run its tasks, commit; abort if something fails."""
+    source = NbccSource({"path": str(path), **options})
+    writer = source.writer(to_spark(tasks[0].schema), False)
+    messages = []
+    with pytest.MonkeyPatch.context() as patch:
+        try:
+            for number, rows in enumerate(tasks):
+                context = SimpleNamespace(partitionId=lambda number=number: number)
+                patch.setattr(source_write, "TaskContext", SimpleNamespace(get=lambda context=context: context))
+                there = pickle.loads(pickle.dumps(writer))
+                messages.append(pickle.loads(pickle.dumps(there.write(iter(rows.to_batches(max_chunksize=3))))))
+            pickle.loads(pickle.dumps(writer)).commit(messages)
+        except Exception:
+            writer.abort(messages)
+            raise
+
+
+def load(path: Path, filters: Sequence[ds.Filter] = (), **options: str) -> list[dict[str, Any]]:
+    """What Spark does to read: the schema at load, then partitions and their rows."""
+    source = NbccSource({"path": str(path), **options})
+    schema = source.schema()
+    reader: Any = pickle.loads(pickle.dumps(source)).reader(schema)
+    assert list(reader.pushFilters([*filters])) == []
+    reader = pickle.loads(pickle.dumps(reader))
+    return [row for part in reader.partitions() for batch in reader.read(part) for row in batch.to_pylist()]
+
+
+def files_in(path: Path) -> list[str]:
+    """All files of a table, but for the one that says that a folder is a partition."""
+    return sorted(str(file) for file in path.rglob("*") if file.is_file() and "partition_metadata" not in file.name)
+
+
+def plain(rows: list[dict[str, Any]]) -> list[tuple[Any, ...]]:
+    return sorted(tuple(row[name] for name in ("id", "part", "ts", "v")) for row in rows)
+
+
+def by_table(path: Path, rows: pa.Table, merge_mode: str) -> Table:
+    table = Table.create(
+        None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=2, merge_mode=merge_mode
+    )
+    table.upsert(rows)
+    return table

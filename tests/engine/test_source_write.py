@@ -1,0 +1,169 @@
+"""Writing through the data source: what is compared with is `Table`, the same rows written by one upsert."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import hudi
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nbcc.engine.errors import BadInput, NotATable, Unsupported
+from nbcc.engine.schema import to_spark
+from nbcc.engine.spark.source import NbccSource
+from nbcc.engine.spark.source_options import write_options
+from nbcc.engine.table import Table
+from tests.engine.source_samples import (
+    COMMIT_TIME,
+    CREATE,
+    SCHEMA,
+    by_table,
+    deleted,
+    files_in,
+    load,
+    plain,
+    rows_of,
+    save,
+)
+
+
+def test_a_write_makes_the_table_and_commits_once(tmp_path: Path) -> None:
+    tasks = [rows_of([("a", "p", 1, "x"), ("b", "q", 1, "y")]), rows_of([("c", "p", 1, "z")]), rows_of([])]
+    save(tmp_path / "t", tasks, **CREATE)
+    table = Table.open(None, tmp_path / "t")
+    assert [(i.action, i.state) for i in table.timeline()] == [("deltacommit", "completed")]
+    assert plain(table.snapshot().to_pylist()) == [("a", "p", 1, "x"), ("b", "q", 1, "y"), ("c", "p", 1, "z")]
+    config = table.config
+    assert (config.record_key, config.ordering, config.partition_by, config.buckets) == (("id",), "ts", ("part",), 2)
+    numbers = [row["_hoodie_commit_seqno"] for row in table.snapshot().to_pylist()]
+    assert len(set(numbers)) == 3
+    assert not [path for path in (tmp_path / "t/.hoodie/.temp").rglob("*") if path.is_file()]
+
+
+def test_tasks_that_share_a_group_write_files_of_their_own_into_it(tmp_path: Path) -> None:
+    save(tmp_path / "t", [rows_of([(f"k{i}", "p", 1, f"{n}")]) for n, i in enumerate(range(9))], **CREATE)
+    table = Table.open(None, tmp_path / "t")
+    logs = [log for piece in table.file_slices() for log in piece.logs]
+    assert len(logs) == len({log.version for log in logs}) == 9
+    assert len(table.snapshot()) == 9
+    batches = hudi.HudiTableBuilder.from_base_uri(str(tmp_path / "t")).build().read()
+    assert plain([row for batch in batches for row in batch.to_pylist()]) == plain(table.snapshot().to_pylist())
+
+
+batches = st.lists(
+    st.tuples(st.sampled_from(["k1", "k2", "k3"]), st.sampled_from(["p", "q"]), st.integers(1, 3), st.booleans()),
+    min_size=1, max_size=9,
+)  # fmt: skip
+
+
+@given(batch=batches, cuts=st.sets(st.integers(0, 9), max_size=2), mode=st.sampled_from(["EVENT_TIME", "COMMIT_TIME"]))
+@settings(max_examples=60)
+def test_any_split_of_a_batch_writes_what_one_upsert_writes(
+    tmp_path_factory: pytest.TempPathFactory, batch: list[Any], cuts: set[int], mode: str
+) -> None:
+    folder = tmp_path_factory.mktemp("split")
+    rows = deleted([(key, part, ts, f"{ts}{gone}") for key, part, ts, gone in batch], [gone for *_, gone in batch])
+    edges = [0, *sorted(cut for cut in cuts if cut <= len(batch)), len(batch)]
+    tasks = [rows.slice(start, end - start) for start, end in pairwise(edges)]
+    try:
+        one = by_table(folder / "one", rows, f"{mode}_ORDERING")
+    except BadInput:
+        return  # rows in conflict; see below
+    save(folder / "many", tasks, **CREATE, **{"hoodie.record.merge.mode": f"{mode}_ORDERING"})
+    many = Table.open(None, folder / "many")
+    many.compact()
+    one.compact()
+    one_first, many_first = one.timeline()[0], many.timeline()[0]
+    assert plain(many.snapshot().to_pylist()) == plain(one.snapshot().to_pylist())
+    assert many_first.completed is not None
+    windows = [plain(t.incremental("000", i).to_pylist()) for t, i in ((one, one_first), (many, many_first))]
+    assert windows[0] == windows[1]
+
+
+@pytest.mark.parametrize("more", [{}, COMMIT_TIME])
+def test_rows_in_conflict_are_refused_across_tasks_too(tmp_path: Path, more: dict[str, str]) -> None:
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE, **more)
+    before = files_in(tmp_path / "t")
+    with pytest.raises(BadInput, match="shares key and ordering value with another row of the batch"):
+        save(tmp_path / "t", [rows_of([("k", "p", 1, "x"), ("b", "q", 1, "x")]), rows_of([("k", "p", 1, "y")])])
+    assert files_in(tmp_path / "t") == before
+
+
+def test_a_commit_time_table_combines_rows_of_several_tasks_by_ordering(tmp_path: Path) -> None:
+    tasks = [rows_of([("k", "p", 9, "greatest")]), rows_of([("k", "p", 1, "least")]), rows_of([("j", "p", 1, "j")])]
+    save(tmp_path / "t", tasks, **CREATE, **COMMIT_TIME)
+    table = Table.open(None, tmp_path / "t")
+    assert plain(table.snapshot().to_pylist()) == [("j", "p", 1, "j"), ("k", "p", 9, "greatest")]
+    logs = [log.path for piece in table.file_slices() for log in piece.logs]
+    there = [p.relative_to(tmp_path / "t").as_posix() for p in (tmp_path / "t").rglob(".0*") if "log" in p.name]
+    assert sorted(there) == sorted(logs)  # what was combined again is gone
+
+
+def test_a_failed_task_leaves_nothing(tmp_path: Path) -> None:
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    before = files_in(tmp_path / "t")
+    with pytest.raises(BadInput, match="null in id"):
+        save(tmp_path / "t", [rows_of([("b", "p", 1, "x")]), rows_of([(None, "p", 1, "x")])])  # type: ignore[list-item]
+    assert files_in(tmp_path / "t") == before
+    assert len(Table.open(None, tmp_path / "t").timeline()) == 1
+
+
+def test_abort_after_the_commit_keeps_it(tmp_path: Path) -> None:
+    source = NbccSource({"path": str(tmp_path / "t"), **CREATE})
+    writer = source.writer(to_spark(SCHEMA), False)
+    message = writer.write(iter(rows_of([("a", "p", 1, "x")]).to_batches()))
+    writer.commit([message])
+    writer.abort([message])
+    assert len(Table.open(None, tmp_path / "t").snapshot()) == 1
+
+
+def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x"), ("b", "p", 5, "y")])], **CREATE)
+    keys = rows_of([("a", "p", 2, ""), ("b", "p", 2, "")]).drop(["v"])
+    save(tmp_path / "t", [keys], **{"hoodie.datasource.write.operation": "delete"})
+    assert plain(load(tmp_path / "t")) == [("b", "p", 5, "y")]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"hoodie.table.recordkey.fields": "v"}, BadInput, "recordkey.field=v, but the table has id"),
+        ({"hoodie.bucket.index.num.buckets": "8"}, BadInput, "num.buckets=8, but the table has 2"),
+        ({"hoodie.bucket.index.num.buckets": "many"}, BadInput, "no whole number"),
+        ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, BadInput, "the table has EVENT_TIME_ORDERING"),
+        ({"hoodie.logfile.max.size": "7"}, BadInput, "max.size=7, but the table has"),
+        ({"hoodie.datasource.write.operation": "bulk_insert"}, Unsupported, "use upsert or delete"),
+        ({"hoodie.index.type": "BLOOM"}, Unsupported, "leave it out, or set it to BUCKET"),
+        ({"hoodie.datasource.write.payload.class": "x.Y"}, Unsupported, "leave it out"),
+        ({"hoodie.datasource.write.recordkey.feild": "id"}, BadInput, "did you mean hoodie.datasource.write.recordkey"),
+        ({"mergeSchema": "true"}, BadInput, "there is no such option"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(
+    tmp_path: Path, options: dict[str, str], error: type[Exception], says: str
+) -> None:
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    with pytest.raises(error, match=says):
+        NbccSource({"path": str(tmp_path / "t"), **options}).writer(to_spark(SCHEMA), False)
+    assert len(Table.open(None, tmp_path / "t").timeline()) == 1
+
+
+def test_writes_that_cannot_be_are_refused(tmp_path: Path) -> None:
+    source = NbccSource({"path": str(tmp_path / "t"), **CREATE})
+    with pytest.raises(Unsupported, match="overwrite"):
+        source.writer(to_spark(SCHEMA), True)
+    with pytest.raises(NotATable, match="name its key"):
+        NbccSource({"path": str(tmp_path / "t")}).writer(to_spark(SCHEMA), False)
+    assert not (tmp_path / "t").exists()
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    with pytest.raises(BadInput, match="'v' is int64"):
+        source.writer(to_spark(SCHEMA.set(3, pa.field("v", pa.int64()))), False)
+
+
+def test_other_options_of_hudi_are_ignored_with_one_line() -> None:
+    with pytest.warns(UserWarning, match="hoodie.cleaner.commits.retained: ignored"):
+        assert write_options({"path": "t", "hoodie.cleaner.commits.retained": "3"}).table == {}
