@@ -107,8 +107,9 @@ class _Conflicts:
         return next((other for other in candidates if self._lives(other, access) and _conflict(access, other)), None)
 
     def _lives(self, other: Access, access: Access) -> bool:
-        """Whether the other actor was still there when this access was made."""
-        return self._crashed.get(other.actor, access.step) >= access.step
+        """Whether each of the two actors was still there when the other's access was made."""
+        both = ((other, access), (access, other))
+        return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
 
 
 def _conflict(one: Access, other: Access) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from nbcc.engine.clock import Clock
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
 
@@ -53,7 +54,7 @@ class Handle:
         self.shows: Callable[[str], bool] = lambda path: True  # which objects that came during a listing it holds
         self.storage = ControlledStorage(stage.storage, self)
         self.lock = ControlledLock(stage.lock, self)
-        self.clock = ControlledClock(stage.clock, self)
+        self.clock: Clock = ControlledClock(stage.clock, self)
         self.names = ControlledNames(actor, number)
 
     def call(

@@ -38,12 +38,15 @@ _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis"
                  "incremental_axis": "incremental_by"}  # fmt: skip
 """Where model and engine call the same choice by different names."""
 
+_READS: Final = {"snapshot"}
+"""Operations that look at the clock at most: a time that they took would be one that the model does not hand out."""
+
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 _NOT_OURS: Final = {
     ("slicing", "base_instant"): "its logs are named by their own instant",
-    ("read_time", "clock"): "its clock cannot be looked at without taking a time from it",
+    ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
 }
 """Settings of the model that the engine cannot be put under, and why."""
 
@@ -98,6 +101,8 @@ class EngineSystem:
             arguments["instant"] = instant_of(arguments["instant"])
         arguments.pop("seen", None)
         handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
+        if operation in _READS:
+            handle.clock = Glance(self.stage.clock)
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbcc.model import Step
+from nbcc.model.actions import kinds
 
 from ..trace import Trace, context_switches
 
@@ -21,7 +22,8 @@ def render(trace: Trace) -> str:
 
 def cell(step: Step) -> str:
     """``writes log (group 0, version 1)``: the action without its actor's kind, and its arguments."""
-    words = step.action.split("_")[1:] or [step.action]
+    words = step.action.split("_")
+    words = words[1:] if words[0] in {"actor", *kinds()} else words
     args = ", ".join(f"{name} {_shown(value)}" for name, value in step.args)
     return " ".join(words) + (f" ({args})" if args else "")
 

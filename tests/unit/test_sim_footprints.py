@@ -67,6 +67,9 @@ def test_the_dead_cannot_come_between() -> None:
     deletes = [Access("c2", 5, "delete", path, True) for path in late]
     assert len(violations([*puts, *deletes])) == 1
     assert violations([*puts, *deletes], {"c1": 2}) == []
+    together = [access._replace(step=0) for access in puts]
+    assert len(violations([*together, *deletes])) == 2
+    assert violations([*together, *deletes], {"c1": 2}) == []
     assert len(violations([*puts, *deletes], {"c1": 7})) == 1
 
 

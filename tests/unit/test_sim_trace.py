@@ -16,7 +16,7 @@ from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.replay import replay
 from nbcc.simulator.shrink import realised, shortest_violation
 from nbcc.simulator.systems.model import ModelSystem
-from nbcc.simulator.view.text import render
+from nbcc.simulator.view.text import cell, render
 
 LATE = [
     *["writer_requests_instant", "writer_starts_writing", "writer_writes_log"],
@@ -106,6 +106,13 @@ def test_text_is_fixed_width_with_the_handle_and_the_command(trace: traces.Trace
     assert len({tuple(i for i, letter in enumerate(line) if letter == "|")[:3] for line in table}) == 1
     assert text.endswith(f"nbcc replay {trace.handle}")
     assert "12 steps, 2 context switches, 2 actors" in text
+
+
+def test_a_cell_leaves_out_whose_column_it_is() -> None:
+    said = [cell(Step("w1", action)) for action in ("writer_takes_lock", "actor_crashes", "lock_expires")]
+    assert said == ["takes lock", "crashes", "lock expires"]
+    assert cell(Step("r1", "reader_ends_listing", (("seen", ("r1", "r2")),))) == "ends listing (seen r1 r2)"
+    assert cell(Step("r1", "reader_ends_listing", (("seen", ()),))) == "ends listing (seen nothing)"
 
 
 def test_the_search_finds_the_fewest_context_switches() -> None:

@@ -1,0 +1,26 @@
+"""Under a setting that breaks promises, engine and model still do the same: what one loses the other loses."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbcc.simulator import specs
+from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.systems.registry import factory
+
+NOT_OURS = {"base-instant-naming", "hudi-rs-0.5.0"}
+WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
+HISTORIES = 25
+
+
+@pytest.mark.parametrize("name", WEAKER)
+def test_engine_and_model_agree_under(name: str) -> None:
+    report = run(Setting(factory("engine"), protocol=specs.protocol(name), readers=()), examples=HISTORIES, seed=2)
+    assert report.found is None, report.text
+    assert report.histories >= HISTORIES
+
+
+@pytest.mark.parametrize("name", sorted(NOT_OURS))
+def test_a_setting_that_the_engine_cannot_be_put_under_is_refused(name: str) -> None:
+    with pytest.raises(ValueError, match=r"the engine cannot be put under .*; play it on the model"):
+        run(Setting(factory("engine"), protocol=specs.protocol(name), readers=()), examples=1)
