@@ -11,6 +11,7 @@ from nbcc.model.promises import PROMISES
 
 from .crosscheck.disagreement import Disagreement
 from .crosscheck.history import History
+from .schedule import Replay, no_choice
 from .systems.registry import Factory, factory
 from .trace import Trace
 
@@ -79,19 +80,18 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
     reasons: tuple[str, ...] = ()
     disagreement: Disagreement | None = None
     try:
-        for number, named in enumerate(trace.steps, start=1):
-            reasons = _refusal(model, history, named)
-            if reasons:
-                stopped = number
-                break
+        schedule = Replay(trace.steps, history.resolved)
+        while step := schedule.next(no_choice, history.enabled()):
             before = history.state
-            step = history.resolved(named)
             history.take(step)
             if trace.promise and not violated:
                 violated = history.sentence(broken_promise(model, before, step, history.state, trace.promise) or "")
-        else:
+        if schedule.complete:
             history.finish()
             ended(history)
+        else:
+            stopped = schedule.position + 1
+            reasons = _refusal(model, history, trace.steps[schedule.position])
     except Disagreement as found:
         disagreement = found
     finally:

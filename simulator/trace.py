@@ -10,7 +10,7 @@ import hashlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +133,6 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
     """The files with other names that hold the trace of a handle."""
     return (path for path in sorted(folder.glob("*.json")) if f'"handle": "{handle}"' in path.read_text("utf-8")[:80])
-
-
-def with_verdict(trace: Trace, verdict: str, because: str, promise: str = "") -> Trace:
-    """The same trace with what was found about it."""
-    return replace(trace, verdict=verdict, because=because, promise=promise or trace.promise)
 
 
 def context_switches(steps: Iterable[Step]) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from nbcc.model import Model, Protocol, World
 
 from .. import trace as traces
-from ..schedule import Choose, Coarse, Pct, Random, Schedule, Swarm
+from ..schedule import Choose, Coarse, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
@@ -90,17 +90,13 @@ class Check:
         system = setting.factory(trace.world, setting.protocol, trace.batches)
         history = History(model, system, trace.batches, setting.mapping)
         try:
-            for named in trace.steps:
-                step = history.resolved(named)
-                if step not in history.enabled():
-                    return None
-                history.take(step)
-            self._end(history, Tally())
+            schedule = Replay(trace.steps, history.resolved)
+            self._steps(history, schedule, no_choice, pinned=False)
+            if schedule.complete:
+                self._end(history, Tally())
         except Disagreement as disagreement:
             found = trace_of(history, trace.batches, disagreement, setting.found_by)
             return found if found.title.split()[:7] == trace.title.split()[:7] else None
-        except KeyError:  # a time that no instant has any more
-            return None
         finally:
             close(system)
         return None

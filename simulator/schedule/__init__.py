@@ -6,7 +6,7 @@ from .coarse import Coarse
 from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
-from .replay import Replay
+from .replay import Replay, no_choice
 from .swarm import Swarm
 
-__all__ = ["Choose", "Coarse", "Pct", "Random", "Replay", "Schedule", "Swarm"]
+__all__ = ["Choose", "Coarse", "Pct", "Random", "Replay", "Schedule", "Swarm", "no_choice"]

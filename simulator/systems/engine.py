@@ -14,13 +14,11 @@ import pyarrow as pa
 from nbcc.engine.actions import operations
 from nbcc.engine.config import to_properties
 from nbcc.engine.context import Context
-from nbcc.engine.data.tasks import AnyRead
-from nbcc.engine.jobs import InProcessJobs, Jobs, ReadTask
+from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.names import bucket_of
 from nbcc.engine.opening import PROPERTIES
 from nbcc.engine.properties import encode_properties
 from nbcc.engine.rules import Rules
-from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
 
@@ -32,6 +30,7 @@ from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, Row, by_action
 from .protocol import CannotStep
+from .remembering import Remembering
 from .rows import from_rows, is_rolled, partition_name, table_config, to_table
 
 _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
@@ -272,27 +271,6 @@ class EngineOperation:
         if "version" in name:
             told["version"] = int(name["version"])
         return told
-
-
-class Remembering(InProcessJobs):
-    """Reads each file slice once: its files never change, so neither do its rows. For the harness's own reads."""
-
-    def __init__(self, storage: Storage) -> None:
-        none: Any = None
-        super().__init__(storage, none)
-        self._found: dict[Any, pa.Table] = {}
-
-    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> pa.Table:
-        parts = [self._read(task, schema) for task in tasks]
-        return pa.concat_tables(parts) if parts else schema.empty_table()
-
-    def _read(self, task: AnyRead, schema: pa.Schema) -> pa.Table:
-        if not isinstance(task, ReadTask):
-            return super().read([task], schema)
-        key = (task.base, task.tombstones, task.logs)
-        if key not in self._found:
-            self._found[key] = super().read([task], schema)
-        return self._found[key]
 
 
 def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
