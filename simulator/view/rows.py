@@ -158,12 +158,13 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     then = [Reading(Query("as_of", until=end)) for end in ends]
     known = {each.completed for each in model.timeline(states[broke - 1])} | {model.settled(states[broke - 1])}
     again = [Reading(Query("as_of", until=end), stable=True) for end in reversed(ends) if broke and end in known]
+    steady = [Reading(Query("snapshot"), stable=True)] if broke else []
     windows = [Reading(Query("incremental", a, b)) for a, b in zip([0, *ends], ends, strict=False)]
     order = {
         "TRAVEL": [then, again, now, by_reader],
         "ATOM": [by_reader, now, then],
         "INCR": [windows, now],
-        "QUIET": [now, again, then],
+        "QUIET": [steady, now, again, then],
     }.get(promise.partition("_")[0].upper(), [now, by_reader, then, again, windows])
     return list(chain.from_iterable(order))
 

@@ -109,8 +109,17 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
             [rule],
             [f"{_the(setting.case)} returns ", *_row(key, got), " instead of ", *_row(key, must), "."],
         ],
-        [f"{right[0].upper()}{right[1:]}, and the reader returns ", *_row(key, must), "."] if right else [],
+        _outcome(setting.case, right, _row(key, must)) if right else [],
     )
+
+
+def _outcome(case: Case, right: str, row: Parts) -> Parts:
+    """What the right rule does; what is read then, unless the two answers are one read before and after a service,
+    of which either may be the wrong one.
+    """
+    said = f"{right[0].upper()}{right[1:]}"
+    steady = case.reading.stable and case.reading.query.kind == "snapshot"
+    return [f"{said}."] if steady else [f"{said}, and the reader returns ", *row, "."]
 
 
 def _written(setting: Setting, step: int, key: Any, lost: Record) -> Parts:
