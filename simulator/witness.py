@@ -27,17 +27,27 @@ def witness(model: Model, steps: Sequence[Step]) -> Batches:
 
     If none of those tried shows it, every write upserts the same key with the same ordering value.
     """
-    states = [model.initial]
-    for step in steps:
-        states.append(model.apply(states[-1], step))
+    states = _states(model, steps)
     writes = _writes(model, states)
     plainest: Batches | None = None
-    for batches in _candidates(model, sorted(writes)):
+    for batches in candidates(model, steps):
         plainest = batches if plainest is None else plainest
         data = {requested: batches[write] for write, requested in writes.items()}
         if _shows(model, states, data):
             return batches
     return plainest or {}
+
+
+def candidates(model: Model, steps: Sequence[Step]) -> Iterator[dict[tuple[str, int], Batch]]:
+    """The rows that are tried for the writes of the steps, from plain to odd."""
+    yield from _candidates(model, sorted(_writes(model, _states(model, steps))))
+
+
+def _states(model: Model, steps: Sequence[Step]) -> list[State]:
+    states = [model.initial]
+    for step in steps:
+        states.append(model.apply(states[-1], step))
+    return states
 
 
 def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]:
