@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from html import escape
+from itertools import pairwise
 from typing import Any
 
 from .style import RED, SERVICE, SURFACES, Hue, hues
@@ -49,11 +50,17 @@ def short(text: str, most: int = 20) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
-def cells(rows: list[list[Any]]) -> str:
-    """``k1=B``, ``delete k1``."""
+def cells(rows: list[list[Any]], ranked: bool = False) -> str:
+    """``k1=B``, ``delete k1``; where ordering values decide something, ``k1=B ord 2``."""
     return " ".join(
-        f"delete {short(key)}" if value is None else f"{short(key)}={short(value)}" for key, value, *_ in rows[:2]
+        (f"delete {short(key)}" if value is None else f"{short(key)}={short(value)}") + (f" ord {order}" * ranked)
+        for key, value, order in rows[:2]
     )
+
+
+def cross(x: float, y: float) -> str:
+    """Where an actor crashed."""
+    return element("path", d=f"M{x - 5} {y - 5}l10 10m0 -10l-10 10", stroke=INK, stroke_width=2.5)
 
 
 class _Figure:
@@ -71,7 +78,7 @@ class _Figure:
         self.answer = value_at(self.view["answers"], self.step) or [None, None, None]
 
     def draw(self) -> str:
-        body = [*self.lanes(), *self.instants(), *self.files(), *self.answers(), *self.thread()]
+        body = [*self.lanes(), *self.readers(), *self.instants(), *self.files(), *self.answers(), *self.thread()]
         height = max(TOP + LANE * len(self.lane), self.at["bottom"][1]) + 14
         stripes = (
             f'<defs><pattern id="hatch" width="8" height="8" patternUnits="userSpaceOnUse" '
@@ -104,6 +111,21 @@ class _Figure:
             yield element("line", x1=40, x2=LANES_END, y1=y, y2=y, stroke=LINE)
             yield words(2, y + 4, actor, 13, self.hue[actor].light, font_weight="650")
 
+    def readers(self) -> Iterator[str]:
+        """A reader has no instant: its steps, joined, each with its sentence."""
+        for place, (actor, kind) in enumerate(zip(self.told["actors"], self.told["kinds"], strict=True)):
+            steps = [n for n, step in enumerate(self.told["steps"], 1) if step[0] == place and n <= self.step]
+            if kind != "reader" or not steps:
+                continue
+            y, hue = self.lane[actor], self.hue[actor].light
+            first, last = self.x(steps[0]), self.x(steps[-1])
+            yield element("line", x1=first, x2=last, y1=y, y2=y, stroke=hue, stroke_width=2)
+            for number, step in enumerate(steps):
+                x, text = self.x(step), self.told["says"][self.told["steps"][step - 1][1]]
+                yield element("circle", cx=x, cy=y, r=3.5, fill=hue)
+                anchor = "start" if x < (first + LANES_END) / 2 else "end"
+                yield words(x, y - 10 if number % 2 else y + 18, text, 11, MUTED, text_anchor=anchor)
+
     def instants(self) -> Iterator[str]:
         for time, history in self.view["instants"].items():
             seen = [entry for entry in history if entry[0] <= self.step and entry[1] is not None]
@@ -125,18 +147,30 @@ class _Figure:
         dash: dict[str, Any] = (
             {"stroke_dasharray": "3 5", "stroke_width": 2} if state != "completed" else {"stroke_width": 8}
         )
+        start, top = x1, self.lane[seen[0][1][3]]
+        for (died, before), (taken, after) in pairwise(seen):
+            if before[1] == "crashed":
+                yield from self.passed_on(self.x(died), self.x(taken), before[3], after[3])
+                yield element("line", x1=x1, x2=self.x(died), y1=top, y2=top, stroke=hue, stroke_width=4)
+                x1 = self.x(taken)
         yield element("line", x1=x1, x2=x2, y1=y, y2=y, stroke=hue, stroke_linecap="round", **dash)
-        yield element("circle", cx=x1, cy=y, r=6, fill=PAPER, stroke=hue, stroke_width=2.5)
-        yield words(x1 + (12 if service else 0), y - 12, f"t{time}", 11, INK, text_anchor="middle")
+        yield element("circle", cx=start, cy=top, r=6, fill=PAPER, stroke=hue, stroke_width=2.5)
+        yield words(start + (12 if service else 0), top - 12, f"t{time}", 11, INK, text_anchor="middle")
         if state == "completed":
             yield element("circle", cx=x2, cy=y, r=7, fill=hue)
             yield words(x2, y - 12, f"t{completed}", 11, INK, text_anchor="middle")
         if state == "crashed":
-            yield element("path", d=f"M{x2 - 5} {y - 5}l10 10m0 -10l-10 10", stroke=INK, stroke_width=2.5)
+            yield cross(x2, y)
         self.at[f"write {time}"] = (x2, y)
         rows = [v[0][1][2] for n, v in self.view["files"].items() if n.startswith("log ") and f"/{time}." in n]
-        text = "compaction" if service else cells([row for each in rows for row in each])
-        yield words(x1 + 8, y + 22, text, 12, MUTED if service else INK, font_family=MONO)
+        text = "compaction" if service else cells([row for each in rows for row in each], self.told["ranked"])
+        yield words(start + 8, top + 22, text, 12, MUTED if service else INK, font_family=MONO)
+
+    def passed_on(self, died: float, taken: float, dead: str, heir: str) -> Iterator[str]:
+        """A plan whose compactor died goes over to another one."""
+        y = self.lane[dead]
+        yield element("path", d=f"M{taken} {y}V{self.lane[heir]}", stroke=MUTED, stroke_width=2, stroke_dasharray="3 5")
+        yield cross(died, y)
 
     # files
 
@@ -189,7 +223,8 @@ class _Figure:
         time, _, version = name.rpartition("/")[2].partition(".")
         hue = SERVICE if base else self.hue.get(self.actor_of(time), SERVICE)
         solid = not base and status in ("read", "hidden")
-        text = f"base t{time}" if base and status == "pending" else cells(rows) or self.without_rows(base)
+        text = cells(rows, self.told["ranked"]) or self.without_rows(base)
+        text = f"base t{time}" if base and status == "pending" else text
         note = reason or (f"base t{time}" if base else f"t{time}.log.{version}")
         width = max(8.0 * len(text), 6.0 * len(note)) + 22 + (80 if base else 0)
         stroke = INK if base else hue.light
