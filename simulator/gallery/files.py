@@ -1,0 +1,28 @@
+"""The files of the gallery, as text: the same catalogue and the same code always give the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..trace import to_json
+from ..view.page import render as page
+from ..view.text import render
+from .find import Found
+from .pages import index, readme
+from .picture import picture
+
+
+def files_of(runs: Sequence[Found]) -> dict[str, str]:
+    """File name -> text: trace, picture and baseline of every run, and the two indexes."""
+    found = {"README.md": readme(runs), "index.html": index(runs)}
+    for run in runs:
+        found[f"{run.entry.name}.json"] = to_json(run.trace)
+        found[f"{run.entry.name}.svg"] = picture(run)
+        found[f"{run.entry.name}.txt"] = render(run.trace) + "\n"
+    return found
+
+
+def pages_of(runs: Sequence[Found]) -> dict[str, str]:
+    """A page for every run and an index that links them, with the pictures that it shows."""
+    pages = {f"{run.entry.name}.html": page(run.trace) for run in runs}
+    return {"index.html": index(runs, linked=True), **pages, **{f"{run.entry.name}.svg": picture(run) for run in runs}}

@@ -1,0 +1,58 @@
+"""What a run of the gallery may have to reach: something that happened, seen on the timeline and in who is dead.
+
+A goal is a function of a model and a state; the shortest run to a state in which it is true is the one that is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from nbcc.model import Instant, Model
+
+Goal = Callable[[Model, Any], bool]
+
+
+def a_write_completed(model: Model, state: Any) -> bool:
+    """A write is completed."""
+    return bool(_writes(model, state))
+
+
+def two_writes_completed_out_of_order(model: Model, state: Any) -> bool:
+    """A write lies within another: requested later, completed earlier."""
+    done = _writes(model, state)
+    return any(one[0] < other[0] and other[1] < one[1] for one in done for other in done)
+
+
+def a_write_completed_beside_a_compaction(model: Model, state: Any) -> bool:
+    """A write was requested before a plan was made and completed before the compaction did."""
+    compactions = _done(model, state, "commit")
+    return any(start < plan < end < done for start, end in _writes(model, state) for plan, done in compactions)
+
+
+def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
+    """A compactor died after it wrote a base file; another one has completed the same plan."""
+    owns = [model.component(state, name) for name in model.actors.get("compactor", ())]
+    died = {own.plan for own in owns if own.dead and own.bases}
+    return any(plan in died for plan, _ in _done(model, state, "commit"))
+
+
+GOALS: dict[str, Goal] = {
+    goal.__name__.replace("_", " "): goal
+    for goal in (
+        a_write_completed,
+        two_writes_completed_out_of_order,
+        a_write_completed_beside_a_compaction,
+        a_compaction_outlived_its_compactor,
+    )
+}
+
+
+def _writes(model: Model, state: Any) -> list[tuple[int, int]]:
+    return _done(model, state, "deltacommit")
+
+
+def _done(model: Model, state: Any, action: str) -> list[tuple[int, int]]:
+    """(requested, completed) of every completed instant of an action."""
+    timeline: tuple[Instant, ...] = model.timeline(state)
+    return [(i.requested, i.completed) for i in timeline if i.action == action and i.completed is not None]
