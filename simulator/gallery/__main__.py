@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
-from importlib.resources import files
 from pathlib import Path
 
 from . import catalogue, files_of, found, pages_of
-
-FOLDER = Path(str(files("nbcc") / "specs" / "traces"))
-MADE = ("*.json", "*.svg", "*.txt")
-"""What is removed when no run of the catalogue has its name."""
+from .files import FOLDER, stale_files
 
 
 def main() -> int:
@@ -35,13 +31,6 @@ def main() -> int:
     for name in stale:
         print(f"{name} is not what a search finds now; python -m nbcc.simulator.gallery --write")
     return int(bool(stale))
-
-
-def stale_files(made: dict[str, str]) -> list[str]:
-    """The files that differ, are missing, or belong to no run any more."""
-    there = {path.name: path.read_text(encoding="utf-8") for kind in (*MADE, "README.md", "index.html")
-             for path in FOLDER.glob(kind)}  # fmt: skip
-    return sorted(name for name in there.keys() | made.keys() if there.get(name) != made.get(name))
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:

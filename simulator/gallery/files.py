@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from pathlib import Path
 
 from ..trace import to_json
 from ..view.page import render as page
@@ -10,6 +12,10 @@ from ..view.text import render
 from .find import Found
 from .pages import index, readme
 from .picture import picture
+
+FOLDER = Path(str(files("nbcc") / "specs" / "traces"))
+MADE = ("*.json", "*.svg", "*.txt", "README.md", "index.html")
+"""The kinds of files that are all made by the generator; one of them that no run has is left over."""
 
 
 def files_of(runs: Sequence[Found]) -> dict[str, str]:
@@ -26,3 +32,9 @@ def pages_of(runs: Sequence[Found]) -> dict[str, str]:
     """A page for every run and an index that links them, with the pictures that it shows."""
     pages = {f"{run.entry.name}.html": page(run.trace) for run in runs}
     return {"index.html": index(runs, linked=True), **pages, **{f"{run.entry.name}.svg": picture(run) for run in runs}}
+
+
+def stale_files(made: Mapping[str, str], folder: Path = FOLDER) -> list[str]:
+    """The files of the folder that differ from what was made, are missing, or belong to no run any more."""
+    there = {path.name: path.read_text(encoding="utf-8") for kind in MADE for path in folder.glob(kind)}
+    return sorted(name for name in there.keys() | made.keys() if there.get(name) != made.get(name))

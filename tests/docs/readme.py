@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
+
+# What may differ from run to run: seconds, and the rates and ages made of them.
+VOLATILE = re.compile(r"\d+(\.\d+)?(?= s\b| ms\b| seconds)")
+# These show a broken promise as an example; that is no answer of theirs.
+EXAMPLES = ("nbcc demo", "nbcc explain")
+
+
+class Shell(Protocol):
+    """Runs a shell command as a user would."""
+
+    def run(self, command: str, seconds: float) -> subprocess.CompletedProcess[str]: ...
+
 
 BLOCK = re.compile(r"^```(?P<language>[a-z]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -33,3 +47,23 @@ def commands(page: Path) -> list[Command]:
 def programs(page: Path) -> list[str]:
     """The Python blocks of the page."""
     return [block["body"] for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] == "python"]
+
+
+def run_commands(page: Path, shell: Shell) -> None:
+    """Run the commands of the page in order (`make` aside) and hold what they print against what it shows.
+
+    1 is the exit code where the answer is a broken promise; two systems that differ would be a defect. With
+    NBCC_SNAPSHOTS=write the page is given what was printed.
+    """
+    for command in commands(page):
+        if command.line.startswith("make"):
+            continue
+        ran = shell.run(command.line, seconds=600)
+        asked = command.line.startswith(EXAMPLES) or "--expect" in command.line
+        assert ran.returncode == int("VIOLATED" in ran.stdout and not asked), (command.line, ran)
+        assert "DISAGREED" not in ran.stdout, command.line
+        if command.shown and os.environ.get("NBCC_SNAPSHOTS") == "write":
+            shown, printed = (f"$ {command.line}\n{text}" for text in (command.shown, ran.stdout))
+            page.write_text(page.read_text("utf-8").replace(shown, printed), encoding="utf-8")
+        elif command.shown:
+            assert VOLATILE.sub("N", ran.stdout) == VOLATILE.sub("N", command.shown), command.line
