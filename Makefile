@@ -34,7 +34,7 @@ demo: $(READY)  ## the tour: two writers, a compactor, a lost row and why, on re
 	@$(BIN)/nbcc demo
 
 test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
-	@$(BIN)/python -m pytest --quiet --numprocesses 2 --dist loadgroup --durations 10
+	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --durations 10
 
 lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/ruff check .
