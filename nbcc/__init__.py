@@ -1,7 +1,7 @@
 """nbcc: a formal model, a reference simulator and a PySpark engine of Apache Hudi's completion-time timeline.
 
-``from nbcc import Table`` loads the engine when the name is first used: importing `nbcc` itself imports neither PySpark
-nor anything else outside the standard library.
+``from nbcc import Table`` loads the engine when the name is first used, ``nbcc.draw_timeline`` matplotlib: importing
+`nbcc` itself imports nothing outside the standard library.
 """
 
 from __future__ import annotations
@@ -12,12 +12,25 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
     from .engine.table import Table
+    from .simulator.view.plot import draw_slices, draw_timeline, draw_verdicts
 
-__all__ = ["BadInput", "Cleaned", "Conflict", "NbccError", "NotATable", "Table", "Unsupported"]
+__all__ = [
+    "BadInput",
+    "Cleaned",
+    "Conflict",
+    "NbccError",
+    "NotATable",
+    "Table",
+    "Unsupported",
+    "draw_slices",
+    "draw_timeline",
+    "draw_verdicts",
+]
 
 _HOMES: Final = {
     "Table": ".engine.table",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "NbccError", "NotATable", "Unsupported"), ".engine.errors"),
+    **dict.fromkeys(("draw_slices", "draw_timeline", "draw_verdicts"), ".simulator.view.plot"),
 }
 
 
