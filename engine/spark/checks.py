@@ -21,7 +21,7 @@ from typing import Final
 
 PYTHON_FLOOR: Final = (3, 11)
 JAVA_VERSIONS: Final = (17, 21)
-SPARK_MAJOR: Final = 4
+SPARK_FLOOR: Final = (4, 1)  # the first with `repartitionById` and `arrow_udf`
 DISK_FLOOR: Final = 1 << 30
 VECTOR_MODULE: Final = "jdk.incubator.vector"
 
@@ -80,12 +80,13 @@ def java_vector_module() -> Finding:
 
 
 def pyspark() -> Finding:
-    needed = f"PySpark {SPARK_MAJOR}.x"
+    needed = f"PySpark {SPARK_FLOOR[0]}.x, {SPARK_FLOOR[0]}.{SPARK_FLOOR[1]} or later"
     try:
         version = importlib.metadata.version("pyspark")
     except importlib.metadata.PackageNotFoundError:
         return Finding("PySpark", False, "none", needed, _INSTALL_SPARK)
-    return Finding("PySpark", version.split(".")[0] == str(SPARK_MAJOR), version, needed, _INSTALL_SPARK)
+    parts = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+    return Finding("PySpark", SPARK_FLOOR <= parts < (SPARK_FLOOR[0] + 1,), version, needed, _INSTALL_SPARK)
 
 
 def spark_home() -> Finding:

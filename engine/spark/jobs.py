@@ -13,9 +13,9 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_schema
-from pyspark.sql.types import IntegerType, StructField, StructType
 
 from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
@@ -50,7 +50,7 @@ class SparkJobs:
         shape = task.shape
         flags = [IS_DELETED] if IS_DELETED in data.columns else []
         data = data.select(*shape.schema.names, *flags)
-        routed = data.mapInArrow(_router(shape), StructType([*data.schema.fields, StructField(BUCKET, IntegerType())]))
+        routed = data.withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
         if shape.keys.partition_by:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
@@ -111,12 +111,13 @@ class SparkJobs:
         return None if GLOB_CHARACTERS.intersection(path) else f"file:{path}"
 
 
-def _router(shape: TableShape) -> Mapper:
-    def route(batches: Batches) -> Batches:
-        for batch in batches:
-            yield batch.append_column(BUCKET, bucket_column(pa.table(batch), shape))
+def _bucket_of(shape: TableShape) -> Callable[..., Column]:
+    """The bucket as a function of the key columns: only these cross to Python before the shuffle."""
 
-    return route
+    def bucket(*keys: pa.Array) -> pa.Array:
+        return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)
+
+    return arrow_udf(bucket, "int")  # type: ignore[call-overload, no-any-return]
 
 
 def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
