@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import opening
+from . import html, opening
 from .actions import operations
 from .clock import WallClock
 from .config import TableConfig
@@ -151,6 +151,29 @@ class Table:
 
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"
+
+    def __str__(self) -> str:
+        """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``; nothing is looked up."""
+        said = self._facts()
+        ordering = f" by {said['ordering']}" if said["ordering"] else ""
+        partitions = f", partitioned by {said['partitioned by']}" if said["partitioned by"] else ""
+        return f"table {self.config.name}: {said['type']}, {said['merge mode']}{ordering}{partitions}"
+
+    def _repr_html_(self) -> str:
+        return html.table(("table", self.config.name), [*self._facts().items(), ("at", self.context.storage.url)])
+
+    def _facts(self) -> dict[str, object]:
+        config = self.config
+        return {
+            "type": config.table_type,
+            "merge mode": config.merge_mode,
+            "key": ", ".join(config.record_key),
+            "ordering": config.ordering,
+            "partitioned by": ", ".join(config.partition_by) or None,
+            "buckets": config.buckets,
+            "version": config.version,
+            "rules": "nbcc" if config.own else "hudi",
+        }
 
 
 def create_table(context: Context, config: TableConfig) -> Table:

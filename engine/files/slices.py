@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from .. import html
 from ..rules import Rules
 from ..storage import Storage
 from ..timeline.archive import Archive
@@ -39,6 +40,21 @@ class FileSlice:
     @property
     def group(self) -> Group:
         return self.partition, self.file_id
+
+    def __str__(self) -> str:
+        """``part=eu/00000000-…: slice 2026…, base file and 2 logs``."""
+        where = f"{self.partition}/{self.file_id}" if self.partition else self.file_id
+        name = f"slice {self.barrier}" if self.barrier else "slice before every barrier"
+        base = "base file" if self.base else "base file planned" if self.barrier else "no base file"
+        logs = f"{len(self.logs)} log{'' if len(self.logs) == 1 else 's'}"
+        return f"{where}: {name}, {base} and {logs}"
+
+    def _repr_html_(self) -> str:
+        """Its files in the order in which they are merged."""
+        named = [("base", self.base), *(("tombstones", log) for log in self.tombstones)]
+        files = [*named, *(("log", log) for log in self.logs)]
+        rows = [(kind, f.path, f.size, f.requested, f.completed) for kind, f in files if f is not None]
+        return html.table(("file", "path", "bytes", "requested", "completed"), rows, str(self))
 
 
 def load_slices(

@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from .. import html
+
 State = Literal["requested", "inflight", "completed"]
 
 COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
@@ -17,6 +19,9 @@ WRITE_ACTIONS: Final = frozenset(
 """Actions that add data files."""
 
 ACTIONS: Final = WRITE_ACTIONS | {"clean", "rollback", "savepoint", "restore", "indexing"}
+
+COLUMNS: Final = ("action", "state", "requested", "completed")
+"""What is shown of an instant."""
 
 _COMPLETED: Final = re.compile(r"(\d+)_(\d+)\.([a-z]+)")
 _PENDING: Final = re.compile(r"(\d+)(?:\.([a-z]+))?\.(requested|inflight)")
@@ -54,6 +59,19 @@ class Instant:
         if self.action == "commit" and self.state == "inflight":
             return f"{self.requested}.inflight"
         return f"{self.requested}.{self.action}.{self.state}"
+
+    @property
+    def row(self) -> tuple[object, ...]:
+        """Its line in a table of `COLUMNS`."""
+        return self.action, self.state, self.requested, self.completed
+
+    def __str__(self) -> str:
+        """``deltacommit requested 2026…, completed 2026…``; ``…, inflight``."""
+        reached = {"requested": "", "inflight": ", inflight", "completed": f", completed {self.completed}"}
+        return f"{self.action} requested {self.requested}{reached[self.state]}"
+
+    def _repr_html_(self) -> str:
+        return html.table(COLUMNS, [self.row])
 
 
 def parse_instant(name: str) -> Instant | None:

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from .. import html
 from ..errors import Unsupported
 from ..rules import NBCC, Rules
 from ..storage import Entry, Storage
-from .instant import COMPLETES_AS, Instant, is_layout_1, parse_instant
+from .instant import COLUMNS, COMPLETES_AS, Instant, is_layout_1, parse_instant
 
 FOLDER: Final = ".hoodie/timeline"
 
@@ -92,6 +93,15 @@ class Timeline:
     def _reopened(self, instant: Instant) -> Instant:
         action = self.begun_as.get((instant.requested, instant.completes_as), instant.action)
         return Instant(instant.requested, action, "inflight")
+
+    def __str__(self) -> str:
+        """``timeline of 3 instants, 1 of them pending, newest completion 2026…``."""
+        count = f"{len(self.instants)} instant{'' if len(self.instants) == 1 else 's'}"
+        pending = f", {len(self.pending)} of them pending" if self.pending else ""
+        return f"timeline of {count}{pending}, newest completion {self.greatest_completion or 'none'}"
+
+    def _repr_html_(self) -> str:
+        return html.table(COLUMNS, (instant.row for instant in self.instants), str(self))
 
     @cached_property
     def _by_requested(self) -> dict[str, list[Instant]]:
