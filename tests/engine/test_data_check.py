@@ -67,6 +67,11 @@ def test_two_deletes_differ_in_nothing_that_counts() -> None:
     assert not conflicting(deletes, shape()).any()
 
 
+def test_a_row_and_its_delete_conflict_though_their_columns_agree() -> None:
+    twice = batch(("a", 1, "x"), ("a", 1, None)).set_column(2, "value", pa.array(["x", "x"]))
+    assert conflicting(twice, shape()).tolist() == [False, True]
+
+
 def test_message_says_what_to_do() -> None:
     found = problems(batch(("a", 1, "x"), ("a", 1, "y"), ("a", 1, "z")), shape())
     with pytest.raises(BadInput) as refused:

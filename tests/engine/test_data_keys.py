@@ -56,6 +56,16 @@ def test_deletes_get_their_columns_back(
     }
 
 
+def test_a_null_in_a_composite_key_is_spelled_and_hashes_as_nothing() -> None:
+    """As in foreign tables; our own writes refuse it."""
+    rows, spec = pa.table({"a": [None, "x"], "n": pa.array([None, 1], pa.int64())}), KeySpec(("a", "n"))
+    keys = record_keys(rows, spec)
+    assert keys.to_pylist() == ["a:__null__,n:__null__", "a:x,n:1"]
+    back = key_columns(pa.table({RECORD_KEY: keys}), spec, rows.schema)
+    assert {name: column.to_pylist() for name, column in back.items()} == rows.to_pydict()
+    assert buckets_of(hashed_values(rows, spec), 256).tolist()[0] == 31 * 31 % 256
+
+
 def test_what_is_hashed() -> None:
     single, composite = KeySpec(("n",)), KeySpec(("a", "n"))
     assert [values.to_pylist() for values in hashed_values(ROWS, single)] == [["7", "-1", "0"]]

@@ -15,7 +15,10 @@ from hypothesis import strategies as st
 from nbcc.engine.data.columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, IS_DELETED, PARTITION_PATH, RECORD_KEY
 from nbcc.engine.data.merge import COMMIT_TIME_ORDERING, EVENT_TIME
 from nbcc.engine.data.tasks import LogFormat, TableShape
-from nbcc.engine.errors import BadInput, Conflict
+from nbcc.engine.errors import BadInput, Conflict, Unsupported
+from nbcc.engine.files.delete_block import encode_deletes
+from nbcc.engine.files.log_block import BlockKind, Header, encode_block, rollback_block
+from nbcc.engine.files.names import LogName
 from nbcc.engine.jobs import (
     ChangesTask,
     CompactTask,
@@ -52,6 +55,12 @@ class Lab:
         written = self.jobs.write(batch(*rows), WriteTask(self.shape, instant(number), max_file_bytes))
         self.logs += [LogInput(file.path, instant(number)) for file in written]
         return written
+
+    def put(self, number: int, log: bytes) -> None:
+        """A log file made by hand."""
+        name = str(LogName(GROUP, instant(number), 1, "0-0-0"))
+        assert self.storage.put_if_absent(name, log)
+        self.logs.append(LogInput(name, instant(number)))
 
     def slice(self, base: WrittenFile | None = None, first: int = 0, last: int | None = None) -> ReadTask:
         return ReadTask(self.shape, "", GROUP, None if base is None else base.path, logs=tuple(self.logs[first:last]))
@@ -198,6 +207,30 @@ def test_tombstones_keep_a_late_update_hidden(lab: Lab) -> None:
     assert lab.state(replace(again, logs=late)) == {"b": (1, "x")}
 
 
+def test_a_delete_without_ordering_value_is_no_tombstone(lab: Lab) -> None:
+    """As Hudi's SQL DELETE writes it: whatever comes later wins over it, so nothing is to be remembered."""
+    lab.write(1, ("a", 5, "x"), ("b", 5, "x"))
+    lab.put(2, encode_deletes(pa.array(["a"]), "", None, instant(2), lab.shape.avro_schema))
+    assert lab.state(lab.slice()) == {"b": (5, "x")}
+    slice_, files = lab.compact(3, lab.slice())
+    assert len(files) == 1
+    lab.write(4, ("a", 1, "again"))
+    assert lab.state(replace(slice_, logs=lab.logs[-1:])) == lab.state(lab.slice())
+
+
+@pytest.mark.parametrize(
+    ("what", "block"),
+    [
+        ("partial updates", encode_block(BlockKind.PARQUET, {Header.INSTANT: "1", Header.IS_PARTIAL: "true"}, b"")),
+        ("a COMMAND block", rollback_block(instant(3), instant(1))),
+    ],
+)
+def test_blocks_that_would_be_merged_wrongly_are_refused(lab: Lab, what: str, block: bytes) -> None:
+    lab.put(2, block)
+    with pytest.raises(Unsupported, match=f"it holds {what}"):
+        lab.state(lab.slice())
+
+
 def test_a_group_may_become_empty(lab: Lab) -> None:
     lab.write(1, ("a", 1, "x"))
     lab.write(2, ("a", 1, None))
@@ -237,6 +270,20 @@ def test_changes_name_what_happened_and_when(lab: Lab) -> None:
         ("u", "C2", ("changed", 1), ("changed", 2)),
         ("u", "C2", ("touched", 1), ("touched", 2)),
     ]
+
+
+def test_a_key_that_moves_to_another_partition_is_deleted_and_inserted(tmp_path: Path) -> None:
+    lab = Lab(tmp_path, shape(partition_by=("part",)))
+    (here,) = lab.write(1, ("a", 1, "x", "p"))
+    (gone,) = lab.write(2, ("a", 2, None, "p"))
+    (there,) = lab.write(2, ("a", 2, "x", "q"))
+    logs = [LogInput(file.path, instant(number)) for file, number in ((here, 1), (gone, 2), (there, 2))]
+    before = ReadTask(lab.shape, "p", GROUP, logs=(logs[0],))
+    after = (ReadTask(lab.shape, "p", GROUP, logs=tuple(logs[:2])), ReadTask(lab.shape, "q", GROUP, logs=(logs[2],)))
+    task = ChangesTask(lab.shape, (before,), after, tuple(logs[1:]), ((instant(2), "C2"),))
+    rows = lab.jobs.read([task], lab.shape.changes_schema).to_pylist()
+    parts = [(row["op"], *(side and side["part"] for side in (row["before"], row["after"]))) for row in rows]
+    assert sorted(parts) == [("d", "p", None), ("i", None, "q")]
 
 
 def test_a_compaction_is_no_change(lab: Lab) -> None:
