@@ -8,19 +8,19 @@ from typing import Any
 
 from ..view.frames import document
 from ..view.style import SURFACES, VERDICTS, hues
-from ..view.svg import figure, words
+from ..view.svg import NARROW, figure, words
 from .find import Found
 
-SENTENCE_WIDTH = 66
+SENTENCE_WIDTH = 60
 """Characters a line, so that the sentence stays left of the answers."""
-SIZE, LINE = 17, 21
+SIZE, LINE = 16, 21
 INK, MUTED = SURFACES["ink"][0], SURFACES["muted"][0]
 
 
 def picture(found: Found) -> str:
     """The SVG file, self-contained and light: it has to be read on a page of any colour."""
     told = document(found.trace)
-    body = figure(told).removesuffix("</svg>")
+    body = figure(told, NARROW).removesuffix("</svg>")
     return f"{body}{''.join(_heading(told, found))}</svg>\n"
 
 

@@ -1,6 +1,6 @@
 """The breaking frame as one static picture, for paper and for browsers without scripts: same encodings, light colours.
 
-Coordinates are pixels of a 1224 wide picture: lanes on the left, files on the right, the two answers above them.
+Coordinates are pixels: lanes on the left, files on the right, the two answers above them.
 """
 
 from __future__ import annotations
@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from html import escape
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from .style import RED, SERVICE, SURFACES, Hue, hues
 
-WIDTH = 1224
-LANES_END = 640
-FILES = 690
 LANE = 62
 TOP = 104
 SLICE = 92
@@ -24,9 +21,23 @@ PAPER, PANEL, INK, MUTED, LINE, FAINT, HATCH, MARK = (light for light, _ in SURF
 Told = Mapping[str, Any]
 
 
-def figure(told: Told) -> str:
+class Layout(NamedTuple):
+    """Where the lanes end, the files begin and both end; how wide an answer is. All in pixels."""
+
+    lanes: int
+    files: int
+    width: int
+    answer: int
+
+
+WIDE = Layout(lanes=640, files=690, width=1224, answer=252)
+NARROW = Layout(lanes=500, files=540, width=980, answer=210)
+"""For a column of text, as forges have it: what is small stays legible when the picture is fitted into it."""
+
+
+def figure(told: Told, layout: Layout = WIDE) -> str:
     """An SVG element; every text in it is escaped."""
-    return _Figure(told).draw()
+    return _Figure(told, layout).draw()
 
 
 def value_at(history: list[list[Any]], step: int) -> Any:
@@ -66,8 +77,9 @@ def cross(x: float, y: float) -> str:
 class _Figure:
     """Drawing of one document; remembers where things are for the thread that joins them."""
 
-    def __init__(self, told: Told) -> None:
+    def __init__(self, told: Told, layout: Layout) -> None:
         self.told = told
+        self.layout = layout
         self.view: dict[str, Any] = told["views"][0]
         self.step: int = told["breaking"]
         self.first: int = max(0, self.step - SHOWN_STEPS)
@@ -86,14 +98,14 @@ class _Figure:
             f'<rect width="1.5" height="8" fill="{FAINT}"/></pattern></defs>'
         )
         return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH + 20} {height:.0f}" role="img" '
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.layout.width + 20} {height:.0f}" role="img" '
             f'font-family="Inter, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif">{stripes}'
             f"{element('rect', width='100%', height='100%', fill=PAPER)}{''.join(body)}</svg>"
         )
 
     def x(self, step: int) -> float:
         count = max(1, self.step - self.first)
-        return 60.0 + min(40.0, (LANES_END - 70) / count) * (max(step, self.first) - self.first)
+        return 60.0 + min(40.0, (self.layout.lanes - 70) / count) * (max(step, self.first) - self.first)
 
     def actor_of(self, time: Any) -> str:
         history = self.view["instants"].get(str(time))
@@ -108,7 +120,7 @@ class _Figure:
             bold = "700" if step == self.step else "400"
             yield words(self.x(step), TOP - 20, str(step), 10, MUTED, text_anchor="middle", font_weight=bold)
         for actor, y in self.lane.items():
-            yield element("line", x1=40, x2=LANES_END, y1=y, y2=y, stroke=LINE)
+            yield element("line", x1=40, x2=self.layout.lanes, y1=y, y2=y, stroke=LINE)
             yield words(2, y + 4, actor, 13, self.hue[actor].light, font_weight="650")
 
     def readers(self) -> Iterator[str]:
@@ -123,7 +135,7 @@ class _Figure:
             for number, step in enumerate(steps):
                 x, text = self.x(step), self.told["says"][self.told["steps"][step - 1][1]]
                 yield element("circle", cx=x, cy=y, r=3.5, fill=hue)
-                anchor = "start" if x < (first + LANES_END) / 2 else "end"
+                anchor = "start" if x < (first + self.layout.lanes) / 2 else "end"
                 yield words(x, y - 10 if number % 2 else y + 18, text, 11, MUTED, text_anchor=anchor)
 
     def instants(self) -> Iterator[str]:
@@ -183,10 +195,10 @@ class _Figure:
                 group, _, file = place.partition("/")
                 barrier = value[3] if kind == "log" else int(file)
                 groups.setdefault(group, {}).setdefault(barrier, []).append((name, value))
-        column = (WIDTH - FILES) / max(1, len(self.told["groups"])) - 12
+        column = (self.layout.width - self.layout.files) / max(1, len(self.told["groups"])) - 12
         self.at["bottom"] = (0, TOP)
         for group, slices in groups.items():
-            x, y = FILES + int(group) * (column + 12), float(TOP - 12)
+            x, y = self.layout.files + int(group) * (column + 12), float(TOP - 12)
             yield words(x, y - 8, self.told["groups"][int(group)], 11, MUTED)
             for barrier in sorted(slices, reverse=True)[:6]:
                 yield from self.slice(x, y, column, (group, barrier), dict(slices[barrier]))
@@ -246,20 +258,22 @@ class _Figure:
         rows: list[dict[str, list[Any]]] = [{row[0]: row for row in each or []} for each in self.answer[:2]]
         keys = sorted({key for each in rows for key in each}, key=lambda key: (key != self.told["key"], key))[:1]
         for place, (title, answer) in enumerate(zip(("must answer", "reader got"), rows, strict=True)):
-            x = FILES + place * 272
+            wide = self.layout.answer
+            x = self.layout.files + place * (wide + 20)
             yield words(x, 16, f"{title} · {self.told['reading']}", 12, INK, font_weight="600")
             for key in keys:
                 _, value, time = answer.get(key, [key, None, None])
                 lost = key == self.told["key"]
                 edge = RED[0] if lost and place else INK if lost else LINE
-                yield element("rect", x=x, y=26, width=252, height=32, rx=5, fill="none", stroke=edge,
+                yield element("rect", x=x, y=26, width=wide, height=32, rx=5, fill="none", stroke=edge,
                               stroke_width=2)  # fmt: skip
                 shown = "no row" if value is None else value
-                for place_x, text in ((x + 12, short(key, 9)), (x + 96, short(shown, 11))):
+                for place_x, text in ((x + 12, short(key, 9)), (x + wide * 0.38, short(shown, 11))):
                     yield words(place_x, 47, text, 14, INK, font_family=MONO, font_weight="650")
                 if actor := self.actor_of(time):
-                    yield words(x + 240, 47, actor, 13, self.hue[actor].light, text_anchor="end", font_weight="650")
-                self.at[f"cell {place}"] = (x + 252, 42)
+                    hue = self.hue[actor].light
+                    yield words(x + wide - 12, 47, actor, 13, hue, text_anchor="end", font_weight="650")
+                self.at[f"cell {place}"] = (x + wide, 42)
 
     def thread(self) -> Iterator[str]:
         if self.answer[2] is None:
@@ -269,13 +283,14 @@ class _Figure:
         if any(name not in self.at for name in names):
             return
         (wx, wy), (fx, fy), (sx, sy), (cx, cy) = (self.at[name] for name in names)
-        edge, (ex, ey) = WIDTH + 10, self.at[f"{story['file']} end"]
+        edge, (ex, ey) = self.layout.width + 10, self.at[f"{story['file']} end"]
         if story["stop"].startswith("base"):
             sx, sy = sx + 60, sy + 22
             over = f"M{fx + 30} {fy - 22}C{fx + 30} {fy - 44} {sx} {sy + 24} {sx} {sy}M{sx} {sy + 6}H{edge}V{cy}H{cx}"
         else:
             over = f"M{(fx + ex) / 2} {ey}V{sy}H{edge}V{cy}H{cx}"
-        path = f"M{wx} {wy}C{wx + 70} {wy} {fx - 70} {fy} {fx} {fy}{over}"
+        bend = min(70.0, abs(fx - wx) / 2)
+        path = f"M{wx} {wy}C{wx + bend} {wy} {fx - bend} {fy} {fx} {fy}{over}"
         yield element("path", d=path, fill="none", stroke=PAPER, stroke_width=6, opacity=0.8)
         yield element("path", d=path, fill="none", stroke=RED[0], stroke_width=2.5)
         for number, (x, y) in enumerate(((wx, wy), (fx, fy), (sx, sy), (cx, cy)), start=1):
