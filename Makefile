@@ -23,7 +23,7 @@ $(READY): requirements.lock build-requirements.lock pyproject.toml
 	$(PYTHON) is $$($(PYTHON) --version 2>&1): install one, or name it: make setup PYTHON=python3.12" >&2; exit 4; }
 	@java -version >/dev/null 2>&1 || { echo "nbcc needs a Java 17 or 21 runtime and found no java that runs: \
 	install one (Debian: apt-get install openjdk-17-jre-headless) and put it on the PATH" >&2; exit 4; }
-	@$(PYTHON) -m venv --clear $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install its module venv \
+	@test -x $(BIN)/python || $(PYTHON) -m venv --clear $(VENV) || { echo "$(PYTHON) cannot make a virtual environment: install its module venv \
 	(Debian: apt-get install python3-venv)" >&2; exit 4; }
 	$(PIP) install --quiet --require-hashes --no-deps --requirement build-requirements.lock
 	$(PIP) install --quiet --require-hashes --no-deps --no-build-isolation --requirement requirements.lock
