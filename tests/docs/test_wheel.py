@@ -43,7 +43,7 @@ def test_importing_nbcc_is_light(installed: Installed) -> None:
 
 def test_the_command_line_imports_spark_and_hypothesis_only_where_needed(installed: Installed) -> None:
     heavy = "'pyspark', 'hypothesis', 'hudi'"
-    for arguments in (["--help"], ["list", "worlds"], ["check", "--help"], ["explore", "core_small"]):
+    for arguments in (["--help"], ["list", "worlds"], ["check", "--help"], ["explore", "demo"]):
         run = f"from nbcc.simulator.cli import main; assert main.run({arguments}) == 0"
         ran = installed.run(f'python -c "{IMPORTED.format(run, heavy)}"')
         assert ran.stdout.splitlines()[-1] == "[]", (arguments, ran.stderr)
