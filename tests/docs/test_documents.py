@@ -57,7 +57,7 @@ def test_the_gallery_has_a_command_a_run() -> None:
     assert [command.line.split()[2] for command in commands(GALLERY)] == names
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_the_commands_of_the_gallery_run(installed: Installed) -> None:
     run_commands(GALLERY, installed)
 
