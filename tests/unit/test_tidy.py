@@ -113,7 +113,7 @@ def test_no_path_of_one_machine() -> None:
 
 def test_lock_files_name_no_address_and_pin_by_hash() -> None:
     locks = sorted(ROOT.glob("*.lock"))
-    assert [lock.name for lock in locks] == ["build-requirements.lock", "requirements.lock"]
+    assert {"build-requirements.lock", "requirements.lock"} <= {lock.name for lock in locks}
     for lock in locks:
         text = lock.read_text("utf-8")
         assert "://" not in text
