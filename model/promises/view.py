@@ -135,7 +135,9 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
         reader = model.component(state, name)
         if reader.step == "answered":
             kept = tuple(entry for entry in published if entry.requested in reader.kept)
-            yield name, reader.time, table_of(kept, plans[: reader.plans])
+            # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
+            known = tuple(p for i, p in enumerate(plans) if i < reader.plans or p.requested in reader.kept)
+            yield name, reader.time, table_of(kept, known)
 
 
 def on_table(model: Model) -> tuple[str, ...]:

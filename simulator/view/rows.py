@@ -16,7 +16,8 @@ from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import Valuation
 from nbcc.model.promises.valuations import valuations as every_valuation
-from nbcc.model.table import Table, table_of
+from nbcc.model.promises.view import answers as reader_answers
+from nbcc.model.table import Table
 
 KEY = "k1"
 MOST_WRITES = 4
@@ -95,11 +96,7 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
     """The time and the table of what a reader actor has read; None before it has."""
-    own = model.component(state, reader)
-    if own.step != "answered":
-        return None
-    kept = tuple(entry for entry in model.component(state, "published") if entry.requested in own.kept)
-    return own.time, table_of(kept, model.component(state, "plans")[: own.plans])
+    return next(((time, table) for name, time, table in reader_answers(model, state) if name == reader), None)
 
 
 def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:

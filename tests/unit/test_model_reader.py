@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.promises.view import answers
+from nbcc.model.reads import as_of
 from nbcc.simulator import specs
 
 WRITE = (
@@ -86,3 +89,16 @@ def test_a_reader_reads_once() -> None:
 
     assert model.refusal(state, Step("r1", "reader_starts_listing")) == ("r1 must have a read left",)
     assert "r1" in model.stopped_by_budget(state)
+
+
+def test_who_sees_a_compaction_completed_has_its_base_file() -> None:
+    """Also if its listing began before the plan was made and missed the write that the base file holds."""
+    model = Model(replace(READERS, actors={"writer": 1, "compactor": 1, "reader": 1}), Protocol(listing="once"))
+    state = after(model, model.initial, "r1 reader_starts_listing", *writes("w1"), "c1 compactor_schedules_plan",
+                  "c1 compactor_starts_plan", "c1 compactor_writes_base", "c1 compactor_takes_lock",
+                  "c1 compactor_takes_completion_time", "c1 compactor_publishes_instant",
+                  ("r1 reader_ends_listing", (3,)), "r1 reader_reads")  # fmt: skip
+    [(_, time, table)] = answers(model, state)
+
+    assert time == 4
+    assert as_of(table, 0, time, model.protocol).base is not None
