@@ -11,7 +11,7 @@ LOCK   := uv pip compile --quiet --universal --python-version 3.11 --generate-ha
           --no-annotate --no-header
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test lint bench nightly lock clean help
+.PHONY: setup demo test lint bench interop nightly lock clean help
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */make \1\t/' | expand -t 16
@@ -44,6 +44,20 @@ lint: $(READY)  ## the checks that run nothing
 bench: $(READY)  ## four figures of the engine beside those of a naive experiment and of Apache Hudi
 	@$(BIN)/python -m benchmarks
 
+# Apache Hudi's Spark bundle needs another PySpark than nbcc: an environment of its own, asked through a pipe.
+PEER := .venv-hudi
+
+$(PEER)/.ready: peer-requirements.lock build-requirements.lock
+	@$(PYTHON) -m venv --clear $(PEER)
+	$(PEER)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-deps \
+		--requirement build-requirements.lock
+	$(PEER)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-deps \
+		--no-build-isolation --requirement peer-requirements.lock
+	@touch $@
+
+interop: $(READY) $(PEER)/.ready  ## the same interleavings on Apache Hudi itself, in an environment of its own
+	@$(BIN)/python -m pytest tests/interop --timeout 1500 -m interop --durations 5
+
 nightly: lint  ## the same tests with bigger budgets, and those marked nightly
 	@NBCC_BUDGET=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --timeout 3600
 
@@ -52,5 +66,5 @@ lock:  ## pin the newest versions again (needs uv on the PATH)
 	$(LOCK) --upgrade $(LOCKED) --constraint build-requirements.lock --output-file requirements.lock pyproject.toml
 
 clean:  ## back to what git knows, .venv included
-	rm -rf $(VENV) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEER) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

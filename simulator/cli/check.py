@@ -42,6 +42,7 @@ def _sections() -> Iterable[Section]:
     systems = [
         ("engine", "the engine's operations and tasks in one process, every access a scheduling point (the default)"),
         ("spark", "the same operations with their data phases as Spark jobs"),
+        ("hudi", "Apache Hudi 1.2.0 on Spark, in its own process; `make interop` builds its environment"),
         ("model", "the model against itself: how fast the harness is, and whether it sees its own mutants"),
         ("MODULE:FACTORY", "any system of yours: factory(world, protocol, batches) -> nbcc.simulator.systems.System"),
     ]
@@ -106,13 +107,14 @@ def command(
 def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Setting:
     from nbcc.simulator import specs
     from nbcc.simulator.crosscheck.check import Setting
-    from nbcc.simulator.systems.registry import factory
+    from nbcc.simulator.systems.registry import factory, fitted
 
     with users_words():
         return Setting(
             factory=factory(system),
             protocol=specs.protocol(protocol),
             world=specs.world(world) if world else None,
+            fitted=fitted(system),
             found_by=found_by,
         )
 

@@ -25,7 +25,7 @@ def _sections() -> Iterable[Section]:
 @click.command(cls=Teaching, sections=_sections, short_help="One interleaving again, on the model and on the engine.")
 @click.argument("trace")
 @click.option("--on", "systems", multiple=True, default=("model",), metavar="SYSTEM",
-              help="model (the default), engine, spark, or package.module:factory; may be repeated.")  # fmt: skip
+              help="model (the default), engine, spark, hudi, or package.module:factory; may be repeated.")  # fmt: skip
 @click.option("--protocol", help="Play the same steps under another protocol than the trace's.")
 @click.option("--expect", type=click.Choice([*EXPECTED]), help="Exit 0 if this is the verdict everywhere, else 1.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",

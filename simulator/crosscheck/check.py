@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbcc.model import Model, Protocol, World
 
 from .. import trace as traces
-from ..schedule import Choose, Coarse, Pct, Random, Replay, Schedule, Swarm, no_choice
+from ..schedule import Choose, Coarse, Pct, Phases, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
@@ -44,6 +44,7 @@ class Setting:
     mapping: Sequence[Row] = field(default_factory=lambda: MAPPING)
     readers: Sequence[Reader] = field(default_factory=standard_readers)  # others who read the table at the end
     model: Callable[[World, Protocol], Model] = Model
+    fitted: Callable[[World], World] = lambda world: world  # what the system can play of a world
     found_by: str = ""
 
 
@@ -64,6 +65,7 @@ class Check:
         """
         setting = self.setting
         world = setting.world or (PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose))
+        world = setting.fitted(world)
         pinned = world == PINNED and setting.model is Model
         model = pinned_model(setting.protocol) if pinned else setting.model(world, setting.protocol)
         batches = draw_batches(choose, world)
@@ -71,6 +73,8 @@ class Check:
         system = setting.factory(world, setting.protocol, batches)
         if coarse := getattr(system, "coarse", ()):
             schedule = Coarse(schedule, coarse)
+        if phases := getattr(system, "phases", ()):
+            schedule = Phases(schedule, phases)
         history = History(model, system, batches, setting.mapping)
         tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
         try:
@@ -82,6 +86,7 @@ class Check:
         finally:
             close(system)
         tally.add(history.steps, overlapped)
+        tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
         """Play a trace as `play` would. If it shows the same difference, the trace as it was played; else None."""
@@ -110,7 +115,10 @@ class Check:
         model, overlapped = history.model, False
         actors = [actor for actors in model.actors.values() for actor in actors]
         schedule.begin(choose, actors, [row.action for row in self.setting.mapping])
-        while enabled := history.enabled():
+        impossible: Mapping[str, str] = getattr(history.system, "impossible", {})
+        for action in sorted({step.action for step in history.enabled()} & impossible.keys()):
+            history.skipped[f"{action}: {impossible[action]}"] += 1
+        while enabled := [step for step in history.enabled() if step.action not in impossible]:
             step = schedule.next(choose, enabled)
             if step is None:
                 break

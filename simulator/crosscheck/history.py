@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
 
 from nbcc.model import Protocol, Query, Step
 
-from ..systems import CannotStep, Operation, System
+from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, Row, by_action
 from .observables import EVERY_STEP, Batch, final_queries, model_rows, reader_rows
@@ -45,6 +46,7 @@ class History:
         self._running: dict[str, Operation] = {}
         self._started: dict[tuple[str, str], int] = {}
         self._seen: dict[str, tuple[Any, ...]] = {}
+        self.skipped: Counter[str] = Counter()  # reads that the system has not, by the reason
         self.symbols = Symbols(())  # names for the times so far
 
     def enabled(self) -> list[Step]:
@@ -182,13 +184,21 @@ class History:
     def _compare_rows(self, query: Query) -> tuple[Any, ...]:
         ours = model_rows(self.model, self.state, query, self.data)
         what = self.described(query)
-        self.compare(what, ours, self._ask(what, lambda: self.system.rows(query)), self.symbols.row)
+        shown: Callable[[Query, Any], Any] = getattr(self.system, "shown", lambda query, rows: rows)
+        try:
+            theirs = self._ask(what, lambda: self.system.rows(query))
+        except Impossible as impossible:
+            self.skipped[str(impossible)] += 1
+        else:
+            self.compare(what, shown(query, ours), theirs, self.symbols.row)
         return ours
 
     def _ask(self, what: str, look: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """A look at the system; that it fails is a difference like any other."""
         try:
             return look()
+        except Impossible:
+            raise
         except Exception as error:
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 

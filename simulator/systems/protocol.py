@@ -14,6 +14,10 @@ class CannotStep(Exception):
     """The system cannot do what the model says is possible now; the message says where it stands."""
 
 
+class Impossible(CannotStep):
+    """The system has no such step or read at all; the message says why. It is skipped by name, never a difference."""
+
+
 class Operation(Protocol):
     """One running operation of one actor."""
 

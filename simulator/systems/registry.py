@@ -1,4 +1,4 @@
-"""Systems by name: ``model``, ``engine``, ``spark``, or anybody's as ``package.module:factory``."""
+"""Systems by name: ``model``, ``engine``, ``spark``, ``hudi``, or anybody's as ``package.module:factory``."""
 
 from __future__ import annotations
 
@@ -32,6 +32,15 @@ def factory(name: str) -> Factory:
     return found  # type: ignore[no-any-return]
 
 
+def fitted(name: str) -> Callable[[World], World]:
+    """What the system of this name can play of a world."""
+    if name != "hudi":
+        return lambda world: world
+    from .hudi import fitted as to_hudi
+
+    return to_hudi
+
+
 def _model(world: World, protocol: Protocol, batches: Batches) -> System:
     from .model import ModelSystem
 
@@ -52,4 +61,10 @@ def _spark(world: World, protocol: Protocol, batches: Batches) -> System:
     return SparkSystem(world, protocol, spark=session())
 
 
-_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "spark": _spark}
+def _hudi(world: World, protocol: Protocol, batches: Batches) -> System:
+    from .hudi import HudiSystem
+
+    return HudiSystem(world)
+
+
+_OURS: dict[str, Factory] = {"model": _model, "engine": _engine, "spark": _spark, "hudi": _hudi}

@@ -1,0 +1,37 @@
+"""The loop: a request a line on standard input, a response a line on what was standard output."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+from .session import causes
+from .table import Table
+
+
+def main() -> None:
+    """Serve until standard input ends. Whatever Spark prints goes to standard error, never between the answers."""
+    with os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1) as answers:
+        os.dup2(2, 1)
+        tables: dict[str, Table] = {}
+        for line in sys.stdin:
+            answers.write(json.dumps(_answer(tables, json.loads(line))) + "\n")
+
+
+def _answer(tables: dict[str, Table], request: dict[str, Any]) -> dict[str, Any]:
+    step, path = request.pop("do"), request.pop("table")
+    try:
+        if step == "create":
+            tables[path] = Table(path, **request)
+            return {"ok": None}
+        if step == "forget":
+            tables.pop(path).close()
+            return {"ok": None}
+        return {"ok": getattr(tables[path], step)(**request)}
+    except Exception as error:  # the one who asked decides what a refusal means
+        return {"error": causes(error)}
+
+
+main()

@@ -1,0 +1,98 @@
+"""One client of Hudi's: the `SparkRDDWriteClient` that stands behind ``df.write.format("hudi")``, step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from .options import DDL, NAMESPACE, RECORD, SCHEMA
+from .session import hudi, java, java_list, java_map, nothing, spark
+
+ACTION = "deltacommit"
+
+
+class Client:
+    """At most one instant in flight. A client that is never asked again is a writer that died."""
+
+    def __init__(self, path: str, options: Mapping[str, str]) -> None:
+        self._path = path
+        self._options = options
+        self._done: Any = None
+
+    @cached_property
+    def _parameters(self) -> Any:
+        """The options with the data source's defaults, a Scala map."""
+        given = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**self._options, "path": self._path}))
+        return hudi().HoodieWriterUtils.parametersWithWriteDefaults(given)
+
+    @cached_property
+    def hudis(self) -> Any:
+        """Hudi's own client."""
+        every, entries = java().util.HashMap(), self._parameters.iterator()
+        while entries.hasNext():
+            entry = entries.next()
+            every.put(entry._1(), entry._2())
+        return hudi().DataSourceUtils.createHoodieClient(spark()._jsc, SCHEMA, self._path, "t", every)
+
+    def close(self) -> None:
+        """End Hudi's client, which ends its heartbeat."""
+        if "hudis" in self.__dict__:
+            self.hudis.close()
+            del self.__dict__["hudis"]
+
+    # a write
+
+    def start(self) -> str:
+        """Take a requested time and publish the request."""
+        self.instant = str(self.hudis.startCommit(ACTION))
+        return self.instant
+
+    def data(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
+        """Publish the inflight instant and write the log files; how many."""
+        statuses = self.hudis.upsert(self._records(rows, table_config), self.instant).collect()
+        if failed := [str(status.getGlobalError()) for status in statuses if status.hasErrors()]:
+            raise RuntimeError("; ".join(failed))
+        self._done = java_list(status.getStat() for status in statuses)
+        return int(self._done.size())
+
+    def commit(self) -> None:
+        """Publish the completed instant."""
+        if not self.hudis.commitStats(self.instant, self._done, nothing(), ACTION, java_map({}), nothing()):
+            raise RuntimeError(f"commitStats of {self.instant} answered false")
+        self.close()
+
+    def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
+        """The rows as the data source hands them to the client: a JavaRDD of HoodieRecord."""
+        schema = hudi().common.schema.HoodieSchema.parse(SCHEMA)
+        frame = spark().createDataFrame([tuple(row) for row in rows], DDL)._jdf
+        upsert = hudi().common.model.WriteOperationType.UPSERT
+        values = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
+                  self.instant, False, False, False, table_config]  # fmt: skip
+        arguments = spark().sparkContext._gateway.new_array(java().lang.Object, len(values))
+        for place, value in enumerate(values):
+            arguments[place] = value
+        # a Scala case class inside an object, whose name Py4J cannot spell
+        loader = java().lang.Thread.currentThread().getContextClassLoader()
+        name = "org.apache.hudi.HoodieCreateRecordUtils$createHoodieRecordRddArgs"
+        wanted = java().lang.Class.forName(name, True, loader).getConstructors()[0]
+        return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(arguments))
+
+    # a compaction
+
+    def plan(self) -> str | None:
+        """Schedule a compaction; its requested time, None if Hudi finds nothing to compact."""
+        made = self.hudis.scheduleCompaction(nothing())
+        self.close()
+        return str(made.get()) if made.isPresent() else None
+
+    def compact(self, instant: str) -> None:
+        """Publish the inflight compaction and write its base files."""
+        self.instant = instant
+        self._done = self.hudis.compact(instant)
+        self._done.getWriteStatuses().collect()
+
+    def commit_compaction(self) -> None:
+        """Publish the completed compaction."""
+        self.hudis.commitCompaction(self.instant, self._done, nothing())
+        self.close()

@@ -1,0 +1,54 @@
+"""How the peer's tables are configured: non-blocking concurrency control, nothing that acts on its own accord."""
+
+from __future__ import annotations
+
+import json
+
+FIELDS = (("id", "string"), ("part", "string"), ("ts", "long"), ("value", "string"), ("_hoodie_is_deleted", "boolean"))
+DDL = ", ".join(f"{name} {kind}" for name, kind in FIELDS)
+RECORD, NAMESPACE = "t_record", "hoodie.t"
+SCHEMA = json.dumps(
+    {
+        "type": "record",
+        "name": RECORD,
+        "namespace": NAMESPACE,
+        "fields": [{"name": name, "type": ["null", kind], "default": None} for name, kind in FIELDS],
+    }
+)
+
+_SAME = {
+    "hoodie.table.name": "t",
+    "hoodie.table.type": "MERGE_ON_READ",
+    "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+    "hoodie.datasource.write.operation": "upsert",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.partitionpath.field": "part",
+    "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.table.ordering.fields": "ts",
+    "hoodie.table.timeline.timezone": "UTC",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "SIMPLE",
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+    "hoodie.write.markers.type": "DIRECT",
+    "hoodie.metadata.enable": "false",
+    "hoodie.embed.timeline.server": "false",
+    # services run when they are told to
+    "hoodie.compact.inline": "false",
+    "hoodie.compact.schedule.inline": "false",
+    "hoodie.compact.inline.max.delta.commits": "1",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    # small jobs
+    "hoodie.upsert.shuffle.parallelism": "1",
+    "hoodie.insert.shuffle.parallelism": "1",
+    "hoodie.bulkinsert.shuffle.parallelism": "1",
+    "hoodie.delete.shuffle.parallelism": "1",
+}
+
+
+def options(merge_mode: str, buckets: int) -> dict[str, str]:
+    """The write options of a table."""
+    return {**_SAME, "hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}

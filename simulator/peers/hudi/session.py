@@ -1,0 +1,88 @@
+"""The JVM with Hudi in it, and the Java values that Hudi's client wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+BUNDLE = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"
+_CONFIG = {
+    "spark.jars.packages": BUNDLE,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.default.parallelism": "1",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+}
+
+
+@cache
+def spark() -> Any:
+    """The one session of this process; the first call starts the JVM."""
+    builder: Any = SparkSession.builder
+    for name, value in _CONFIG.items():
+        builder = builder.config(name, value)
+    session = builder.master("local[2]").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def java() -> Any:
+    """The package ``java`` of the JVM."""
+    return spark()._jvm.java
+
+
+def hudi() -> Any:
+    """The package ``org.apache.hudi``."""
+    return spark()._jvm.org.apache.hudi
+
+
+def java_map(entries: Mapping[str, object]) -> Any:
+    """A Java map of strings."""
+    made = java().util.HashMap()
+    for name, value in entries.items():
+        made.put(name, str(value))
+    return made
+
+
+def java_list(entries: Iterable[object]) -> Any:
+    """A Java list."""
+    made = java().util.ArrayList()
+    for entry in entries:
+        made.add(entry)
+    return made
+
+
+def nothing() -> Any:
+    """Hudi's empty Option."""
+    return hudi().common.util.Option.empty()
+
+
+def engine_context() -> Any:
+    """Hudi's name for the Spark context."""
+    return hudi().client.common.HoodieSparkEngineContext(spark()._jsc)
+
+
+def storage_configuration() -> Any:
+    """Hudi's name for the Hadoop configuration."""
+    return hudi().hadoop.fs.HadoopFSUtils.getStorageConf(spark()._jsc.hadoopConfiguration())
+
+
+def causes(error: Exception) -> str:
+    """An error as its chain of causes, the first line of each, outermost first."""
+    cause: Any = getattr(error, "java_exception", None)
+    if cause is None:
+        return f"{type(error).__name__}: {error}"
+    chain: list[str] = []
+    while cause is not None:
+        chain.append(cause.toString().split("\n")[0].split("Driver stacktrace")[0])
+        cause = cause.getCause()
+    return " <- ".join(dict.fromkeys(chain)).replace("org.apache.hudi.", "")

@@ -1,0 +1,104 @@
+"""One table: the clients that work on it, and what can be seen of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from .client import Client
+from .options import SCHEMA, options
+from .session import engine_context, hudi, java, spark, storage_configuration
+
+_READ = "hoodie.datasource.read."
+_QUERY = "hoodie.datasource.query.type"
+
+
+class Table:
+    """A table in a folder. The public methods are the steps of the line protocol."""
+
+    def __init__(self, path: str, merge_mode: str, buckets: int, partitions: Sequence[str]) -> None:
+        self._path = path
+        self._options = options(merge_mode, buckets)
+        self._partitions = partitions
+        self._clients: dict[str, Client] = {}
+        mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
+        builder = hudi().common.table.HoodieTableMetaClient.newTableBuilder()
+        builder.setTableType("MERGE_ON_READ").setTableName("t").setTableVersion(9).setRecordMergeMode(mode)
+        builder.setRecordKeyFields("id").setPartitionFields("part").setOrderingFields("ts")
+        builder.setKeyGeneratorClassProp("org.apache.hudi.keygen.SimpleKeyGenerator").setTableCreateSchema(SCHEMA)
+        builder.setCommitTimezone(hudi().common.model.HoodieTimelineTimeZone.UTC)
+        builder.initTable(storage_configuration(), path)
+
+    def close(self) -> None:
+        """End every client, those of dead writers included."""
+        for client in self._clients.values():
+            client.close()
+
+    # steps of writers and compactors; `actor` names the client
+
+    def start(self, actor: str) -> str:
+        self._clients[actor] = Client(self._path, self._options)
+        return self._clients[actor].start()
+
+    def data(self, actor: str, rows: Sequence[Sequence[Any]]) -> int:
+        return self._clients[actor].data(rows, self._meta().getTableConfig())
+
+    def commit(self, actor: str) -> None:
+        self._clients[actor].commit()
+
+    def plan(self, actor: str) -> str | None:
+        return Client(self._path, self._options).plan()
+
+    def compact(self, actor: str, instant: str) -> None:
+        self._clients[actor] = Client(self._path, self._options)
+        self._clients[actor].compact(instant)
+
+    def commit_compaction(self, actor: str) -> None:
+        self._clients[actor].commit_compaction()
+
+    # what can be seen
+
+    def look(self) -> dict[str, Any]:
+        """Names of the timeline's files, names of the data files, and the file slices of Hudi's file-system view."""
+        root = Path(self._path)
+        data = [path for path in root.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(root).parts]
+        names = sorted(path.relative_to(root).as_posix() for path in data if not path.name.endswith(".crc"))
+        return {
+            "timeline": sorted(path.name for path in (root / ".hoodie" / "timeline").glob("[0-9]*")),
+            "files": [name for name in names if not name.endswith(".hoodie_partition_metadata")],
+            "slices": self._slices(),
+        }
+
+    def _slices(self) -> list[dict[str, Any]]:
+        meta = self._meta()
+        timeline = meta.getCommitsAndCompactionTimeline().filterCompletedAndCompactionInstants()
+        views = hudi().common.table.view.HoodieTableFileSystemView
+        view = views.fileListingBasedFileSystemView(engine_context(), meta, timeline)
+        found = []
+        for partition in self._partitions:
+            for each in view.getAllFileSlices(partition).toArray():
+                logs = [log.getFileName() for log in each.getLogFiles().collect(java().util.stream.Collectors.toList())]
+                base = each.getBaseFile()
+                name = base.get().getFileName() if base.isPresent() else None
+                found.append({"partition": partition, "file": each.getFileId(), "instant": each.getBaseInstantTime(),
+                              "base": name, "logs": logs})  # fmt: skip
+        view.close()
+        return found
+
+    def read(self, kind: str, after: str | None = None, until: str | None = None) -> list[list[Any]]:
+        """``[key, ordering, value, commit time]`` of every row of a snapshot, as-of, incremental or optimised read."""
+        asked: dict[str, str | None] = {
+            "snapshot": {},
+            "read_optimized": {_QUERY: "read_optimized"},
+            "as_of": {"as.of.instant": until},
+            "incremental": {_QUERY: "incremental", f"{_READ}begin.instanttime": after or "000",
+                            f"{_READ}end.instanttime": until},
+        }[kind]  # fmt: skip
+        reader = spark().read.format("hudi").option("hoodie.metadata.enable", "false").options(**asked)
+        rows = reader.load(self._path).select("id", "ts", "value", "_hoodie_commit_time").collect()
+        return sorted(list(row) for row in rows)
+
+    def _meta(self) -> Any:
+        builder = hudi().common.table.HoodieTableMetaClient.builder()
+        return builder.setConf(storage_configuration()).setBasePath(self._path).build()

@@ -1,0 +1,83 @@
+"""A peer as a process: a JSON object a line to it, a JSON object a line from it."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+_HERE: Final = Path(__file__).resolve().parent
+_ENVIRONMENT: Final = ".venv-{name}"  # beside .venv, where `make interop` puts it
+
+
+class PeerRefused(Exception):
+    """The peer could not do a step; the message is what it said, the chain of causes."""
+
+
+class PeerMissing(ValueError):
+    """The peer's environment is not there, or its process has ended."""
+
+
+class PeerProcess:
+    """One process of a peer. It starts with the first question and ends with this process."""
+
+    def __init__(self, name: str, python: Path) -> None:
+        self._name = name
+        self._python = python
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, step: str, table: str, **arguments: Any) -> Any:
+        """The answer to one request.
+
+        Raises:
+            PeerRefused: the peer says that it cannot.
+            PeerMissing: there is no peer to ask.
+        """
+        process = self._started()
+        assert process.stdin is not None, "a pipe"
+        assert process.stdout is not None, "a pipe"
+        process.stdin.write(json.dumps({"do": step, "table": table, **arguments}) + "\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+        if not line:
+            raise PeerMissing(f"the process of {self._name} has ended with {process.wait()}; its words are above")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise PeerRefused(answer["error"])
+        return answer["ok"]
+
+    def close(self) -> None:
+        """End the process by ending its input."""
+        if self._process is not None and self._process.stdin is not None:
+            self._process.stdin.close()
+            self._process.wait()
+            self._process = None
+
+    def _started(self) -> subprocess.Popen[str]:
+        if self._process is None:
+            environment = {**os.environ, "PYTHONPATH": str(_HERE), "PYSPARK_PYTHON": str(self._python)}
+            command = [str(self._python), "-m", self._name]
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+            )
+        return self._process
+
+
+@cache
+def peer(name: str) -> PeerProcess:
+    """The one process of a peer. Its Python is NBCC_<NAME>_PYTHON, else that of ``.venv-<name>`` beside the packages.
+
+    Raises:
+        PeerMissing: neither is there.
+    """
+    there = _HERE.parents[1] / _ENVIRONMENT.format(name=name) / "bin" / "python"
+    python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))
+    if not python.exists():
+        raise PeerMissing(f"the peer {name} has no environment at {python}; `make interop` builds it")
+    process = PeerProcess(name, python)
+    atexit.register(process.close)
+    return process

@@ -1,0 +1,225 @@
+"""Apache Hudi on Spark as a system: its real client, driven in a process of its own, one protocol step at a time.
+
+Hudi's instants are times of day. The model's ticks are counted here, step by step, and an instant gets the tick of the
+step with which it appeared: both are handed out in the same order, or `complaints` says that they were not.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from nbcc.engine.names import bucket_of
+from nbcc.model import Query, World
+
+from ..peers.process import PeerProcess, PeerRefused, peer
+from .engine import MEMORY
+from .hudi_steps import PHASES, STEPS
+from .protocol import CannotStep, Impossible
+from .rows import is_rolled, partition_name, to_table
+
+_STEP: Final = {step.action: step for step in STEPS}
+_INSTANT: Final = re.compile(r"(?P<requested>\d{17})(_(?P<completed>\d{17}))?\.(?P<action>\w+)(\.(?P<state>\w+))?$")
+_LOG: Final = re.compile(r"\.[^_]+_(?P<requested>\d{17})\.log\.(?P<version>\d+)_")
+_BASE: Final = re.compile(r".*_(?P<requested>\d{17})\.parquet$")
+_STATES: Final = ("requested", "inflight", "completed")
+_MODELLED: Final = {"deltacommit", "commit", "compaction"}
+
+
+def fitted(world: World) -> World:
+    """The world that Hudi can play: one log file a group and write, because its client never rolls so small a log."""
+    shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
+    return replace(world, log_versions=1, writes=shapes)
+
+
+class HudiSystem:
+    """A table that Hudi created, in memory if the machine has a folder there."""
+
+    name = "hudi"
+    phases = PHASES
+    impossible: Mapping[str, str] = {step.action: step.because for step in STEPS if step.impossible}
+
+    def __init__(self, world: World, peer_process: PeerProcess | None = None) -> None:
+        self.world = world
+        self._peer = peer_process or peer("hudi")
+        self._folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
+        self.partitions = [partition_name(number) for number in range(world.partitions)]
+        self._tick = 0
+        self.ticks: dict[str, int] = {}  # instant -> tick
+        self._seen: dict[str, Any] | None = None
+        self.ask("create", merge_mode=world.merge_mode, buckets=world.buckets, partitions=self.partitions)
+
+    def ask(self, step: str, **arguments: Any) -> Any:
+        """A step of the peer on this table; what was seen before may have changed."""
+        self._seen = None if step != "read" else self._seen
+        return self._peer.ask(step, str(self._folder), **arguments)
+
+    def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> HudiOperation:
+        batch = args.get("batch", {})
+        if is_rolled(batch):
+            raise Impossible("Hudi's client puts all rows of a write for a file group into one log file")
+        columns = ("id", "part", "ts", "value", "_hoodie_is_deleted")
+        rows = [[row[name] for name in columns] for row in to_table(batch, self.world).to_pylist()] if batch else []
+        instants = {tick: instant for instant, tick in self.ticks.items()}
+        return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
+
+    def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Nothing: the lock of a dead holder was never held."""
+        return {}
+
+    def take_time(self) -> int:
+        """The tick that the model's clock hands out with this step."""
+        self._tick += 1
+        return self._tick
+
+    def close(self) -> None:
+        """Forget the table."""
+        self.ask("forget")
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """The table's own folder."""
+        yield self._folder
+
+    # what can be observed
+
+    def timeline(self) -> tuple[Any, ...]:
+        found: dict[int, tuple[str, str, int, int | None]] = {}
+        for entry in self.entries():
+            if entry["requested"] not in self.ticks or entry["action"] not in _MODELLED:
+                continue
+            requested, completed = self.ticks[entry["requested"]], entry["completed"]
+            state = "completed" if completed else entry["state"] or "requested"
+            known = found.get(requested)
+            if known is None or _STATES.index(state) > _STATES.index(known[1]):
+                found[requested] = (entry["action"], state, requested, self.ticks[completed] if completed else None)
+        return tuple(found[requested] for requested in sorted(found))
+
+    def entries(self) -> list[dict[str, str | None]]:
+        """The files of the timeline, by the parts of their names."""
+        return [match.groupdict() for name in self._look()["timeline"] if (match := _INSTANT.match(name))]
+
+    def slices(self) -> tuple[Any, ...]:
+        """Hudi's own file-system view, without what is not completed."""
+        done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
+        plans = {requested for action, _, requested, _ in self.timeline() if action != "deltacommit"}
+        found = []
+        for each in self._look()["slices"]:
+            instant = self.ticks.get(each["instant"], 0)
+            base = self._ticks_of(_BASE, [each["base"]] if each["base"] else [])
+            logs = sorted((tick, version) for tick, version in self._ticks_of(_LOG, each["logs"]) if tick in done)
+            entry = (
+                self._group(each["partition"], each["file"]),
+                instant if instant in plans else None,
+                base[0][0] if base and base[0][0] in done else None,
+                tuple(logs),
+            )
+            if entry[1] is not None or logs:
+                found.append(entry)
+        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+
+    def rows(self, query: Query) -> tuple[Any, ...]:
+        """Hudi's answer on Spark. What it refuses by design is not compared, by name."""
+        if query.kind == "changes":
+            raise Impossible("Hudi makes change logs of tables with CDC only")
+        instants = {tick: instant for instant, tick in self.ticks.items()}
+        times = {name: instants.get(tick) for name, tick in (("after", query.after), ("until", query.until)) if tick}
+        try:
+            rows = self.ask("read", kind=query.kind, **times)
+        except PeerRefused as refused:
+            if "first incomplete commit" in str(refused):
+                raise Impossible("as of a time at or after the first pending instant, which Hudi refuses") from refused
+            raise
+        return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
+
+    @staticmethod
+    def shown(query: Query, rows: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Of an answer of the model's what Hudi shows: its incremental read emits no deletes."""
+        return tuple(row for row in rows if row[2] is not None) if query.kind == "incremental" else rows
+
+    def complaints(self) -> list[str]:
+        """Instants whose order is not the order of the steps that took them."""
+        by_instant = [tick for _, tick in sorted(self.ticks.items())]
+        return [] if by_instant == sorted(by_instant) else [f"instants in the order of the ticks {by_instant}"]
+
+    # looking
+
+    def _look(self) -> dict[str, Any]:
+        if self._seen is None:
+            self._seen = self.ask("look")
+        return self._seen
+
+    def _group(self, partition: str, file: str) -> int:
+        return self.partitions.index(partition) * self.world.buckets + (bucket_of(file) or 0)
+
+    def _ticks_of(self, pattern: re.Pattern[str], names: Sequence[str]) -> list[tuple[int, int]]:
+        matches = [match.groupdict() for name in names if (match := pattern.match(name))]
+        return [(self.ticks[match["requested"]], int(match.get("version", 0))) for match in matches]
+
+
+class HudiOperation:
+    """The steps of one client."""
+
+    def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
+        self._system = system
+        self._actor = actor
+        self._rows = rows
+        self._instant = instant  # of the write or the plan
+        self._tick = 0  # taken, and not yet known by an instant
+
+    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        step = _STEP.get(action)
+        if step is None or step.impossible:
+            raise Impossible(step.because if step else f"no row of the table of peer steps says what {action} is")
+        if step.takes:
+            self._tick = self._system.take_time()
+        if step.call is not None:
+            try:
+                getattr(self, f"_{step.call}")()
+            except PeerRefused as refused:
+                raise CannotStep(f"{step.call} of {self._actor}: {refused}") from refused
+        return {}
+
+    def crash(self) -> None:
+        """It is never asked to go on."""
+
+    def _start(self) -> None:
+        self._appeared(self._system.ask("start", actor=self._actor))
+
+    def _data(self) -> None:
+        self._system.ask("data", actor=self._actor, rows=self._rows)
+
+    def _commit(self) -> None:
+        self._system.ask("commit", actor=self._actor)
+        self._completed()
+
+    def _plan(self) -> None:
+        planned = self._system.ask("plan", actor=self._actor)
+        if planned is None:
+            raise CannotStep("Hudi finds nothing to compact")
+        self._appeared(planned)
+
+    def _compact(self) -> None:
+        self._system.ask("compact", actor=self._actor, instant=self._instant)
+
+    def _commit_compaction(self) -> None:
+        self._system.ask("commit_compaction", actor=self._actor)
+        self._completed()
+
+    def _appeared(self, instant: str) -> None:
+        self._instant = instant
+        self._system.ticks[instant] = self._tick
+
+    def _completed(self) -> None:
+        entries = self._system.entries()
+        completed = [e["completed"] for e in entries if e["requested"] == self._instant and e["completed"]]
+        if not completed:
+            raise CannotStep(f"Hudi completed nothing for {self._instant}")
+        self._system.ticks[str(completed[0])] = self._tick

@@ -1,0 +1,60 @@
+"""What each action of the model is on Apache Hudi's client: one row an action. To map a new action, append a row.
+
+Hudi's client does in one call what the model does in several steps: that is the grain `peer`. A *phase* is a run of
+steps that stands for one call; where others could see the difference, a schedule takes its steps together
+(`nbcc.simulator.schedule.coarse.Phases`), so a history of the peer is a history of the model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class PeerStep:
+    """One action. ``call`` is the peer's step, None if it has none of its own: ``because`` says why.
+
+    ``takes`` marks a step of the model that takes a time; the peer's instant for it appears with ``call``, or with the
+    call of a later step. ``impossible``: a history that contains it cannot be played.
+    """
+
+    action: str
+    call: str | None = None
+    because: str = ""
+    takes: bool = False
+    impossible: bool = False
+
+
+# fmt: off
+STEPS: Final[tuple[PeerStep, ...]] = (
+    PeerStep("writer_requests_instant",         "start", takes=True),
+    PeerStep("writer_starts_writing",           "data"),
+    PeerStep("writer_writes_log",               because="`data` has put the inflight instant and every log file"),
+    PeerStep("writer_takes_lock",               because="`commit` takes the lock, the time, and publishes"),
+    PeerStep("writer_takes_completion_time",    because="`commit` takes the lock, the time, and publishes", takes=True),
+    PeerStep("writer_publishes_instant",        "commit"),
+
+    PeerStep("compactor_schedules_plan",        "plan", takes=True),
+    PeerStep("compactor_starts_plan",           "compact"),
+    PeerStep("compactor_resumes_plan",          "compact"),
+    PeerStep("compactor_writes_base",           because="`compact` has put the inflight instant and every base file"),
+    PeerStep("compactor_takes_lock",            because="`commit_compaction` takes the lock, the time, and publishes"),
+    PeerStep("compactor_takes_completion_time", because="`commit_compaction` takes the lock, the time, and publishes",
+             takes=True),
+    PeerStep("compactor_publishes_instant",     "commit_compaction"),
+
+    *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call; nothing stops it between")
+      for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
+                     "reader_ends_listing_again", "reader_reads")),
+
+    PeerStep("actor_crashes", because="the client is never asked to go on"),
+    PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
+)
+
+PHASES: Final[tuple[frozenset[str], ...]] = (
+    frozenset({"writer_starts_writing", "writer_writes_log"}),
+    frozenset({"compactor_starts_plan", "compactor_resumes_plan", "compactor_writes_base"}),
+)
+"""Steps that a schedule takes together. Steps under the lock are not among them: nobody sees between them."""
+# fmt: on
