@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -23,13 +23,23 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "browser: drives the page in headless Chromium")
 
 
+def go_without(reason: str) -> NoReturn:
+    """Skip, and say so; where a browser is required (.ci/run), fail."""
+    if os.environ.get("NBCC_BROWSER") == "required":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Chromium from the system's packages, driven by Playwright."""
     found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
     if found is None:
-        pytest.skip("NO BROWSER: the page is not tested (Debian: apt-get install chromium)")
-    api = pytest.importorskip("playwright.sync_api", reason="NO PLAYWRIGHT: the page is not tested")
+        go_without("NO BROWSER: the page is not tested (Debian: apt-get install chromium)")
+    try:
+        from playwright import sync_api as api
+    except ImportError:
+        go_without("NO PLAYWRIGHT: the page is not tested (pip install playwright)")
     with api.sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield started
