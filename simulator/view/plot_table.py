@@ -226,7 +226,7 @@ def shortened(times: list[str]) -> tuple[str, list[str]]:
     shared = 0
     while shared < 5 and len({time[: _FIELDS[shared][1]] for time in times}) == 1:
         shared += 1
-    shared = 0 if shared < 3 else shared  # a date is shared as a whole or not at all
+    shared = {1: 0, 2: 0, 4: 3}.get(shared, shared)  # a date, or a date with hour and minute
     if not times or not shared:
         return "", [clock(time) for time in times]
     return clock(times[0][: _FIELDS[shared - 1][1]]), [clock(time, shared) for time in times]

@@ -168,7 +168,7 @@ def test_the_slices_of_a_trace_say_where_the_row_is_and_why_nobody_reads_it() ->
     old = said[said.index("slice before any barrier") :]
     assert old[:8] == [
         "slice before any barrier", "replaced by base t4",
-        "k1=B", "@t5", "older than base t4", "k1=A", "@t3", "in base t4",
+        "k1=B", "@t5", "requested t1 < barrier t4: skipped", "k1=A", "@t3", "in base t4",
     ]  # fmt: skip
 
 
@@ -306,6 +306,7 @@ def test_signs_keep_to_their_box(path: str) -> None:
 def test_times_are_shortened_by_what_they_share() -> None:
     assert shortened([tick(1), tick(2)]) == ("2026-01-01 00:00", ["00.001", "00.002"])
     assert shortened([tick(1), tick(90_000_001)]) == ("", ["2026-01-01 00:00:00.001", "2026-01-02 01:00:00.001"])
+    assert shortened([tick(1), tick(120_001)]) == ("2026-01-01", ["00:00:00.001", "00:02:00.001"])
     assert shortened([]) == ("", [])
 
 
