@@ -10,7 +10,7 @@ from ..files.base import encode_parquet
 from ..files.names import BaseName, LogName
 from ..names import Names
 from ..storage import Storage
-from .columns import FILE_NAME
+from .columns import FILE_NAME, constant
 from .merge import Merged, merge
 from .publish import put_data_file
 from .read import slice_layers
@@ -54,7 +54,7 @@ def _write_base(storage: Storage, task: CompactTask, rows: pa.Table, token: str)
     plan = task.slice
     name = str(BaseName(plan.file_id, token, task.instant))
     place = rows.schema.get_field_index(FILE_NAME)
-    data = encode_parquet(rows.set_column(place, rows.schema.field(place), pa.repeat(name, len(rows))))
+    data = encode_parquet(rows.set_column(place, rows.schema.field(place), constant(name, len(rows))))
     path = put_data_file(storage, task.instant, plan.partition, name, data)
     return WrittenFile(path, plan.partition, plan.file_id, len(data), len(rows), 0)
 

@@ -101,10 +101,10 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
-    """The number of the winning record of each key.
+    """The number of the winning record of each key that has one.
 
-    `codes[i]` in ``0..keys-1`` is the key of record *i*, and every key has a record; `ordering[i]` its ordering value
-    (None: all equal); `always[i]` marks deletes without one.
+    `codes[i]` in ``0..keys-1`` is the key of record *i*, `ordering[i]` its ordering value (None: all equal), and
+    `always[i]` marks deletes without one.
     """
     winners = np.full(keys, -1, np.int64)
     candidates = np.arange(len(codes))
@@ -117,7 +117,7 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
         np.maximum.at(best, codes[candidates], ordering[candidates])
         candidates = candidates[ordering[candidates] == best[codes[candidates]]]
     winners[codes[candidates]] = candidates
-    return winners
+    return winners[winners >= 0]
 
 
 def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
@@ -142,37 +142,52 @@ def _as_integers(values: pa.ChunkedArray) -> Numbers:
     return np.asarray(pc.fill_null(values.cast(pa.int64()), _LOWEST).to_numpy(), np.int64)
 
 
+class _Records(NamedTuple):
+    """What an election goes by: key, ordering value, and whether a delete always wins, of each record."""
+
+    codes: Numbers
+    keys: int
+    ordering: Numbers | None
+    always: Mask | None
+
+    def winners(self, among: Numbers) -> Numbers:
+        """The winners, in no order, if only the records with the numbers `among` (rising) stood for election."""
+        ordering = None if self.ordering is None else self.ordering[among]
+        always = None if self.always is None else self.always[among]
+        return among[winners_of(self.codes[among], self.keys, ordering, always)]
+
+
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
     """Which records win, in the numbering of the module's docstring."""
-    keys = [part[RECORD_KEY] for layer in layers for part in (layer.rows, layer.deletes)]
-    codes, distinct = key_codes(pa.chunked_array([chunk for key in keys for chunk in key.chunks], pa.string()))
-    mask = np.zeros(len(codes), np.bool_)
+    parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
+    keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
+    base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
+    contested = _contested(keys, base)
+    winners = np.ones(len(keys), np.bool_)
+    codes, distinct = key_codes(keys.take(pa.array(contested)) if base else keys)
     if distinct == len(codes):
-        return ~mask
+        return winners
     ordering = always = None
     if rule.ranked_by is not None:
-        ordering = order_numbers([part[rule.ranked_by] for layer in layers for part in (layer.rows, layer.deletes)])
-        always = _always_wins(layers, rule.ranked_by)
+        ordering = order_numbers([part[rule.ranked_by] for part in parts])[contested]
+        always = _always_wins(layers, rule.ranked_by)[contested]
+    records = _Records(codes, distinct, ordering, always)
     candidates = np.arange(len(codes))
     if rule.fold == "logs_first":
-        base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
-        survivors = _winners_among(candidates[base:], codes, ordering, always)
-        candidates = np.concatenate((candidates[:base], survivors))
-    mask[_winners_among(candidates, codes, ordering, always)] = True
-    return mask
+        of_base = int(np.searchsorted(contested, base))
+        candidates = np.concatenate((candidates[:of_base], np.sort(records.winners(candidates[of_base:]))))
+    winners[contested] = False
+    winners[contested[records.winners(candidates)]] = True
+    return winners
 
 
-def _winners_among(candidates: Numbers, codes: Numbers, ordering: Numbers | None, always: Mask | None) -> Numbers:
-    """The winners if only `candidates` (rising) stood for election, rising."""
-    _, present = np.unique(codes[candidates], return_inverse=True) if len(candidates) < len(codes) else (None, codes)
-    keys = int(present.max()) + 1 if len(present) else 0
-    won = winners_of(
-        present,
-        keys,
-        None if ordering is None else ordering[candidates],
-        None if always is None else always[candidates],
-    )
-    return np.sort(candidates[won])
+def _contested(keys: pa.Array, base: int) -> Numbers:
+    """The records, rising, that others could beat: all of the logs, and those of the base whose key is in the logs.
+
+    A base holds each key once, so that the others have won already, and most of a base need not be looked at.
+    """
+    hit = pc.is_in(keys.slice(0, base), value_set=keys.slice(base)).to_numpy(zero_copy_only=False)
+    return np.concatenate((np.flatnonzero(hit), np.arange(base, len(keys))))
 
 
 def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:

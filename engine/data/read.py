@@ -21,9 +21,12 @@ from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
     """The merged rows of a slice, in `task.shape.stored_schema`."""
+    shape = task.shape
     if task.base_only and task.base is not None:
-        return base_rows(storage, task.base, task.shape)
-    return merge(slice_layers(storage, task), task.shape.merge).rows
+        rows = base_rows(storage, task.base, shape)
+    else:
+        rows = merge(slice_layers(storage, task), shape.merge).rows
+    return conform(rows, shape.stored_schema)
 
 
 def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
@@ -43,7 +46,7 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time."""
     merged = merge_window(storage, task)
     shape = task.shape
-    rows = merged.rows
+    rows = conform(merged.rows, shape.stored_schema)
     if IS_DELETED not in rows.column_names:
         rows = rows.append_column(IS_DELETED, pa.repeat(False, len(rows)))
     known = {name: merged.deletes[name] for name in merged.deletes.column_names}
@@ -80,8 +83,8 @@ def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:
 
 
 def base_rows(storage: Storage, path: str, shape: TableShape) -> pa.Table:
-    """The rows of a base file."""
-    return conform(decode_parquet(storage.get(path), path), shape.stored_schema)
+    """The rows of a base file, in `shape.packed_schema`."""
+    return conform(decode_parquet(storage.get(path), path, packed=True), shape.packed_schema)
 
 
 def log_layers(storage: Storage, log: LogInput, shape: TableShape, base: bool = False) -> list[Layer]:
@@ -99,10 +102,11 @@ def _block(block: Block, log: LogInput, shape: TableShape) -> Iterable[Layer]:
             raise Unsupported(
                 f"read {log.path}", "it holds partial updates", "compact the table with its own writer first"
             )
-        yield Layer(conform(decode_data(block, log.path), shape.stored_schema), shape.deletes_schema.empty_table())
+        rows = conform(decode_data(block, log.path, packed=True), shape.packed_schema)
+        yield Layer(rows, shape.deletes_schema.empty_table())
     elif block.kind == BlockKind.DELETE:
         for deletes in decode_deletes(block, log.path):
-            yield Layer(shape.stored_schema.empty_table(), _deletes(deletes, log, shape))
+            yield Layer(shape.packed_schema.empty_table(), _deletes(deletes, log, shape))
     else:
         raise Unsupported(
             f"read {log.path}", f"it holds a {block.kind.name} block", "compact the table with its own writer first"
@@ -135,4 +139,4 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
 
 
 def _nothing(shape: TableShape) -> Layer:
-    return Layer(shape.stored_schema.empty_table(), shape.deletes_schema.empty_table())
+    return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

@@ -10,6 +10,7 @@ from typing import Literal
 
 import pyarrow as pa
 
+from ..files.base import FEW_VALUES
 from ..schema import with_meta
 from .columns import IS_DELETED
 from .keys import KeySpec
@@ -46,6 +47,12 @@ class TableShape:
     def stored_schema(self) -> pa.Schema:
         """Columns of base files, log records and reads."""
         return with_meta(self.schema)
+
+    @property
+    def packed_schema(self) -> pa.Schema:
+        """`stored_schema` with dictionaries for the columns of few values: what a merge works on."""
+        few = pa.dictionary(pa.int32(), pa.string())
+        return pa.schema([field.with_type(few) if field.name in FEW_VALUES else field for field in self.stored_schema])
 
     @property
     def deletes_schema(self) -> pa.Schema:

@@ -23,6 +23,7 @@ from .columns import (
     IS_DELETED,
     PARTITION_PATH,
     RECORD_KEY,
+    constant,
     is_deleted,
     one_array,
 )
@@ -99,21 +100,17 @@ def _stored(rows: pa.Table, task: WriteTask, group: GroupBatch, file_id: str, wr
     count = len(rows)
     numbers = pa.array(np.arange(group.first, group.first + count))
     columns = {
-        COMMIT_TIME: _constant(task.instant, count),
+        COMMIT_TIME: constant(task.instant, count),
         COMMIT_SEQNO: pc.binary_join_element_wise(f"{task.instant}_{writer}_", numbers.cast(pa.string()), ""),
         RECORD_KEY: record_keys(rows, task.shape.keys),
-        PARTITION_PATH: _constant(group.partition, count),
-        FILE_NAME: _constant(file_id, count),
+        PARTITION_PATH: constant(group.partition, count),
+        FILE_NAME: constant(file_id, count),
     }
     columns |= {name: rows[name] for name in task.shape.schema.names}
     flags = is_deleted(rows)
     if flags is not None:
         columns[IS_DELETED] = flags
     return pa.table(columns)
-
-
-def _constant(text: str, count: int) -> pa.Array:
-    return pa.repeat(text, count)
 
 
 def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName, rows: pa.Table) -> WrittenFile:

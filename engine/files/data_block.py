@@ -34,10 +34,13 @@ def encode_data(rows: pa.Table, data_format: DataFormat, instant: str, schema: s
     return encode_block(BlockKind.AVRO, headers, _encode_records(rows, schema))
 
 
-def decode_data(block: Block, name: str = "log file") -> pa.Table:
-    """The rows of an Avro or parquet data block in its own columns and types. `name` of the file, for messages."""
+def decode_data(block: Block, name: str = "log file", packed: bool = False) -> pa.Table:
+    """The rows of an Avro or parquet data block in its own columns and types. `name` of the file, for messages.
+
+    `packed` is for parquet, as in `decode_parquet`.
+    """
     if block.kind is BlockKind.PARQUET:
-        return decode_parquet(block.content, name)
+        return decode_parquet(block.content, name, packed=packed)
     if block.kind is not BlockKind.AVRO:
         raise Unsupported(
             f"read {name}",

@@ -110,7 +110,7 @@ def _layers(storage: Storage, shape: TableShape, place: Place, key: str) -> Iter
     data = storage.get(file.path)
     if key in decode_parquet(data, file.path, [RECORD_KEY])[RECORD_KEY].to_pylist():
         whole = decode_parquet(data, file.path)
-        rows = conform(whole.filter(pc.equal(whole[RECORD_KEY], key)), shape.stored_schema)
+        rows = conform(whole.filter(pc.equal(whole[RECORD_KEY], key)), shape.packed_schema)
         yield Layer(rows, shape.deletes_schema.empty_table(), base=True)
 
 
