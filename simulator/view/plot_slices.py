@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -57,7 +58,8 @@ class _Band:
 class _Drawing:
     def __init__(self, scene: Files, ax: Axes | None) -> None:
         self.scene = scene
-        across = max(1, min(COLUMNS, len(scene.groups)))
+        bands = max(1, math.ceil(len(scene.groups) / COLUMNS))
+        across = max(1, math.ceil(len(scene.groups) / bands))
         self.column, self.wide = WIDTHS[across], across < 3
         self.placed = {id(piece): tuple(self._place(piece)) for group in scene.groups for piece in group.slices}
         self.bands = [self._band(groups) for groups in _batched(scene.groups, across)]

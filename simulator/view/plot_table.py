@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_INSTANTS = 24
 MOST_GROUPS = 8
+MOST_SLICES = 4
 _FIELDS = ((0, 4, ""), (4, 6, "-"), (6, 8, "-"), (8, 10, " "), (10, 12, ":"), (12, 14, ":"), (14, 17, "."))
 """Year to millisecond: where each lies in an instant, and what is put before it."""
 
@@ -125,7 +126,12 @@ class _Names:
             for group in every[:MOST_GROUPS]
         )
         hidden = len(every) - len(shown)
-        return Files(shown, f"{counted(hidden, 'file group')} not shown" if hidden else "")
+        older = sum(max(0, len(groups.get(group, ())) - MOST_SLICES) for group in every[:MOST_GROUPS])
+        left_out = (
+            counted(number, thing) for number, thing in ((hidden, "file group"), (older, "older slice")) if number
+        )
+        words = " and ".join(left_out)
+        return Files(shown, f"{words} not shown" if words else "")
 
     def _loose(self, seen: Inventory) -> Iterator[LeftOut]:
         """Data files outside every slice, without those that were not there yet and the base files of a plan."""
@@ -138,7 +144,7 @@ class _Names:
     def _slices(
         self, rows: list[SliceRow], loose: list[LeftOut], orders: dict[str, int], as_of: str | None
     ) -> Iterator[Slice]:
-        newest_first = sorted(rows, key=lambda row: row.barrier or "", reverse=True)
+        newest_first = sorted(rows, key=lambda row: row.barrier or "", reverse=True)[:MOST_SLICES]
         pending = tuple(self._left_out(file, as_of) for file in loose)
         if not newest_first and pending:
             yield Slice(0, "", pending, hidden=False, reason="")

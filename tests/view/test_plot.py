@@ -264,6 +264,17 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
     assert words(nbcc.draw_slices(table))[-1] == f"{hidden} file groups not shown"
 
 
+def test_old_slices_are_counted_and_not_drawn(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "t")
+    for _ in range(5):
+        table.upsert(rows("x"))
+        table.compact()
+    said = words(nbcc.draw_slices(table))
+    assert len([word for word in said if word.startswith("slice")]) == 4
+    assert len(table.file_slices()) == 6
+    assert said[-1] == "2 older slices not shown"
+
+
 def test_an_empty_table_is_drawn(tmp_path: Path) -> None:
     table = make_table(tmp_path / "t")
     assert "no files yet" in words(nbcc.draw_slices(table))
