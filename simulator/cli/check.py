@@ -107,7 +107,7 @@ def command(
 def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Setting:
     from nbcc.simulator import specs
     from nbcc.simulator.crosscheck.check import Setting
-    from nbcc.simulator.systems.registry import factory, fitted
+    from nbcc.simulator.systems.registry import explained, factory, fitted
 
     with users_words():
         return Setting(
@@ -115,6 +115,7 @@ def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Se
             protocol=specs.protocol(protocol),
             world=specs.world(world) if world else None,
             fitted=fitted(system),
+            explained=explained(system),
             found_by=found_by,
         )
 

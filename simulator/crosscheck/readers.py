@@ -30,12 +30,13 @@ def hudi_rs(history: History, tally: Tally) -> None:
     from ..systems.hudi_rs import HudiRs
 
     folder = getattr(history.system, "folder", None)
-    if folder is None or history.model.protocol != Protocol():
+    ticks = getattr(history.system, "ticks", None)  # of a table whose instants are times of day
+    if folder is None or (history.model.protocol != Protocol() and ticks is None):
         tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
         return
     model, state, data = history.model, history.state, history.data
     with folder() as place:
-        reader = HudiRs(place)
+        reader = HudiRs(place, ticks)
         for query in _queries(history):
             expected = foreign_rows(model, state, query, data, AS_HUDI_RS)
             answer = reader.rows(query)

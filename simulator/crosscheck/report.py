@@ -20,7 +20,8 @@ class CheckReport:
 
     ``overlapping`` counts histories in which a compaction was pending while a write was; ``edges`` of ``all_edges`` of
     the pinned world were taken; ``differences`` counts, by rule, where another reader answers differently as predicted;
-    ``skipped`` counts what a system could not be asked for. ``found`` is the trace of a disagreement, shrunk.
+    ``skipped`` counts what a system could not be asked for; ``known`` counts, beside ``histories``, those that ended at
+    a disagreement whose name and conditions are known. ``found`` is the trace of a disagreement, shrunk.
     """
 
     histories: int
@@ -34,6 +35,7 @@ class CheckReport:
     seed: int
     differences: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
     found: Trace | None = None
 
     @property
@@ -71,6 +73,10 @@ class CheckReport:
                     f"  {rule}: {count} answers differ, as predicted"
                     for rule, count in sorted(self.differences.items())
                 ),
+                *(
+                    f"  {name}: {count} histories ended at it, beside those that agreed"
+                    for name, count in sorted(self.known.items())
+                ),
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
             ]
         )
@@ -92,6 +98,7 @@ class CheckReport:
             "seed": self.seed,
             "differences": dict(self.differences),
             "skipped": dict(self.skipped),
+            "known": dict(self.known),
             "trace": self.found.handle if self.found else None,
             "because": self.found.because if self.found else "",
         }
@@ -106,6 +113,7 @@ class Tally:
         self.overlapping = 0
         self.differences: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
+        self.known: Counter[str] = Counter()
 
     def add(self, steps: Sequence[Step], overlapped: bool) -> None:
         """A history has been played to its end."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +23,23 @@ class HudiRs:
 
     name = "hudi-rs"
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, ticks: Mapping[str, int] | None = None) -> None:
         self._table = HudiTable(str(folder))
+        self._ticks = ticks  # of instants that are times of day; None: they are ticks already
 
     def rows(self, query: Query) -> tuple[Any, ...]:
         """The answer of a snapshot or as-of read, as the engine's would be given."""
         options = HudiReadOptions()
         if query.until is not None:
-            options = options.with_as_of_timestamp(instant_of(query.until))
+            options = options.with_as_of_timestamp(self._instant(query.until))
         batches = self._table.read(options)
         rows = pa.Table.from_batches(batches).to_pylist() if batches else []
-        return from_rows(rows, query)
+        if self._ticks is None:
+            return from_rows(rows, query)
+        ticks = self._ticks
+        return tuple(sorted((row["id"], row["ts"], row["value"], ticks[row["_hoodie_commit_time"]]) for row in rows))
+
+    def _instant(self, tick: int) -> str:
+        if self._ticks is None:
+            return instant_of(tick)
+        return next(instant for instant, own in self._ticks.items() if own == tick)

@@ -20,7 +20,9 @@ _CONFIG = {
     "spark.sql.shuffle.partitions": "1",
     "spark.default.parallelism": "1",
     "spark.sql.session.timeZone": "UTC",
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+    "spark.sql.adaptive.enabled": "false",
+    # many small jobs in a process of minutes: what the second compiler gains it never earns back
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 

@@ -88,14 +88,14 @@ class Table:
 
     def read(self, kind: str, after: str | None = None, until: str | None = None) -> list[list[Any]]:
         """``[key, ordering, value, commit time]`` of every row of a snapshot, as-of, incremental or optimised read."""
-        asked: dict[str, str | None] = {
+        kinds: dict[str, dict[str, str | None]] = {
             "snapshot": {},
             "read_optimized": {_QUERY: "read_optimized"},
             "as_of": {"as.of.instant": until},
             "incremental": {_QUERY: "incremental", f"{_READ}begin.instanttime": after or "000",
                             f"{_READ}end.instanttime": until},
-        }[kind]  # fmt: skip
-        reader = spark().read.format("hudi").option("hoodie.metadata.enable", "false").options(**asked)
+        }  # fmt: skip
+        reader = spark().read.format("hudi").option("hoodie.metadata.enable", "false").options(**dict(kinds[kind]))
         rows = reader.load(self._path).select("id", "ts", "value", "_hoodie_commit_time").collect()
         return sorted(list(row) for row in rows)
 

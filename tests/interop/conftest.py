@@ -1,0 +1,18 @@
+"""Tests that ask a peer, in an environment of its own: `make interop` builds it and runs them, nothing else does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """All of this folder is marked; without ``-m interop`` it is left out."""
+    here = Path(__file__).parent
+    ours = [item for item in items if item.path.is_relative_to(here)]
+    for item in ours:
+        item.add_marker(pytest.mark.interop)
+    if ours and "interop" not in config.getoption("markexpr"):
+        config.hook.pytest_deselected(items=ours)
+        items[:] = [item for item in items if item not in ours]
