@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nbcc.engine.errors import BadInput, NotATable, Unsupported
 from nbcc.engine.schema import to_spark
 from nbcc.engine.spark.source import NbccSource
-from nbcc.engine.spark.source_options import write_options
+from nbcc.engine.spark.source.options import write_options
 from nbcc.engine.table import Table
 from tests.engine.source_samples import (
     COMMIT_TIME,

@@ -11,16 +11,16 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
-from ..data.columns import conform
-from ..data.tasks import AnyRead, TableShape
-from ..errors import BadInput
-from ..jobs import run_read
-from ..schema import from_spark, to_spark
-from ..shape import table_shape
-from ..storage import Storage, open_storage
-from ..table import Table, context_of, open_table
-from .source_filters import may_hold, pushable
-from .source_options import ReadOptions
+from ...data.columns import conform
+from ...data.tasks import AnyRead, TableShape
+from ...errors import BadInput
+from ...jobs import run_read
+from ...schema import from_spark, to_spark
+from ...shape import table_shape
+from ...storage import Storage, open_storage
+from ...table import Table, context_of, open_table
+from .filters import may_hold, pushable
+from .options import ReadOptions
 
 BATCH_ROWS: Final = 1 << 16
 

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ..config import TableConfig
-from ..creation import NON_BLOCKING, table_config
-from ..data.columns import IS_DELETED
-from ..errors import BadInput, NotATable
-from ..opening import PROPERTIES
-from ..storage import NotFound, Storage, open_storage
-from ..table import Table, context_of, create_table, open_table
-from .source_options import BUCKETS, NAME, TABLE, WriteOptions
+from ...config import TableConfig
+from ...creation import NON_BLOCKING, table_config
+from ...data.columns import IS_DELETED
+from ...errors import BadInput, NotATable
+from ...opening import PROPERTIES
+from ...storage import NotFound, Storage, open_storage
+from ...table import Table, context_of, create_table, open_table
+from .options import BUCKETS, NAME, TABLE, WriteOptions
 
 _FIELDS: Final = {
     "name": "name",

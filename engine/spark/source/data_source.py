@@ -13,7 +13,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceWrite
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-    from .source_read import Planned
+    from .read import Planned
 
 
 class NbccSource(DataSource):
@@ -30,15 +30,15 @@ class NbccSource(DataSource):
         return "nbcc"
 
     def schema(self) -> StructType:
-        from ..schema import to_spark
-        from .source_options import read_options
-        from .source_read import plan
+        from ...schema import to_spark
+        from .options import read_options
+        from .read import plan
 
         self._planned = plan(read_options(self.options))
         return to_spark(self._planned.schema)
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        from .source_read import Reader, check_schema
+        from .read import Reader, check_schema
 
         if self._planned is None:  # a schema given by hand: Spark does not ask for ours
             self.schema()
@@ -47,7 +47,7 @@ class NbccSource(DataSource):
         return Reader(self._planned, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        from .source_options import write_options
-        from .source_write import begin
+        from .options import write_options
+        from .write import begin
 
         return begin(schema, overwrite, write_options(self.options))

@@ -2,7 +2,7 @@
 
 The API has no shuffle: rows of a file group come in any number of tasks, and each task writes log files of its own into
 the group. Reads rank them, so that this changes no answer as long as no two tasks hold rows of a key that their files
-cannot rank (`source_duplicates`); such groups are combined again before the commit.
+cannot rank (`duplicates`); such groups are combined again before the commit.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from ..batch import as_deletes, as_upserts
-from ..commits import write_commit
-from ..config import TableConfig
-from ..context import Context
-from ..data.check import problems, refuse
-from ..data.columns import conform
-from ..data.tasks import WriteTask, WrittenFile
-from ..data.write import bucket_column, split_by_group, write_group
-from ..errors import Unsupported
-from ..lock import BetweenProcesses
-from ..names import RandomNames
-from ..schema import from_spark
-from ..shape import table_shape
-from ..storage import Storage
-from ..table import context_of
-from ..timeline import load, put_inflight
-from ..writing import complete, request, taken_back_on_error
-from .source_duplicates import Prints, combined, fingerprints, shared_groups
-from .source_options import WriteOptions
-from .source_table import opened_or_created
+from ...batch import as_deletes, as_upserts
+from ...commits import write_commit
+from ...config import TableConfig
+from ...context import Context
+from ...data.check import problems, refuse
+from ...data.columns import conform
+from ...data.tasks import WriteTask, WrittenFile
+from ...data.write import bucket_column, split_by_group, write_group
+from ...errors import Unsupported
+from ...lock import BetweenProcesses
+from ...names import RandomNames
+from ...schema import from_spark
+from ...shape import table_shape
+from ...storage import Storage
+from ...table import context_of
+from ...timeline import load, put_inflight
+from ...writing import complete, request, taken_back_on_error
+from .duplicates import Prints, combined, fingerprints, shared_groups
+from .options import WriteOptions
+from .table import opened_or_created
 
 ACTION: Final = "deltacommit"
 VERSIONS_PER_TASK: Final = 1000

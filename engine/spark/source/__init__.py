@@ -1,0 +1,5 @@
+"""``format("nbcc")``: reading and writing tables by Spark's Python Data Source API."""
+
+from .data_source import NbccSource
+
+__all__ = ["NbccSource"]
