@@ -38,7 +38,7 @@ class Files:
         """Name -> what is seen of it, by kind:
 
         ``slice G/B``   [status, reason]
-        ``base G/B``    [status, reason, rows]
+        ``base G/B``    [status, reason, rows], each row with the requested time of the write that set it
         ``log G/T.V``   [status, reason, rows, barrier B of its slice]
 
         G: file group, B: barrier (0: none), T: requested time, V: log version; rows are [key, value or null for a
@@ -87,14 +87,32 @@ class Files:
                 if log in fold.logs:
                     shown = ["read", ""]
                 elif log in merged:
-                    shown = ["merged", f"in base t{taken[log]}"]
+                    shown = ["merged", self._compacted(state, group, taken[log], log)]
                 else:
-                    shown = ["hidden", f"older than base t{newer}" if newer else self._left_out()]
+                    shown = ["hidden", self._skipped(state, log, newer) if newer else self._left_out()]
                 yield f"log {group}/{log[0]}.{log[1]}", [*shown, self._rows(group, log), each.barrier or 0]
 
     def _plans(self, state: Any, group: int) -> list[_Part]:
         plans = self.model.component(state, "plans")
         return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.of(group)) is not None]
+
+    def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
+        """What became of a log's rows in the base file that took it."""
+        base = {key: requested for key, _, _, requested in self._content(state, group, barrier)}
+        rows = self._rows(group, log)
+        if not rows or any(base.get(key) == log[0] for key, *_ in rows):
+            return f"in base t{barrier}"
+        gone = all(value is None and key not in base for key, value, _ in rows)
+        return f"compacted into t{barrier}, {'not kept' if gone else 'outranked'}"
+
+    def _skipped(self, state: Any, log: Log, newer: int) -> str:
+        """What the rule holds against a log that a base file has not taken and yet is said to replace."""
+        slicing = self.model.protocol.slicing
+        if slicing == "base_instant":
+            return f"named before base t{newer}: skipped"
+        completed = next(each.completed for each in self.model.timeline(state) if each.requested == log[0])
+        time = f"requested t{log[0]}" if slicing == "requested" else f"completed t{completed}"
+        return f"{time} < barrier t{newer}: skipped"
 
     def _left_out(self) -> str:
         query = self.case.reading.query
@@ -106,13 +124,19 @@ class Files:
 
     def _base(self, state: Any, each: FileSlice, newer: int) -> Shown:
         barrier = each.barrier or 0
-        if (each.group, barrier) not in self._bases or each.base is None:
-            shape = base_file(self.model.table(state), each.group, barrier, self.model.protocol)
-            self._bases[each.group, barrier] = list(self._base_rows(shape, each.group)) if shape else []
-        rows = self._bases[each.group, barrier]
+        if each.base is None:
+            self._bases.pop((each.group, barrier), None)
+        rows = self._content(state, each.group, barrier)
         if each.base is None:
             return ["pending", "being compacted", rows]
         return ["hidden", f"replaced by base t{newer}", rows] if newer else ["read", "", rows]
+
+    def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
+        """The rows of a base file; a plan's, once it is completed, never change."""
+        if (group, barrier) not in self._bases:
+            shape = base_file(self.model.table(state), group, barrier, self.model.protocol)
+            self._bases[group, barrier] = list(self._base_rows(shape, group)) if shape else []
+        return self._bases[group, barrier]
 
     def _base_rows(self, shape: Fold, group: int) -> Iterator[list[Any]]:
         keys = {key for log in logs_of(shape) for key in self._file(group, log)}
@@ -121,11 +145,12 @@ class Files:
 
             def record_of(log: Log, key: Any = key) -> Ranked | None:
                 record = self._file(group, log).get(key)
-                return None if record is None else Ranked(record.ordering, 0, record.deleted, record)
+                return None if record is None else Ranked(record.ordering, 0, record.deleted, (record, log[0]))
 
             won = evaluate(shape, record_of, rule)
             if won is not None and (rule.keeps_tombstones or not won.deleted):
-                yield [str(key), None if won.deleted else str(won.content.value), won.ordering]
+                record, requested = won.content
+                yield [str(key), None if won.deleted else str(record.value), won.ordering, requested]
 
     def _fold(self, table: Table, group: int) -> Fold:
         query, protocol = self.case.reading.query, self.model.protocol

@@ -110,7 +110,29 @@ def _told_steps(run: Run, trace: Trace) -> dict[str, Any]:
         before = run.states[min(number, len(run.states) - 1)]
         instant = _instant(run.model, step, before, after)
         rows.append([actors.index(step.actor), says.setdefault(text, len(says)), instant])
-    return {"steps": rows, "says": list(says)}
+    return {"steps": rows, "says": list(says), "listings": _listings(run)}
+
+
+def _listings(run: Run) -> list[list[Any]]:
+    """Each listing of a reader: [reader, first step, last step, what it saw completed, what it missed], in order.
+
+    A listing is not a snapshot: of what completes while it runs it holds any part.
+    """
+    found: list[list[Any]] = []
+    began: dict[str, int] = {}
+    for number, step in enumerate(run.steps, 1):
+        if step.action.startswith("reader_starts_listing"):
+            began[step.actor] = number
+        elif step.action.startswith("reader_ends_listing"):
+            before, after = (_completed_by(run, at) for at in (began[step.actor], number))
+            came: Any = dict(step.args).get("seen", ())
+            seen = before | after & set(came)
+            found.append([step.actor, began[step.actor], number, sorted(seen), sorted(after - seen)])
+    return found
+
+
+def _completed_by(run: Run, step: int) -> set[int]:
+    return {each.requested for each in run.model.timeline(run.states[step]) if each.completed is not None}
 
 
 def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
@@ -236,12 +258,12 @@ def _story_number(
 
 
 def _told(found: Answers, number: int | None) -> Any:
-    """[must, got, story]; rows as [key, value, requested time], value null where a write deleted the key."""
+    """[must, got, story]; rows as [key, value, requested time, ordering], value null where a write deleted the key."""
 
     def rows(answer: Mapping[Any, Any] | None) -> Any:
         if answer is None:
             return None
-        return [[str(key), None if r.deleted else str(r.value), r.requested] for key, r in answer.items()]
+        return [[str(key), None if r.deleted else str(r.value), r.requested, r.ordering] for key, r in answer.items()]
 
     return [rows(found.must), rows(found.got), number]
 

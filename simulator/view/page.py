@@ -28,7 +28,9 @@ def page(told: dict[str, Any]) -> str:
         "verdict": told["verdict"],
         "promise": told["promise"]["name"],
         "about": told["promise"]["about"],
-        "source": told["promise"]["source"],
+        "source": told["promise"]["source"]
+        .replace("RFC-66", "RFC-66 of Apache Hudi", 1)
+        .replace("; design", "; nbcc's design", 1),
         "rule": own["label"] or "default protocol",
         "handle": told["handle"],
         "sentence": plain(told["sentence"]),

@@ -8,7 +8,8 @@ from typing import NamedTuple
 class Rule(NamedTuple):
     """What a weaker choice did to a file, and what the default does.
 
-    {r}, {c}: the file's times, {b}: barrier or base, {other}, {o}: the other row and its requested time, {T}: as of.
+    {r}, {c}: the file's times, {b}: barrier or base, {other}, {o}, {seen}, {at}: the other row and its times,
+    {T}: as of.
     """
 
     did: str
@@ -18,13 +19,13 @@ class Rule(NamedTuple):
 # fmt: off
 RULES: dict[str, Rule] = {
     "slicing=requested": Rule(
-        "Sliced by requested time: t{r} is before barrier t{b}, so it stays in the slice that base t{b} replaced; "
-        "plan t{b} never took it.",
-        "sliced by completion time, t{c} is after barrier t{b}: the log lies in slice t{b}"),
+        "Sliced by requested time, t{r} < barrier t{b}: it counts as replaced by base t{b}, which never took it, for "
+        "it had not completed.",
+        "sliced by completion time, t{c} > barrier t{b}: the log lies in slice t{b}"),
     "slicing=base_instant": Rule(
-        "Sliced by the base instant in its name, looked up before plan t{b} was made: it stays in the slice that "
-        "base t{b} replaced.",
-        "sliced by completion time, t{c} is after barrier t{b}: the log lies in slice t{b}"),
+        "Sliced by the base instant in its name, looked up before plan t{b} was made: it counts as replaced by "
+        "base t{b}, which never took it.",
+        "sliced by completion time, t{c} > barrier t{b}: the log lies in slice t{b}"),
     "tombstones=drop": Rule(
         "Compaction t{b} took the delete and dropped it: base t{b} holds nothing that outranks {other}.",
         "compaction keeps the delete beside base t{b}, where it outranks {other}"),
@@ -35,7 +36,7 @@ RULES: dict[str, Rule] = {
         "The reader takes whatever files are there and does not ask whether their write completed.",
         "a file counts only once a completed instant lists it"),
     "merge_order=requested": Rule(
-        "Merged by requested time: t{r} comes before t{o} of {other}, though it completed later.",
+        "Merged by requested time, t{r} < t{o} of {other}, though it completed later.",
         "merged by completion time, t{c} comes last and wins"),
     "fold=logs_first": Rule(
         "Logs are merged among themselves before the base is asked, which gives another winner.",
@@ -47,8 +48,8 @@ RULES: dict[str, Rule] = {
         "The window is cut by requested time t{r}, not by completion time t{c}.",
         "the window takes what completed in it"),
     "listing=once": Rule(
-        "One listing showed a later publication and missed t{r}, which was published while it ran.",
-        "a second listing, cut at the greatest completion seen, has everything up to it"),
+        "The reader's one listing saw {seen} but missed this one, completed t{c}: both came while it ran.",
+        "the reader lists again and keeps all that completed up to the latest seen{at}"),
     "completion_time=outside_lock": Rule(
         "Its completion time t{c} was taken before the lock, and later times were published first.",
         "completion time and publication are under one lock, so nothing appears behind a reader's back"),

@@ -37,7 +37,8 @@ class Setting(NamedTuple):
 class Story(NamedTuple):
     """The thread starts at `instant` and its `file`, which lies in `slice`, and ends in the cell of `key`.
 
-    Between them it runs into `stop`: that slice, or the base file that took the log.
+    Between them it runs into `stop`: that slice, or the base file that took the log; `wall` is the barrier that it
+    is held to be older than (0: none). `giver`: the file whose row is read instead ("": none is).
     `captions`: one sentence for each of the four stops; `right`: what happens under the default protocol.
     """
 
@@ -46,6 +47,8 @@ class Story(NamedTuple):
     file: str
     slice: str
     stop: str
+    wall: int
+    giver: str
     captions: list[Parts]
     right: Parts
 
@@ -60,7 +63,6 @@ def sentence(setting: Setting, broke: int, because: str, answers_at: Sequence[An
         return [f"{because[0].upper()}{because[1:]}." if because else "No promise was seen broken."]
     must, got = (found.must or {}).get(case.key), (found.got or {}).get(case.key)
     lost = _culprit(setting, must, got)
-    returns = [*_row(case.key, got), *([" again"] if must and must.deleted else [])]
     step = published_at(setting, lost.requested)
     name = [_actor(setting, lost), lost.requested]
     if case.reading.stable:
@@ -82,7 +84,30 @@ def sentence(setting: Setting, broke: int, because: str, answers_at: Sequence[An
             *_row(case.key, must),
             ".",
         ]
-    return [*who, f" was acknowledged at step {step}; {_since(setting, answers_at, broke)} returns ", *returns, "."]
+    return [
+        *who,
+        f" was acknowledged at step {step}; {_since(setting, answers_at, broke)}",
+        *_instead(setting, lost, got),
+        ".",
+    ]
+
+
+def _instead(setting: Setting, lost: Record, got: Record | None) -> Parts:
+    """What is read instead of a completed row, and in which of its two orders that row is the later one."""
+    key = setting.case.key
+    if got is None or got.deleted:
+        return [" returns ", *_row(key, got)]
+    last = len(setting.states) - 1
+    ours, theirs = (_completed(setting, last, record.requested) or 0 for record in (lost, got))
+    if setting.case.reading.reader and theirs > ours:
+        return [" missed it but saw ", [_actor(setting, got), got.requested], "'s later ", *_put(key, got)]
+    older = f", older by ordering ({got.ordering} < {lost.ordering})" if _by_ordering(setting, lost, got) else ""
+    return [" returns ", *_put(key, got), older or (" again" if lost.deleted and theirs < ours else "")]
+
+
+def _by_ordering(setting: Setting, lost: Record, got: Record) -> bool:
+    """Whether ordering values decide between two rows, not which write completed last."""
+    return setting.model.rule.event_time and lost.ordering > got.ordering
 
 
 def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None:
@@ -92,8 +117,10 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
     name = _file(setting, step, key, lost)
     if name is None:
         return None
-    status, _, _, barrier = setting.files.at(setting.states[step])[name]
+    there = setting.files.at(setting.states[step])
+    status, _, _, barrier = there[name]
     group = int(name.removeprefix("log ").partition("/")[0])
+    giver = _giver(there, str(key), got)
     base = _base_above(setting, step, group, barrier)
     stop = f"base {group}/{base}" if status == "merged" and base else f"slice {group}/{barrier}"
     rule, right = _rule(setting, status, lost, got if got is not lost else must, base)
@@ -103,11 +130,20 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
         name,
         f"slice {group}/{barrier}",
         stop,
+        base if status == "hidden" and base else 0,
+        giver,
         [
-            _written(setting, step, key, lost),
-            ["Its log file ", [_log_name(name), lost.requested], f" lies in group {group}, {_slice_name(barrier)}."],
+            [*_written(setting, step, key, lost), *(_beats(setting, key, lost, got) if got is not lost else [])],
+            ["Its log file ", [_log_name(name), lost.requested], f" lies {_where(setting, there, group, barrier)}."],
             [rule],
-            [f"{_the(setting.case)} returns ", *_row(key, got), " instead of ", *_row(key, must), "."],
+            [
+                f"{_the(setting.case)} returns ",
+                *_row(key, got),
+                *_from(giver),
+                "; it must return ",
+                *_row(key, must),
+                ".",
+            ],
         ],
         _outcome(setting.case, right, _row(key, must)) if right else [],
     )
@@ -124,11 +160,41 @@ def _outcome(case: Case, right: str, row: Parts) -> Parts:
 
 def _written(setting: Setting, step: int, key: Any, lost: Record) -> Parts:
     completed = _completed(setting, step, lost.requested)
-    ordering = f"ordering value {lost.ordering}, " if ranked(setting.case.data) else ""
-    done = f", completed t{completed}: acknowledged at step {published_at(setting, lost.requested)}"
+    ordering = f", ordering {lost.ordering}" if ranked(setting.case.data) else ""
+    done = f"completed t{completed} (step {published_at(setting, lost.requested)})"
     deed = " deletes " if lost.deleted else " writes "
-    times = f" ({ordering}requested t{lost.requested}{done if completed else ', not completed'})."
+    times = f"{ordering}: requested t{lost.requested}, {done if completed else 'not completed'}."
     return [[_actor(setting, lost), lost.requested], deed, *_put(key, lost), times]
+
+
+def _beats(setting: Setting, key: Any, lost: Record, got: Record | None) -> Parts:
+    """Why the row must be read and not the other one."""
+    if got is None:
+        return []
+    other: Parts = ["the delete" if got.deleted else [f"{key}={got.value}", got.requested]]
+    if _by_ordering(setting, lost, got):
+        return [" It wins over ", *other, f" by ordering, {lost.ordering} > {got.ordering}."]
+    last = len(setting.states) - 1
+    return [" It wins over ", *other, f", completed earlier (t{_completed(setting, last, got.requested)})."]
+
+
+def _from(giver: str) -> Parts:
+    if not giver:
+        return []
+    requested = giver.rpartition("/")[2].partition(".")[0]
+    return [f" from base t{requested}"] if giver.startswith("base") else [" from ", [_log_name(giver), int(requested)]]
+
+
+def _giver(there: Mapping[str, list[Any]], key: str, got: Record | None) -> str:
+    """The file that a read row comes from, a base file before a log."""
+    if got is None or got.deleted:
+        return ""
+    for name, (_, _, rows, *_) in sorted((n, value) for n, value in there.items() if not n.startswith("slice")):
+        wrote = int(name.rpartition("/")[2].partition(".")[0])
+        for row in rows if there[name][0] == "read" else []:
+            if row[0] == key and (row[3] if name.startswith("base") else wrote) == got.requested:
+                return name
+    return ""
 
 
 def ranked(data: Data) -> bool:
@@ -159,13 +225,17 @@ def _rule(setting: Setting, status: str, lost: Record, other: Record | None, bas
     rule = RULES.get(f"{field}={differences.get(field)}")
     if rule is None:
         return "The reader does not take it.", ""
+    later = _completed(setting, len(setting.states) - 1, other.requested) if other is not None else None
+    row = f"{setting.case.key}={other.value}" if other is not None and not other.deleted else "a delete"
     words: Mapping[str, Any] = {
         "r": lost.requested,
         "c": _completed(setting, len(setting.states) - 1, lost.requested),
         "b": base,
         "o": other.requested if other is not None else None,
+        "at": f", t{later}" if later else "",
         "T": setting.case.reading.query.until,
-        "other": f"{setting.case.key}={other.value}" if other is not None and not other.deleted else "row",
+        "other": row if other is not None and not other.deleted else "row",
+        "seen": f"{row}, completed t{later}," if later else "later completions",
     }
     return rule.did.format(**words), rule.right.format(**words)
 
@@ -177,8 +247,7 @@ def _since(setting: Setting, answers_at: Sequence[Answers], broke: int) -> str:
     shown = visible((answers_at[0].got or {}).get(case.key))
     later = [each for each in answers_at if each.got is not None]
     lasts = all(case.key in each.wrong() and visible((each.got or {}).get(case.key)) == shown for each in later)
-    what = "read" if case.reading.query.kind == "snapshot" else _read(case)
-    return f"every {what} since step {broke}" if lasts else f"the {what} after step {broke}"
+    return f"every {_read(case)} from step {broke} on" if lasts else f"the {_read(case)} after step {broke}"
 
 
 def _read(case: Case) -> str:
@@ -216,7 +285,7 @@ def _put(key: Any, record: Record) -> Parts:
 
 def _row(key: Any, record: Record | None) -> Parts:
     if record is None or record.deleted:
-        return [f"no {key}"]
+        return [f"nothing for {key}"]
     return _put(key, record)
 
 
@@ -242,8 +311,12 @@ def _log_name(name: str) -> str:
     return f"t{requested}.log.{version}"
 
 
-def _slice_name(barrier: int) -> str:
-    return f"in slice t{barrier}" if barrier else "in the slice before any barrier"
+def _where(setting: Setting, there: Mapping[str, Any], group: int, barrier: int) -> str:
+    of_group = f" of group {group}" if setting.model.world.groups > 1 else ""
+    if barrier:
+        return f"in slice t{barrier}{of_group}"
+    barriers = [int(name.rpartition("/")[2]) for name in there if name.startswith(f"base {group}/")]
+    return f"before barrier t{min(barriers)}{of_group}" if barriers else f"in the only slice{of_group}: no barrier yet"
 
 
 def _completed(setting: Setting, step: int, requested: int | None) -> int | None:

@@ -13,29 +13,33 @@ RED: Final = ("#d0112b", "#ff6673")
 
 
 class Hue(NamedTuple):
-    """A colour and the text colour upon it, on light and on dark."""
+    """A colour and the text colour upon it, on light and on dark; `ink`: its darker shade for text on white.
+
+    Text has a contrast of at least 4.5, as WCAG 2 asks of small text (AA).
+    """
 
     light: str
     light_text: str
     dark: str
     dark_text: str
+    ink: str
 
 
 WRITERS: Final[tuple[Hue, ...]] = (
-    Hue("#0072b2", "#ffffff", "#58a9de", "#08121a"),  # blue
-    Hue("#e69f00", "#241900", "#f0b73e", "#1c1300"),  # orange
-    Hue("#00845f", "#ffffff", "#34c79b", "#04140f"),  # bluish green
-    Hue("#b3598f", "#ffffff", "#dd93bf", "#1d0a15"),  # reddish purple
-    Hue("#2f8fc4", "#ffffff", "#93d0f3", "#07131a"),  # sky blue
+    Hue("#0072b2", "#ffffff", "#58a9de", "#08121a", "#0072b2"),  # blue
+    Hue("#e69f00", "#241900", "#f0b73e", "#1c1300", "#8f5f00"),  # orange
+    Hue("#00845f", "#ffffff", "#34c79b", "#04140f", "#007a58"),  # bluish green
+    Hue("#a8508a", "#ffffff", "#dd93bf", "#1d0a15", "#a04a7e"),  # reddish purple
+    Hue("#56b4e9", "#07131a", "#93d0f3", "#07131a", "#1f74a3"),  # sky blue
 )
-SERVICE: Final = Hue("#59626c", "#ffffff", "#a3adb8", "#0f1215")
-READER: Final = Hue("#22262b", "#ffffff", "#dfe4e9", "#0f1215")
+SERVICE: Final = Hue("#59626c", "#ffffff", "#a3adb8", "#0f1215", "#59626c")
+READER: Final = Hue("#22262b", "#ffffff", "#dfe4e9", "#0f1215", "#22262b")
 
 SURFACES: Final[dict[str, tuple[str, str]]] = {
     "paper": ("#ffffff", "#14171b"),
     "panel": ("#f7f8f9", "#1b1f24"),
     "ink": ("#1b1f24", "#e8ebee"),
-    "muted": ("#616a74", "#98a2ad"),
+    "muted": ("#545d67", "#a0aab5"),
     "line": ("#dfe3e7", "#333a42"),
     "faint": ("#c3c9cf", "#47505a"),
     "hatch": ("#e4e7eb", "#2c333a"),
@@ -63,11 +67,12 @@ def hues(kinds: list[str]) -> list[Hue]:
 
 
 def css_variables(kinds: list[str]) -> str:
-    """``--paper``, ``--ink``, ``--red``, ... and ``--hue-N``, ``--on-N`` for each actor, for both themes."""
+    """``--paper``, ``--ink``, ``--red``, ..., for each actor ``--hue-N``, ``--on-N``, ``--ink-N``; for both themes."""
     values = {**SURFACES, "red": RED}
     for place, hue in enumerate(hues(kinds)):
         values[f"hue-{place}"] = (hue.light, hue.dark)
         values[f"on-{place}"] = (hue.light_text, hue.dark_text)
+        values[f"ink-{place}"] = (hue.ink, hue.dark)
     light, dark = ("".join(f"--{name}:{pair[theme]};" for name, pair in values.items()) for theme in (0, 1))
     return (
         f":root{{color-scheme:light;{light}}}\n"

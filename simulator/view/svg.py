@@ -65,7 +65,7 @@ def cells(rows: list[list[Any]], ranked: bool = False) -> str:
     """``k1=B``, ``delete k1``; where ordering values decide something, ``k1=B ord 2``."""
     return " ".join(
         (f"delete {short(key)}" if value is None else f"{short(key)}={short(value)}") + (f" ord {order}" * ranked)
-        for key, value, order in rows[:2]
+        for key, value, order, *_ in rows[:2]
     )
 
 
@@ -88,6 +88,7 @@ class _Figure:
         self.at: dict[str, tuple[float, float]] = {}
         self.lost: set[int] = set()
         self.answer = value_at(self.view["answers"], self.step) or [None, None, None]
+        self.story = None if self.answer[2] is None else self.view["stories"][self.answer[2]]
 
     def draw(self) -> str:
         body = [*self.lanes(), *self.readers(), *self.instants(), *self.files(), *self.answers(), *self.thread()]
@@ -121,7 +122,7 @@ class _Figure:
             yield words(self.x(step), TOP - 20, str(step), 10, MUTED, text_anchor="middle", font_weight=bold)
         for actor, y in self.lane.items():
             yield element("line", x1=40, x2=self.layout.lanes, y1=y, y2=y, stroke=LINE)
-            yield words(2, y + 4, actor, 13, self.hue[actor].light, font_weight="650")
+            yield words(2, y + 4, actor, 13, self.hue[actor].ink, font_weight="650")
 
     def readers(self) -> Iterator[str]:
         """A reader has no instant: its steps, joined, each with its sentence."""
@@ -200,34 +201,48 @@ class _Figure:
         for group, slices in groups.items():
             x, y = self.layout.files + int(group) * (column + 12), float(TOP - 12)
             yield words(x, y - 8, self.told["groups"][int(group)], 11, MUTED)
+            oldest = min((barrier for barrier in slices if barrier), default=0)
             for barrier in sorted(slices, reverse=True)[:6]:
-                yield from self.slice(x, y, column, (group, barrier), dict(slices[barrier]))
-                y += SLICE + (26 if barrier else 8)
+                title = f"slice t{barrier}" if barrier else f"before barrier t{oldest}" if oldest else "no barrier yet"
+                yield from self.slice(x, y, column, (group, barrier, title), dict(slices[barrier]))
+                y = self.at[f"slice {group}/{barrier} end"][1] + (26 if barrier else 8)
             self.at["bottom"] = (0, max(self.at["bottom"][1], y))
 
     def slice(
-        self, x: float, y: float, width: float, place: tuple[str, int], parts: Mapping[str, list[Any]]
+        self, x: float, y: float, width: float, place: tuple[str, int, str], parts: Mapping[str, list[Any]]
     ) -> Iterator[str]:
-        group, barrier = place
+        group, barrier, title = place
         name = f"slice {group}/{barrier}"
         status, reason = parts.get(name, ["read", ""])
         fill = "url(#hatch)" if status == "hidden" else PANEL
-        yield element("rect", x=x, y=y, width=width, height=SLICE, rx=6, fill=fill)
-        title = f"slice t{barrier}" if barrier else "slice before any barrier"
+        files = list(self.laid(x, y, width, {file: value for file, value in parts.items() if file != name}))
+        bottom = max([y + SLICE, *(self.at[f"{file} end"][1] + 6 for file in parts if file != name)])
+        yield element("rect", x=x, y=y, width=width, height=bottom - y, rx=6, fill=fill)
         said = f"{reason} · {title}" if reason else title
         back = 6.1 * len(said) + 16
         yield element("rect", x=x + width - back, y=y + 5, width=back - 6, height=18, rx=3, fill=PANEL)
         yield words(x + width - 12, y + 18, said, 11, INK, text_anchor="end")
-        self.at[name] = (x + width, y + SLICE - 10)
-        right = x + 10
-        for file in sorted((n for n in parts if n != name), key=lambda n: (not n.startswith("base"), n)):
-            yield from self.file(file, parts[file], right, y + 28)
-            right = self.at[f"{file} end"][0] + 10
+        yield from files
+        self.at[name] = self.at[f"{name} end"] = (x + width, bottom)
         if barrier:
-            line = y + SLICE + 13
+            line = bottom + 13
+            self.at[f"wall {group}/{barrier}"] = (x, line)
             yield element("line", x1=x, x2=x + width - 64, y1=line, y2=line, stroke=MUTED, stroke_width=1.5,
                           stroke_dasharray="6 3 1.5 3")  # fmt: skip
             yield words(x + width, line + 4, f"barrier t{barrier}", 11, INK, text_anchor="end")
+
+    def laid(self, x: float, y: float, width: float, parts: Mapping[str, list[Any]]) -> Iterator[str]:
+        """The files of a slice: the base, the thread's file, the others; a row more where they do not fit."""
+        right, top, low = x + 10, y + 28, 0.0
+        lead = self.story["file"] if self.story else ""
+        for file in sorted(parts, key=lambda n: (not n.startswith("base"), n != lead, n)):
+            drawn = list(self.file(file, parts[file], right, top))
+            if self.at[f"{file} end"][0] > x + width and right > x + 10:
+                right, top = x + 10, low + 8
+                drawn = list(self.file(file, parts[file], right, top))
+            yield from drawn
+            right, bottom = self.at[f"{file} end"]
+            right, low = right + 10, max(low, bottom)
 
     def file(self, name: str, value: list[Any], x: float, y: float) -> Iterator[str]:
         status, reason, rows = value[:3]
@@ -237,17 +252,21 @@ class _Figure:
         solid = not base and status in ("read", "hidden")
         text = cells(rows, self.told["ranked"]) or self.without_rows(base)
         text = f"base t{time}" if base and status == "pending" else text
-        note = reason or (f"base t{time}" if base else f"t{time}.log.{version}")
-        width = max(8.0 * len(text), 6.0 * len(note)) + 22 + (80 if base else 0)
+        notes = [f"base t{time}" if base else f"t{time}.log.{version}", *([reason] if reason else [])]
+        width = max(8.0 * len(text), *(5.7 * len(note) for note in notes)) + 22 + (80 if base else 0)
+        height = 30 + 13.5 * len(notes)
         stroke = INK if base else hue.light
         dashes = {"stroke_dasharray": "4 3"} if status == "pending" else {}
-        yield element("rect", x=x, y=y, width=width, height=44, rx=6, fill=hue.light if solid else PAPER,
+        yield element("rect", x=x, y=y, width=width, height=height, rx=6, fill=hue.light if solid else PAPER,
                       stroke=stroke, stroke_width=2 if base else 1.5, **dashes)  # fmt: skip
         ink = hue.light_text if solid else INK
-        yield words(x + 10, y + 19, text, 13, ink, font_family=MONO, font_weight="650")
-        yield words(x + 10, y + 35, note, 10.5, ink)
-        self.at[name] = (x, y + 22)
-        self.at[f"{name} end"] = (x + width, y + 44)
+        writer = self.actor_of(rows[0][3]) if base and rows else ""
+        shade = self.hue[writer].ink if writer else ink
+        yield words(x + 10, y + 19, text, 13, shade, font_family=MONO, font_weight="650")
+        for number, note in enumerate(notes):
+            yield words(x + 10, y + 34 + 13.5 * number, note, 10.5, ink)
+        self.at[name] = (x, y + height / 2)
+        self.at[f"{name} end"] = (x + width, y + height)
 
     def without_rows(self, base: bool) -> str:
         return f"no {short(self.told['key'])}" if base and self.told["key"] else "other keys"
@@ -262,7 +281,7 @@ class _Figure:
             x = self.layout.files + place * (wide + 20)
             yield words(x, 16, f"{title} · {self.told['reading']}", 12, INK, font_weight="600")
             for key in keys:
-                _, value, time = answer.get(key, [key, None, None])
+                _, value, time, _ = answer.get(key, [key, None, None, None])
                 lost = key == self.told["key"]
                 edge = RED[0] if lost and place else INK if lost else LINE
                 yield element("rect", x=x, y=26, width=wide, height=32, rx=5, fill="none", stroke=edge,
@@ -271,24 +290,28 @@ class _Figure:
                 for place_x, text in ((x + 12, short(key, 9)), (x + wide * 0.38, short(shown, 11))):
                     yield words(place_x, 47, text, 14, INK, font_family=MONO, font_weight="650")
                 if actor := self.actor_of(time):
-                    hue = self.hue[actor].light
+                    hue = self.hue[actor].ink
                     yield words(x + wide - 12, 47, actor, 13, hue, text_anchor="end", font_weight="650")
                 self.at[f"cell {place}"] = (x + wide, 42)
 
     def thread(self) -> Iterator[str]:
-        if self.answer[2] is None:
+        if (story := self.story) is None:
             return
-        story = self.view["stories"][self.answer[2]]
-        names = (f"write {story['instant']}", story["file"], story["stop"], "cell 1")
-        if any(name not in self.at for name in names):
+        on_base = story["stop"].startswith("base")
+        giver = story["giver"] or (story["stop"] if on_base else story["file"])
+        names = (f"write {story['instant']}", story["file"], giver, "cell 1")
+        if any(name not in self.at for name in (*names, story["stop"])):
             return
-        (wx, wy), (fx, fy), (sx, sy), (cx, cy) = (self.at[name] for name in names)
-        edge, (ex, ey) = self.layout.width + 10, self.at[f"{story['file']} end"]
-        if story["stop"].startswith("base"):
-            sx, sy = sx + 60, sy + 22
-            over = f"M{fx + 30} {fy - 22}C{fx + 30} {fy - 44} {sx} {sy + 24} {sx} {sy}M{sx} {sy + 6}H{edge}V{cy}H{cx}"
-        else:
-            over = f"M{(fx + ex) / 2} {ey}V{sy}H{edge}V{cy}H{cx}"
+        (wx, wy), (fx, fy), (gx, gy), (cx, cy) = (self.at[name] for name in names)
+        low, edge = self.at[f"{story['file']} end"][1], self.layout.width + 10
+        group = story["slice"].removeprefix("slice ").partition("/")[0]
+        wall = self.at.get(f"wall {group}/{story['wall']}", (0, low))[1]
+        sy = self.at[f"{story['stop']} end"][1] if on_base else wall
+        beside = fx + (24 if len(self.told["groups"]) > 1 else 60)
+        sx = beside if sy < fy else self.at[f"{story['file']} end"][0] - 12
+        over = f"M{sx} {2 * fy - low}V{sy}" if sy < fy else ""
+        top = 2 * gy - self.at[f"{giver} end"][1]
+        over += f"M{gx + 36} {top}V{top - 3}H{edge}V{cy}H{cx}"
         bend = min(70.0, abs(fx - wx) / 2)
         path = f"M{wx} {wy}C{wx + bend} {wy} {fx - bend} {fy} {fx} {fy}{over}"
         yield element("path", d=path, fill="none", stroke=PAPER, stroke_width=6, opacity=0.8)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from nbcc.model import Record
 from nbcc.simulator.trace import Trace
 from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.page import embedded, plain
 from nbcc.simulator.view.rows import letter
-from nbcc.simulator.view.style import css_variables, hues
+from nbcc.simulator.view.style import SURFACES, css_variables, hues
 from nbcc.simulator.view.svg import figure, value_at
 
 from . import traces
@@ -33,29 +35,32 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
     [
         (
             traces.lost_row(),
-            "w1's update k1=B was acknowledged at step 13; every read since step 18 returns k1=A.",
-            "Sliced by requested time: t1 is before barrier t4, so it stays in the slice that base t4 replaced; plan "
-            "t4 never took it.",
-            "Sliced by completion time, t5 is after barrier t4: the log lies in slice t4, and the reader returns k1=B.",
+            "w1's update k1=B was acknowledged at step 13; every snapshot from step 18 on returns k1=A.",
+            "Sliced by requested time, t1 < barrier t4: it counts as replaced by base t4, which never took it, for it "
+            "had not completed.",
+            "Sliced by completion time, t5 > barrier t4: the log lies in slice t4, and the reader returns k1=B.",
         ),
         (
             trace_of("w1*3 w2*6 c1 w1*3 c1*5", {"slicing": "base_instant"}, "SNAP"),
-            "w1's update k1=B was acknowledged at step 13; every read since step 18 returns k1=A.",
-            "Sliced by the base instant in its name, looked up before plan t4 was made: it stays in the slice that "
-            "base t4 replaced.",
-            "Sliced by completion time, t5 is after barrier t4: the log lies in slice t4, and the reader returns k1=B.",
+            "w1's update k1=B was acknowledged at step 13; every snapshot from step 18 on returns k1=A.",
+            "Sliced by the base instant in its name, looked up before plan t4 was made: it counts as replaced by base "
+            "t4, which never took it.",
+            "Sliced by completion time, t5 > barrier t4: the log lies in slice t4, and the reader returns k1=B.",
         ),
         (
             traces.resurrected_row(),
-            "w2's delete of k1 was acknowledged at step 9; every read since step 18 returns k1=B again.",
+            "w2's delete of k1 was acknowledged at step 9; every snapshot from step 18 on returns k1=B, older by "
+            "ordering (1 < 2).",
             "Compaction t4 took the delete and dropped it: base t4 holds nothing that outranks k1=B.",
-            "Compaction keeps the delete beside base t4, where it outranks k1=B, and the reader returns no k1.",
+            "Compaction keeps the delete beside base t4, where it outranks k1=B, and the reader returns nothing for "
+            "k1.",
         ),
         (
             traces.torn_snapshot(),
-            "w1's update k1=A was acknowledged at step 10; r1's snapshot at step 15 returns k1=B.",
-            "One listing showed a later publication and missed t2, which was published while it ran.",
-            "A second listing, cut at the greatest completion seen, has everything up to it, and the reader returns "
+            "w1's update k1=A was acknowledged at step 10; r1's snapshot at step 15 missed it but saw w2's later k1=B.",
+            "The reader's one listing saw k1=B, completed t4, but missed this one, completed t3: both came while it "
+            "ran.",
+            "The reader lists again and keeps all that completed up to the latest seen, t4, and the reader returns "
             "k1=A.",
         ),
         (
@@ -67,28 +72,28 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
         ),
         (
             trace_of("w1*3 w2*6 w1*3", {"merge_order": "requested"}, "SNAP", **WRITERS),
-            "w1's update k1=B was acknowledged at step 12; every read since step 12 returns k1=A.",
-            "Merged by requested time: t1 comes before t2 of k1=A, though it completed later.",
+            "w1's update k1=B was acknowledged at step 12; every snapshot from step 12 on returns k1=A.",
+            "Merged by requested time, t1 < t2 of k1=A, though it completed later.",
             "Merged by completion time, t4 comes last and wins, and the reader returns k1=B.",
         ),
         (
             trace_of("w1*3 w2*6 w1*3", {"as_of_axis": "requested"}, "SNAP", **WRITERS),
-            "w1's update k1=B completed at t4; every read as of t3 since step 12 returns it instead of k1=A.",
+            "w1's update k1=B completed at t4; every read as of t3 from step 12 on returns it instead of k1=A.",
             "As of t3 is judged by requested time t1, not by completion time t4.",
             "An as-of read counts what completed at or before its time, and the reader returns k1=A.",
         ),
         (
             trace_of("w1*3 w2*6 w1*3", {"incremental_axis": "requested"}, "INCR", **WRITERS),
-            "w1's update k1=B completed at t4; every incremental read (t0, t3] since step 12 returns it instead of "
-            "k1=A.",
+            "w1's update k1=B completed at t4; every incremental read (t0, t3] from step 12 on returns it "
+            "instead of k1=A.",
             "The window is cut by requested time t1, not by completion time t4.",
             "The window takes what completed in it, and the reader returns k1=A.",
         ),
         (
             trace_of("w1*3", {"visibility": "any"}, "ATOM", **WRITERS),
-            "w1's insert k1=A is not completed; every read since step 3 returns it all the same.",
+            "w1's insert k1=A is not completed; every snapshot from step 3 on returns it all the same.",
             "The reader takes whatever files are there and does not ask whether their write completed.",
-            "A file counts only once a completed instant lists it, and the reader returns no k1.",
+            "A file counts only once a completed instant lists it, and the reader returns nothing for k1.",
         ),
     ],
 )
@@ -103,6 +108,68 @@ def test_a_weak_choice_in_words(trace: Trace, sentence: str, rule: str, right: s
     assert story["stop"] in told["views"][0]["files"]
 
 
+@pytest.mark.parametrize(
+    ("trace", "wins", "giver", "wall"),
+    [
+        (traces.lost_row(), "It wins over k1=A, completed earlier (t3).", "base 0/4", 4),
+        (traces.resurrected_row(), "It wins over k1=B by ordering, 2 > 1.", "log 0/1.1", 0),
+        (traces.torn_snapshot(), "It wins over k1=B by ordering, 2 > 1.", "log 0/1.1", 0),
+    ],
+)
+def test_why_a_row_must_be_read_and_where_the_other_came_from(trace: Trace, wins: str, giver: str, wall: int) -> None:
+    told = document(trace)
+    story = story_of(told)
+    assert plain(story["captions"][0]).endswith(wins)
+    assert (story["giver"], story["wall"]) == (giver, wall)
+    assert giver in told["views"][0]["files"]
+
+
+def test_again_is_said_of_a_row_that_could_be_read_before_the_delete() -> None:
+    put = {"w1": Record(1, None, True), "w2": Record(1, "A")}
+    batches = {(actor, 1): {(0, 1): {"k1": record}} for actor, record in put.items()}
+    told = document(replace(traces.lost_row(), batches=batches))
+    assert plain(told["sentence"]) == (
+        "w1's delete of k1 was acknowledged at step 13; every snapshot from step 18 on returns k1=A again."
+    )
+
+
+def test_what_became_of_a_compacted_row_and_of_a_skipped_one() -> None:
+    reasons = {}
+    for trace in (traces.lost_row(), traces.resurrected_row()):
+        files = document(trace)["views"][0]["files"]
+        reasons.update({(trace.handle, name): value_at(files[name], 18)[1] for name in ("log 0/1.1", "log 0/2.1")})
+    assert list(reasons.values()) == [
+        "requested t1 < barrier t4: skipped",
+        "in base t4",
+        "",
+        "compacted into t4, not kept",
+    ]
+
+
+def test_a_listing_is_an_interval_that_sees_and_misses() -> None:
+    assert document(traces.torn_snapshot())["listings"] == [["r1", 9, 14, [1], [2]]]
+
+
+def test_small_text_has_contrast_enough() -> None:
+    def light(colour: str) -> float:
+        parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+    def contrast(one: str, other: str) -> float:
+        low, high = sorted((light(one), light(other)))
+        return (high + 0.05) / (low + 0.05)
+
+    for theme in (0, 1):
+        for back in ("paper", "panel", "mark"):
+            assert contrast(SURFACES["muted"][theme], SURFACES[back][theme]) >= 4.5
+    for hue in set(hues(["writer"] * 5 + ["compactor", "reader"])):
+        pairs = [(hue.light_text, hue.light), (hue.dark_text, hue.dark)]
+        pairs += [(hue.ink, SURFACES[back][0]) for back in ("paper", "panel", "mark")]
+        pairs += [(hue.dark, SURFACES[back][1]) for back in ("paper", "panel", "mark")]
+        assert min(contrast(one, other) for one, other in pairs) >= 4.5
+
+
 def test_the_same_steps_under_the_default_keep_every_promise_or_cannot_happen() -> None:
     for trace in (traces.lost_row(), traces.resurrected_row(), traces.torn_snapshot(), traces.unstable_as_of()):
         own, right = document(trace)["views"]
@@ -115,8 +182,8 @@ def test_the_same_steps_under_the_default_keep_every_promise_or_cannot_happen() 
 def test_rows_that_come_with_the_trace_are_shown_as_they_are() -> None:
     told = document(traces.hostile_names())
     must, got, _ = value_at(told["views"][0]["answers"], told["breaking"])
-    assert must == [["<script>alert(1)</script>", "</script><img src=x onerror=document.title='owned'>", 1]]
-    assert got == [["<script>alert(1)</script>", "&amp;", 2]]
+    assert must == [["<script>alert(1)</script>", "</script><img src=x onerror=document.title='owned'>", 1, 1]]
+    assert got == [["<script>alert(1)</script>", "&amp;", 2, 1]]
 
 
 def test_a_trace_that_breaks_nothing_has_no_thread() -> None:

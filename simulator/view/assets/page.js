@@ -7,7 +7,8 @@ const last = doc.steps.length;
 const own = doc.views[0];
 const right = doc.views.find((view) => view.right);
 const LINE = 22; // height of a step
-const FOLD = 8; // a run of one actor at least this long folds
+const FOLD = 8; // a run of one actor at least this long folds in the lanes
+const LINES = 11; // steps in sight: a longer trace folds runs of one actor, the longest first, but for their last step
 const FIT = { slices: 2, chips: 6 }; // beyond these, slices and logs are counted, but for those of the thread
 const byId = (id) => document.getElementById(id);
 const lane = Object.fromEntries(doc.actors.map((name, place) => [name, place]));
@@ -28,6 +29,7 @@ const paint = (node, actor) => {
   if (!(actor in lane)) return node;
   node.style.setProperty("--hue", `var(--hue-${lane[actor]})`);
   node.style.setProperty("--on", `var(--on-${lane[actor]})`);
+  node.style.setProperty("--ink-hue", `var(--ink-${lane[actor]})`);
   return node;
 };
 
@@ -91,21 +93,23 @@ function drawTables([must, got], story, step) {
   const every = [...new Set(answers.flatMap(([, rows]) => (rows || []).map((row) => row[0])))].sort();
   const wrong = (key) => must && answers.some(([, rows]) => rows && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)));
   const keys = [...every.filter(wrong), ...every.filter((key) => !wrong(key))].slice(0, 6);
-  byId("tables").classList.toggle("many", doc.systems.length > 0);
+  document.body.classList.toggle("many", doc.systems.length > 0);
+  byId("tables").className = `tables${doc.systems.length ? " many" : doc.ranked ? " ranked" : ""}`;
   byId("tables").replaceChildren(...answers.map(([name, rows], place) => {
     const body = keys.map((key) => tableRow(key, rowsBy(rows).get(key), rows && place && must && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)) || !place && wrong(key), doc.systems.length));
-    if (!rows) body.splice(0, body.length, el("tr", {}, el("td", { class: "none", colspan: 3 }, place > 1 ? "not observed" : "no answer yet")));
-    else if (!keys.length) body.push(el("tr", {}, el("td", { class: "none", colspan: 3 }, "no rows")));
-    const heads = ["key", "value", ...(doc.systems.length ? [] : ["written by"])].map((text) => el("th", {}, text));
-    return el("table", { "data-table": name }, el("caption", {}, name, el("small", {}, place > 1 ? "" : doc.reading)), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+    if (!rows) body.splice(0, body.length, el("tr", {}, el("td", { class: "none", colspan: 4 }, place > 1 ? "not observed" : "no answer yet")));
+    else if (!keys.length) body.push(el("tr", {}, el("td", { class: "none", colspan: 4 }, "no rows")));
+    const heads = ["key", "value", ...(doc.systems.length ? [] : doc.ranked ? ["ordering", "written by"] : ["written by"])].map((text) => el("th", {}, text));
+    return el("table", { "data-table": name }, el("caption", {}, name, el("small", {}, place > 1 ? "" : place ? doc.reading : `${doc.reading}, as promised`)), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
   }));
 }
 function tableRow(key, row, wrong, plain) {
   const cell = (text, name) => el("td", { class: name }, text);
   const value = row && row[1] !== null ? cell(row[1], "mono") : cell("no row", "none");
   const actor = row && row[2] ? actorOf(row[2]) : null;
-  const by = actor ? el("td", {}, paint(el("span", { class: "named" }, actor), actor), row[1] === null ? " deleted it" : "") : cell("", "");
-  return el("tr", { class: wrong ? "wrong" : null, "data-key": key, "data-i": row ? row[2] : null }, cell(key, "mono"), value, ...(plain ? [] : [by]));
+  const by = actor ? el("td", {}, paint(el("span", { class: "named" }, actor), actor), row[1] === null ? "'s delete" : "") : cell("", "");
+  const order = doc.ranked ? [cell(row && row[3] !== null ? String(row[3]) : "", "mono")] : [];
+  return el("tr", { class: wrong ? "wrong" : null, "data-key": key, "data-i": row ? row[2] : null }, cell(key, "mono"), value, ...(plain ? [] : [...order, by]));
 }
 function drawSwitch() {
   byId("switch").hidden = doc.views.length < 2;
@@ -162,14 +166,26 @@ function drawLanes(step) {
   for (const [time, history] of drawn) out.push(instantBar(time, history, step, x, y));
   out.push(sv("rect", { x: 0, y: 0, width: left - 16, height, fill: "var(--paper)" }));
   out.push(sv("text", { x: 2, y: 13, style: "font-size:10px" }, "step"));
-  for (const actor of doc.actors) out.push(paint(sv("text", { class: "actor", "data-actor": actor, x: 2, y: y(actor) + 4, style: "fill:var(--hue)" }, actor), actor));
+  for (const actor of doc.actors) out.push(paint(sv("text", { class: "actor", "data-actor": actor, x: 2, y: y(actor) + 4 }, actor), actor));
   svg.replaceChildren(...out);
 }
 function readerLine(actor, place, step, x, y) { // a reader has no instant: its steps, joined
-  const own = [];
+  const own = [], top = y(actor);
   for (let of = 1; of <= step; of++) if (doc.steps[of - 1][0] === place) own.push(of);
-  const dots = own.slice(-40).map((of) => sv("circle", { class: "dot", cx: x(of), cy: y(actor), r: 4 }, sv("title", {}, doc.says[doc.steps[of - 1][1]])));
-  return paint(sv("g", { class: "reader" }, own.length ? sv("path", { d: `M${x(own[0])} ${y(actor)}H${x(own[own.length - 1])}` }) : "", ...dots), actor);
+  const listings = doc.listings.filter(([reader, from]) => reader === actor && from <= step).slice(-8);
+  const within = (of) => listings.some(([, from, to]) => of === from || of === to);
+  const dots = own.slice(-40).filter((of) => !within(of)).map((of) => sv("circle", { class: "dot", cx: x(of), cy: top, r: 5 }, sv("title", {}, doc.says[doc.steps[of - 1][1]])));
+  const line = own.length ? sv("path", { d: `M${x(own[0])} ${top}H${x(own[own.length - 1])}` }) : "";
+  const reads = own.length && !within(own[own.length - 1]) ? sv("text", { class: "time", x: x(own[own.length - 1]), y: top - 12 }, "reads") : "";
+  return paint(sv("g", { class: "reader" }, line, ...listings.flatMap((each, order) => listing(each, order, step, x, top)), ...dots, reads), actor);
+}
+function listing([, from, to, seen, missed], order, step, x, y) { // an interval: of what completes meanwhile it may hold any part
+  const ended = to <= step, x1 = x(from), x2 = x(ended ? to : step);
+  const named = (times) => times.map((time) => paint(sv("tspan", { class: "named", "data-i": time, dx: 5 }, written(String(time))[0] || `t${time}`), actorOf(time))).slice(-3);
+  const some = (word, times) => (times.length ? [sv("tspan", { dx: 5 }, word), ...named(times)] : []);
+  const says = ended ? [...some("saw", seen), ...some("missed", missed)] : [];
+  return [sv("rect", { class: ended ? "listing" : "listing open", x: x1 - 4, y: y - 7, width: Math.max(8, x2 - x1 + 8), height: 14, rx: 3 }),
+    order ? "" : sv("text", { class: "time", x: x1 - 4, y: y - 12, style: "text-anchor:start" }, ended ? "lists the timeline" : "listing"), says.length ? sv("text", { class: "saw", x: x1 - 9, y: y + 23 + 13 * order }, ...says) : ""];
 }
 function barrierLine(time, x, height) {
   return sv("g", { "data-i": time, "data-barrier": time }, sv("line", { class: "barrier", x1: x, x2: x, y1: 36, y2: height }),
@@ -239,33 +255,38 @@ function groupColumn({ name, slices }, place, step, story) {
     if (!kept.includes(each)) { missing++; continue; }
     if (missing) column.append(el("p", { class: "more" }, `${missing} slices between`));
     missing = 0;
-    column.append(sliceBox(each, place, step), ...(each.barrier === "0" ? [] : [wall(each.barrier)]));
+    const first = newest.filter(({ barrier }) => barrier !== "0").pop();
+    const title = each.barrier === "0" ? (first ? `before barrier t${first.barrier}` : "no barrier yet") : `slice t${each.barrier}`;
+    column.append(sliceBox(each, place, step, title), ...(each.barrier === "0" ? [] : [wall(each.barrier, place)]));
   }
   if (missing) column.append(el("p", { class: "more" }, `${missing} older slices`));
   return column;
 }
-function wall(barrier) {
-  return el("div", { class: "wall", "data-i": barrier, "data-wall": barrier }, sv("svg", {}, sv("line", { class: "barrier", x1: 0, x2: "100%", y1: 1, y2: 1 })), `barrier t${barrier}`);
+function wall(barrier, group) {
+  return el("div", { class: "wall", "data-i": barrier, "data-wall": barrier, "data-of": `${group}/${barrier}` }, sv("svg", {}, sv("line", { class: "barrier", x1: 0, x2: "100%", y1: 1, y2: 1 })), `barrier t${barrier}`);
 }
-function sliceBox({ barrier, status, reason, base, logs }, group, step) {
-  const title = el("span", {}, el("b", {}, barrier === "0" ? "slice before any barrier" : `slice t${barrier}`));
+function sliceBox({ barrier, status, reason, base, logs }, group, step, named) {
+  const title = el("span", {}, el("b", {}, named));
   const few = logs.sort(byName).filter(([, value], rank) => logs.length <= FIT.chips || rank < FIT.chips - 3 || rank >= logs.length - 2 || value[2].some(([key]) => key === doc.key));
   const chips = few.map(([name, value]) => chip(name, value, step));
   if (logs.length > few.length) chips.push(el("span", { class: "more" }, `${logs.length - few.length} more logs`));
   return el("div", { class: `slice ${status}`, "data-slice": `slice ${group}/${barrier}` },
     el("div", { class: "row" }, base ? baseBlock(...base, barrier) : null, ...chips), el("header", {}, title, reason ? el("span", {}, reason) : null));
 }
-const byName = ([one], [other]) => one.localeCompare(other, "en", { numeric: true });
+const told = at(own.answers, doc.breaking), lead = told && told[2] !== null ? own.stories[told[2]].file : ""; // the thread's file stands first
+const byName = ([one], [other]) => (other === lead) - (one === lead) || one.localeCompare(other, "en", { numeric: true });
 function baseBlock(name, [status, reason, rows], barrier) {
-  const content = status === "pending" ? "" : cellsOf(rows) || nothing(name);
-  return paint(el("div", { class: `file base ${status}`, "data-file": name, "data-i": barrier }, el("b", { class: "mono" }, content || `base t${barrier}`), el("span", { class: "at mono" }, content && orderOf(rows)), el("small", {}, content ? `base t${barrier}` : reason)), null);
+  const row = (each) => paint(el("b", { class: "mono row-of", "data-i": each[3] }, cellsOf([each])), actorOf(each[3]));
+  const content = status === "pending" ? [] : rows.length ? rows.slice(0, 2).map(row) : [el("b", { class: "mono" }, nothing(name))];
+  return el("div", { class: `file base ${status}`, "data-file": name, "data-i": barrier }, ...content, el("span", { class: "at mono" }, content.length ? orderOf(rows) : ""),
+    el("small", {}, `base t${barrier}`), content.length ? null : el("small", {}, reason));
 }
 function chip(name, [status, reason, rows], step) {
   const [, time, version] = name.match(/\/(\d+)\.(\d+)$/);
   const completed = (at(shown.view.instants[time] || [], step) || [])[2];
   const node = el("div", { class: `file ${status}`, "data-file": name, "data-i": time, title: `log t${time}.log.${version}` },
     el("b", { class: "mono" }, cellsOf(rows) || nothing(name)), el("span", { class: "at mono" }, orderOf(rows)), completed ? el("span", { class: "at mono" }, `@t${completed}`) : null,
-    el("small", {}, reason || `t${time}.log.${version}`));
+    el("small", {}, `t${time}.log.${version}`), reason ? el("small", {}, reason) : null);
   return paint(node, actorOf(time));
 }
 const keyed = new Set(Object.entries(own.files).filter(([name, history]) => name.startsWith("log") && history[0][1][2].length).map(([name]) => name.split(/[ /]/)[1]));
@@ -288,9 +309,10 @@ function drawStory(story) {
     const stops = story.captions.map((caption, place) => el("li", {}, el("span", { class: "stop" }, String(place + 1)), el("span", {}, ...parts(caption))));
     told.replaceChildren(el("ol", {}, ...stops, story.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(story.right))) : null));
   } else told.replaceChildren(el("p", {}, ...nothingWrong()));
-  byId("promises").replaceChildren(...shown.view.promises.map((promise) => {
+  const order = (promise) => (promise.step === null ? Infinity : promise.step), broke = shown.view.promises.some((promise) => promise.step !== null);
+  byId("promises").replaceChildren(el("span", { class: "quiet" }, broke ? "Promises, as they broke:" : "Promises:"), ...[...shown.view.promises].sort((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0)).map((promise) => {
     const broken = promise.step !== null && promise.step <= shown.step;
-    const button = el("button", { class: broken ? "broken" : null, title: `${promise.about} ${promise.message}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
+    const button = el("button", { class: broken ? (promise.name === doc.promise.name ? "broken told" : "broken") : null, title: `${promise.name}: ${promise.about}${broken ? ` Broken: ${promise.message}` : ""}`, "data-promise": promise.name }, promise.step === null ? `✓ ${promise.name}` : broken ? `✕ ${promise.name} step ${promise.step}` : `${promise.name} until ${promise.step}`);
     button.onclick = () => promise.step !== null && show(promise.step);
     return button;
   }));
@@ -305,45 +327,61 @@ function nothingWrong() {
 
 // Steps: the interleaving, one line a step, horizontal position = actor.
 const opened = new Set();
+const folds = layFolds();
 let lines = [];
 function buildSteps() {
   const list = [];
   lines = [];
-  for (const [from, to] of runs()) {
-    const folds = to - from >= FOLD && !opened.has(from);
-    for (let step = from; step < to; step++) {
-      if (folds && step === from + 2) list.push(foldLine(from, to));
-      if (folds && step > from + 1 && step < to - 1) { lines[step] = list[list.length - 1]; continue; }
-      list.push(lines[step] = stepLine(step));
-    }
+  for (let step = 1; step <= last; step++) {
+    const end = folds.get(step);
+    if (!end || opened.has(step)) { list.push(lines[step] = stepLine(step)); continue; }
+    list.push(foldLine(step, end));
+    for (; step < end; step++) lines[step] = list[list.length - 1];
+    step--;
   }
   byId("steps").replaceChildren(...list);
 }
+function layFolds() { // first step -> step after the fold
+  const found = runs().flatMap(([from, to]) => {
+    const keep = from <= doc.breaking && doc.breaking < to ? doc.breaking : to - 1;
+    return [[from, keep], [keep + 1, to - 1]].filter(([start, end]) => end - start >= 2);
+  }).sort((one, other) => other[1] - other[0] - one[1] + one[0]);
+  const folds = new Map();
+  let left = last;
+  for (const [start, end] of found) if (left > LINES) { folds.set(start, end); left -= end - start - 1; }
+  return folds;
+}
+const track = (actor) => el("span", { class: "track" }, ...doc.actors.map((name, place) => paint(el("span", {}, place === actor ? name : ""), name)));
+function saysOf(step) { // what became visible is said with its time
+  const [, says, time] = doc.steps[step - 1], now = (own.instants[time] || []).find(([of]) => of === step);
+  return doc.says[says] + (now && now[1] && now[1][1] === "completed" ? `: completed t${now[1][2]}` : now && now[1] && now[1][1] === "requested" ? `: t${time}` : "");
+}
 function stepLine(step) {
-  const [actor, says, time] = doc.steps[step - 1];
-  const track = el("span", { class: "track" }, ...doc.actors.map((name, place) => paint(el("span", {}, place === actor ? name : ""), name)));
-  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track, el("span", { style: "padding-left:12px" }, doc.says[says], step === doc.breaking && doc.promise.name ? el("em", {}, `✕ ${doc.promise.name} breaks`) : null));
+  const [actor, , time] = doc.steps[step - 1];
+  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track(actor), el("span", {}, saysOf(step), step === doc.breaking && doc.promise.name ? el("em", {}, `✕ ${doc.promise.name} breaks`) : null));
   line.onclick = () => show(step);
   return line;
 }
-function foldLine(from, to) {
-  const line = el("li", { class: "fold", "data-fold": from }, el("span", {}, "⋮"), el("span", {}, ""), el("span", { style: "padding-left:12px" }, `${to - from - 3} more steps of ${doc.actors[doc.steps[from - 1][0]]}`));
+function foldLine(from, to) { // steps `from` to before `to`; when one of them is shown, the line says it
+  const [actor, , time] = doc.steps[from - 1], text = el("span"), line = el("li", { class: "fold", "data-fold": from, "data-i": time, title: "unfold" }, el("span", {}, `${from}–${to - 1}`), track(actor), text);
+  line.tell = (step) => { text.textContent = step ? `${saysOf(step)} (step ${step})` : `${saysOf(from)}, ${to - from - 1} more step${to - from > 2 ? "s" : ""}`; };
+  line.tell(0);
   line.onclick = () => { opened.add(from); buildSteps(); drawSteps(); };
   return line;
 }
 let marked = [];
 function drawSteps() {
   const list = byId("steps"), line = lines[shown.step];
-  marked.forEach((node) => node.classList.remove("now"));
+  marked.forEach((node) => { node.classList.remove("now"); if (node.tell) node.tell(0); });
   list.classList.toggle("other", shown.view !== own);
   marked = line ? [line] : [];
-  marked.forEach((node) => node.classList.add("now"));
+  marked.forEach((node) => { node.classList.add("now"); if (node.tell) node.tell(shown.step); });
   if (line) list.scrollTop = Math.max(0, Math.ceil((line.offsetTop - list.clientHeight * 0.6) / LINE) * LINE);
   else list.scrollTop = 0;
   byId("position").replaceChildren("step ", el("b", {}, String(shown.step)), ` of ${last}`);
 }
 
-// The thread: write -> log file -> slice or base it ends in -> the reader's cell.
+// The thread: write -> log file -> what stops it (base, barrier or the file itself); then what is read instead -> the reader's cell.
 let lastStory = null;
 function drawThread(story) {
   const svg = byId("thread");
@@ -354,29 +392,37 @@ function drawThread(story) {
   const home = svg.getBoundingClientRect();
   const box = (selector) => {
     const node = document.querySelector(selector), rect = node && node.getBoundingClientRect();
-    return rect && { x: rect.left - home.left, y: rect.top - home.top, w: rect.width, h: rect.height };
+    const of = node && node.closest(".slice");
+    return rect && { within: of && of.getBoundingClientRect().top - home.top, newest: of && of === of.parentNode.querySelector(".slice"), x: rect.left - home.left, y: rect.top - home.top, w: rect.width, h: rect.height, to: rect.right - home.left, low: rect.bottom - home.top };
   };
   const write = box(`#lanes .instant[data-i="${story.instant}"] .end`) || box(`#lanes .instant[data-i="${story.instant}"] .start`) || box(`#lanes .actor[data-actor="${actorOf(story.instant)}"]`);
-  const file = box(`[data-file="${story.file}"]`), stop = box(`[data-slice="${story.stop}"], [data-file="${story.stop}"]`);
-  const cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(story.key)}"]`);
-  if (!write || !file || !stop || !cell) return;
-  const onBase = story.stop.startsWith("base"), edge = Math.max(stop.x + stop.w, cell.x + cell.w, home.width) + 13;
-  const slice = box(`[data-slice="${story.slice}"]`), first = file.x < slice.x + 24, strip = slice.y + 7;
-  const [wx, wy] = [write.x + write.w / 2, write.y + write.h / 2], [fx, fy] = first ? [file.x, file.y + file.h / 2] : [file.x + 12, file.y];
-  const under = file.x + file.w / 2, low = stop.y + stop.h + (onBase ? 6 : -8);
-  const [sx, sy] = onBase ? [Math.min(under, stop.x + stop.w - 16), stop.y + stop.h] : [stop.x + stop.w, low];
-  const below = doc.systems.length > 0, [cx, cy] = below ? [cell.x + cell.w / 2, cell.y + cell.h] : [cell.x + cell.w, cell.y + cell.h / 2], bend = Math.max(40, (fx - wx) * 0.45);
-  const lines = [
-    first ? `M${wx} ${wy}C${wx + bend} ${wy} ${fx - bend} ${fy} ${fx} ${fy}`
-      : `M${wx} ${wy}C${wx + bend} ${wy} ${slice.x - bend} ${strip} ${slice.x} ${strip}H${fx - 6}Q${fx} ${strip} ${fx} ${fy}`,
-    onBase ? `M${under} ${file.y}C${under} ${file.y - 20} ${sx} ${sy + 30} ${sx} ${sy}`
-      : `M${under} ${file.y + file.h}V${low - 6}Q${under} ${low} ${under + 6} ${low}H${sx}`,
-    `M${sx} ${low}H${edge - 8}Q${edge} ${low} ${edge} ${low - 8}` + (below ? `V${cy + 16}H${cx}V${cy}` : `V${cy + 8}Q${edge} ${cy} ${edge - 8} ${cy}H${cx}`),
-  ].filter(() => innerWidth > 980); // in one column the numbers alone show the way
-  for (const name of ["halo", "red"]) for (const d of lines) svg.append(sv("path", { class: name, d }));
-  [[wx, wy], [fx, fy], [sx, sy], [cx, cy]].forEach(([x, y], place) => svg.append(sv("circle", { cx: x, cy: y, r: 8.5 }), sv("text", { x, y: y + 3.8 }, String(place + 1))));
+  const file = box(`[data-file="${story.file}"]`), cell = box(`[data-table="reader got"] tr.wrong[data-key="${CSS.escape(story.key)}"]`), slice = box(`[data-slice="${story.slice}"]`);
+  if (!write || !file || !cell || !slice) return;
+  const group = story.slice.match(/\d+/)[0], wall = story.wall ? box(`[data-of="${group}/${story.wall}"]`) : null, base = story.stop.startsWith("base") ? box(`[data-file="${story.stop}"]`) : null;
+  const along = file.x + (doc.groups.length > 1 ? 24 : 70), from = (story.giver && box(`[data-file="${story.giver}"]`)) || base || file;
+  const lines = innerWidth > 980 ? [intoFile(write, file, slice), base ? intoBase(along, file, base) : wall ? `M${along} ${file.y}V${wall.y + wall.h / 2}` : "", intoCell(from, cell, home.width)] : []; // in one column the numbers alone show the way
+  const stop = base ? [Math.min(along, base.to - 16), base.low] : wall ? [along, wall.y + wall.h / 2] : [file.to - 15, file.low];
+  for (const name of ["halo", "red"]) for (const d of lines) if (d) svg.append(sv("path", { class: name, d }));
+  const leads = file.x < slice.x + 24, stops = [[write.x + write.w / 2, write.y + write.h / 2], leads ? [file.x, file.y + file.h / 2] : [file.x + 12, file.y], stop, [cell.to - 26, cell.low]];
+  stops.forEach(([x, y], place) => svg.append(sv("circle", { cx: x, cy: y, r: 8.5 }), sv("text", { x, y: y + 3.8 }, String(place + 1))));
   svg.classList.toggle("come", story !== lastStory);
   lastStory = story;
+}
+function intoFile(write, file, slice) { // never along a lane: where both ends are level the line bows
+  const [wx, wy] = [write.x + write.w / 2, write.y + write.h / 2], bend = Math.max(40, (file.x - wx) * 0.45), strip = slice.y + 7, to = file.y + file.h / 2;
+  if (file.x >= slice.x + 24) return `M${wx} ${wy}C${wx + bend} ${wy} ${slice.x - bend} ${strip} ${slice.x} ${strip}H${file.x + 6}Q${file.x + 12} ${strip} ${file.x + 12} ${file.y}`;
+  const bow = Math.abs(to - wy) < 36 ? 44 : 0;
+  return `M${wx} ${wy}C${wx + bend} ${wy + bow} ${file.x - bend} ${to + bow} ${file.x} ${to}`;
+}
+function intoBase(x, file, base) {
+  const to = Math.min(x, base.to - 16);
+  return `M${x} ${file.y}C${x} ${file.y - 20} ${to} ${base.low + 30} ${to} ${base.low}`;
+}
+function intoCell(from, cell, width) { // out of the file's top, along its slice, up to the reader; from an older slice by the margin
+  const x = cell.to - 26, out = Math.min(from.x + from.w - 24, from.x + 90), strip = from.within + 7;
+  if (from.newest) return `M${out} ${from.y}Q${out} ${strip} ${out + 8} ${strip}H${x - 8}Q${x} ${strip} ${x} ${strip - 8}V${cell.low}`;
+  const edge = width + 13, turn = cell.low + 18;
+  return `M${out} ${from.y}Q${out} ${strip} ${out + 8} ${strip}H${edge - 8}Q${edge} ${strip} ${edge} ${strip - 8}V${turn + 8}Q${edge} ${turn} ${edge - 8} ${turn}H${x + 8}Q${x} ${turn} ${x} ${turn - 8}V${cell.low}`;
 }
 function drawConnectors(svg) { // a barrier is one line: down the lanes, over to the files, through them
   const home = svg.getBoundingClientRect();
