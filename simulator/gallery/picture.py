@@ -44,7 +44,7 @@ def _heading(told: dict[str, Any], found: Found) -> Iterator[str]:
 def _colours(told: dict[str, Any]) -> dict[int, str]:
     """Requested time -> the hue of its actor."""
     hue = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
-    return {int(time): hue[history[0][1][3]].light for time, history in told["views"][0]["instants"].items()}
+    return {int(time): hue[history[0][1][3]].ink for time, history in told["views"][0]["instants"].items()}
 
 
 def _span(text: str, colour: str | None) -> str:
