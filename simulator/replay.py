@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +22,7 @@ class Outcome:
 
     ``fits`` is False if a step was not possible any more: number ``stopped_at`` (from 1), for the ``reasons``. ``same``
     says whether the recorded observations were made again (True if none were recorded). ``trace`` is the trace as it
-    was played this time.
+    was played this time; ``answered`` holds what the system itself read after each step.
     """
 
     system: str
@@ -33,6 +33,7 @@ class Outcome:
     trace: Trace
     stopped_at: int = 0
     reasons: tuple[str, ...] = ()
+    answered: tuple[Mapping[str, list[str]], ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -112,7 +113,21 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
         trace=played,
         stopped_at=stopped,
         reasons=reasons,
+        answered=tuple(history.answered),
     )
+
+
+def side_by_side(outcomes: Sequence[Outcome]) -> Trace:
+    """The trace as the model played it, with what each other system read at each step, for a page to show together."""
+    longest = max((outcome.trace for outcome in outcomes), key=lambda trace: len(trace.steps))
+    others = [outcome for outcome in outcomes if outcome.system != "model"]
+    if not others:
+        return longest
+    answered = (
+        {outcome.system: outcome.answered[step] for outcome in others if step < len(outcome.answered)}
+        for step in range(len(longest.steps))
+    )
+    return replace(longest, observed=tuple(answered))
 
 
 def _refusal(model: Model, history: History, named: Step) -> tuple[str, ...]:

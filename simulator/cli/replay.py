@@ -58,7 +58,7 @@ def command(
     from importlib.resources import files
 
     from nbcc.simulator import specs
-    from nbcc.simulator.replay import replay
+    from nbcc.simulator.replay import replay, side_by_side
     from nbcc.simulator.systems.registry import factory
     from nbcc.simulator.trace import load
     from nbcc.simulator.view import page, text
@@ -71,7 +71,7 @@ def command(
             factory(system)
     outcomes = replay(asked, systems).outcomes
     if html is not None:
-        html.write_text(page.render(outcomes[0].trace), encoding="utf-8")
+        html.write_text(page.render(side_by_side(outcomes)), encoding="utf-8")
     if as_json:
         answer({"handle": asked.handle, "systems": {outcome.system: _plain(outcome) for outcome in outcomes}})
     else:

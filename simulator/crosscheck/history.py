@@ -40,6 +40,7 @@ class History:
         self.state = model.initial
         self.steps: list[Step] = []  # times in their arguments as symbols
         self.observed: list[dict[str, list[str]]] = []  # what each step changed, of what can be observed
+        self.answered: list[dict[str, list[str]]] = []  # what the system itself read after each step, by read
         self.data: dict[int, Batch] = {}
         self._batches = batches or {}
         self._rows = by_action(mapping)
@@ -66,6 +67,7 @@ class History:
         after = self.model.apply(self.state, step)
         self.steps.append(self.symbols.step(step))
         self.observed.append({})
+        self.answered.append({})
         try:
             told = self._perform(step, after)
         except CannotStep as error:
@@ -75,6 +77,7 @@ class History:
         self._compare_observables(step)
         if "rows" in told:
             read = reader_rows(self.model, after, step.actor, self.data)
+            self.answered[-1]["read"] = self.symbols.rows(told["rows"])
             self.compare(f"what {step.actor} read", read, told["rows"], self.symbols.row)
             self._observe("read", self.symbols.rows(read))
 
@@ -190,6 +193,8 @@ class History:
         except Impossible as impossible:
             self.skipped[str(impossible)] += 1
         else:
+            if query == SNAPSHOT:
+                self.answered[-1]["snapshot"] = self.symbols.rows(theirs)
             self.compare(what, shown(query, ours), theirs, self.symbols.row)
         return ours
 
