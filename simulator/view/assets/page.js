@@ -95,12 +95,12 @@ function drawTables([must, got], story, step) {
   const keys = [...every.filter(wrong), ...every.filter((key) => !wrong(key))].slice(0, 6);
   document.body.classList.toggle("many", doc.systems.length > 0);
   byId("tables").className = `tables${doc.systems.length ? " many" : doc.ranked ? " ranked" : ""}`;
+  const heads = ["key", "value", ...(doc.systems.length ? [] : doc.ranked ? ["ordering", "written by"] : ["written by"])];
   byId("tables").replaceChildren(...answers.map(([name, rows], place) => {
     const body = keys.map((key) => tableRow(key, rowsBy(rows).get(key), rows && place && must && valueOf(rowsBy(rows).get(key)) !== valueOf(promised.get(key)) || !place && wrong(key), doc.systems.length));
-    if (!rows) body.splice(0, body.length, el("tr", {}, el("td", { class: "none", colspan: 4 }, place > 1 ? "not observed" : "no answer yet")));
-    else if (!keys.length) body.push(el("tr", {}, el("td", { class: "none", colspan: 4 }, "no rows")));
-    const heads = ["key", "value", ...(doc.systems.length ? [] : doc.ranked ? ["ordering", "written by"] : ["written by"])].map((text) => el("th", {}, text));
-    return el("table", { "data-table": name }, el("caption", {}, name, el("small", {}, place > 1 ? "" : place ? doc.reading : `${doc.reading}, as promised`)), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...body));
+    if (!rows) body.splice(0, body.length, el("tr", {}, el("td", { class: "none", colspan: heads.length }, place > 1 ? "not observed" : "no answer yet")));
+    else if (!keys.length) body.push(el("tr", {}, el("td", { class: "none", colspan: heads.length }, "no rows")));
+    return el("table", { "data-table": name }, el("caption", {}, name, el("small", {}, place > 1 ? "" : place ? doc.reading : `${doc.reading}, as promised`)), el("thead", {}, el("tr", {}, ...heads.map((text) => el("th", {}, text)))), el("tbody", {}, ...body));
   }));
 }
 function tableRow(key, row, wrong, plain) {
@@ -320,7 +320,8 @@ function drawStory(story) {
 
 function nothingWrong() {
   const answer = at(own.answers, doc.breaking), story = answer && answer[2] !== null ? own.stories[answer[2]] : null;
-  if (shown.view === own && story && shown.step < doc.breaking) return [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
+  const now = at(shown.view.answers, Math.min(shown.step, reach(shown.view)));
+  if (shown.view === own && story && shown.step < doc.breaking) return !now || !now[1] ? [`The reader has not answered yet. Press b for step ${doc.breaking}.`] : [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
   if (shown.view === own) return story ? ["The reader gets what it must."] : parts(doc.sentence);
   return shown.step >= doc.breaking && story && story.right ? parts(story.right) : ["The reader gets what it must."];
 }
