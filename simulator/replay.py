@@ -12,6 +12,7 @@ from nbcc.model.promises import PROMISES
 from .crosscheck.disagreement import Disagreement
 from .crosscheck.history import History
 from .schedule import Replay, no_choice
+from .systems import Impossible
 from .systems.registry import Factory, factory
 from .trace import Trace
 
@@ -95,6 +96,8 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
             reasons = _refusal(model, history, trace.steps[schedule.position])
     except Disagreement as found:
         disagreement = found
+    except Impossible as impossible:
+        stopped, reasons = len(history.steps), (str(impossible),)
     finally:
         close = getattr(system, "close", None)
         if close is not None:

@@ -26,6 +26,7 @@ class History:
 
     Raises (from `take` and `finish`):
         Disagreement: the two differ; the history cannot go on.
+        Impossible: the system has no such step at all.
     """
 
     def __init__(
@@ -70,6 +71,8 @@ class History:
         self.answered.append({})
         try:
             told = self._perform(step, after)
+        except Impossible:
+            raise
         except CannotStep as error:
             raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
         self.state = after
