@@ -29,6 +29,7 @@ SETTINGS: Final = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",  # the tables of one machine are small
     "spark.sql.execution.arrow.maxRecordsPerBatch": "131072",  # each batch costs a round trip to the Python worker
+    "spark.python.unix.domain.socket.enabled": "true",  # Arrow batches cross faster than over TCP
 }
 
 
