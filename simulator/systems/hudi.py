@@ -130,7 +130,7 @@ class HudiSystem:
         if query.kind == "changes":
             raise Impossible("Hudi makes change logs of tables with CDC only")
         if query.kind == "incremental" and self._compacted_in(query):
-            raise Impossible("incremental across a completed compaction: Hudi merges late logs onto its base file, "
+            raise Impossible("incremental across a completed compaction: Hudi answers as if late logs met its base file, "
                              "which no setting of the model does")  # fmt: skip
         instants = {tick: instant for instant, tick in self.ticks.items()}
         times = {name: instants.get(tick) for name, tick in (("after", query.after), ("until", query.until)) if tick}
