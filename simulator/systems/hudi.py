@@ -130,8 +130,8 @@ class HudiSystem:
         if query.kind == "changes":
             raise Impossible("Hudi makes change logs of tables with CDC only")
         if query.kind == "incremental" and self._compacted_in(query):
-            raise Impossible("incremental across a completed compaction: Hudi answers as if late logs met its base file, "
-                             "which no setting of the model does")  # fmt: skip
+            seen = "Hudi answers as if late logs met its base file, which no setting of the model does"
+            raise Impossible(f"incremental across a completed compaction: {seen}")
         instants = {tick: instant for instant, tick in self.ticks.items()}
         times = {name: instants.get(tick) for name, tick in (("after", query.after), ("until", query.until)) if tick}
         try:
