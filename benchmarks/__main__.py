@@ -14,7 +14,7 @@ import pyspark
 
 from nbcc.engine.spark.session import session
 
-from . import operations
+from . import operations, search
 from .measure import Clock
 
 # Seconds on 2 cores with 1 M rows: what a naive columnar experiment on PySpark 4.3 needed, and Apache Hudi 1.2.0.
@@ -43,6 +43,7 @@ def main() -> int:
         counts = (100, 100_000) if asked.blocks else ()
         blocks = operations.block_formats(spark, Path(folder), counts, asked.rounds)
     spark.stop()
+    searches = search.figures(asked.rounds)
     comparable = asked.rows == REFERENCE_ROWS
     figures = [figure(name, clock, comparable) for name in clock.timings]
     load = [round(average, 1) for average in os.getloadavg()]
@@ -54,11 +55,22 @@ def main() -> int:
                     "pyspark": pyspark.__version__},
         "figures": figures,
         "blocks": blocks,
+        "searches": searches,
     }  # fmt: skip
+    show_searches(searches)
     show(figures, blocks, f"{asked.rows} rows, median of {asked.rounds} rounds, load {load[0]}")
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return int(any(entry.get("times_experiment", 0) > GOAL for entry in figures))
+
+
+def show_searches(searches: list[dict[str, Any]]) -> None:
+    """Sizes and speed of exhaustive searches."""
+    print(f"{'search':20}{'promises':>9}{'distinct':>10}{'generated':>11}{'seconds':>9}{'transitions/s':>15}")
+    for entry in searches:
+        print(f"{entry['world']:20}{entry['promises']:>9}{entry['distinct']:>10}{entry['generated']:>11}", end="")
+        print(f"{entry['seconds']:>9.2f}{entry['transitions_per_second']:>15}")
+    print()
 
 
 def figure(name: str, clock: Clock, comparable: bool) -> dict[str, Any]:

@@ -172,16 +172,17 @@ def run(
     With ``shrinks`` Hypothesis then looks for a shorter history that disagrees, and after it `nbcc.simulator.shrink`
     for one that is easier to read. The same seed plays the same.
     """
-    from .drawing import given_choices  # Hypothesis is needed by whoever checks, not by whoever imports us
+    from .drawing import TimeIsUp, given_choices  # Hypothesis is needed by whoever checks, not by whoever imports us
 
     check = Check(setting)
     began = time.monotonic()
 
     def one(choose: Choose) -> None:
-        if seconds is None or time.monotonic() - began < seconds or check.disagreed:
-            check.play(choose)
-            if progress is not None:
-                progress(len(check.tally.lengths))
+        if seconds is not None and time.monotonic() - began >= seconds and not check.disagreed:
+            raise TimeIsUp
+        check.play(choose)
+        if progress is not None:
+            progress(len(check.tally.lengths))
 
     given_choices(one, examples=examples, seed=seed, shrinks=shrinks, expected=Disagreement)
     if check.disagreed is not None and shrinks:

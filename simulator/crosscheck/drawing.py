@@ -7,8 +7,13 @@ from collections.abc import Callable
 from hypothesis import HealthCheck, Phase, Verbosity, given, settings
 from hypothesis import seed as with_seed
 from hypothesis import strategies as st
+from hypothesis.errors import FlakyStrategyDefinition
 
 from ..schedule import Choose
+
+
+class TimeIsUp(BaseException):
+    """Ends the drawing from inside a play. Not an Exception: Hypothesis would take it for a failure of the history."""
 
 
 def given_choices(
@@ -20,9 +25,11 @@ def given_choices(
 ) -> None:
     """Call ``play`` up to ``examples`` times with fresh choices; after a failure, again with simpler ones.
 
-    Failures of the type ``expected`` are kept by whoever raised them; the last call is the simplest. Others propagate.
+    Failures of the type ``expected`` are kept by whoever raised them; the last call is the simplest. Others propagate;
+    `TimeIsUp` ends the drawing in peace.
     """
     phases = (Phase.generate, Phase.shrink) if shrinks else (Phase.generate,)
+    over = False
 
     @with_seed(seed)
     @settings(
@@ -39,9 +46,17 @@ def given_choices(
         def choose(n: int) -> int:
             return data.draw(st.integers(0, n - 1)) if n > 1 else 0
 
-        play(choose)
+        nonlocal over
+        try:
+            play(choose)
+        except TimeIsUp:
+            over = True
+            raise
 
     try:
         drawn()
-    except expected:
+    except (expected, TimeIsUp):
         return
+    except FlakyStrategyDefinition:
+        if not over:  # Hypothesis wonders why the last history drew nothing
+            raise

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from nbcc.model import Model, Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.explore import Verdict
 
 from .pins import SIZES, search
 
@@ -52,11 +50,3 @@ def test_serial_scheduling_keeps_every_promise_too_and_allows_less() -> None:
 
     assert serial.verdict is Verdict.HOLDS
     assert serial.distinct < default.distinct
-
-
-def test_the_search_does_a_hundred_thousand_transitions_a_second() -> None:
-    """In processor time, so that a busy machine does not fail it; measured at more than twice that on an idle one."""
-    began = time.process_time()
-    result = explore(specs.system("core_small"))
-
-    assert result.generated / (time.process_time() - began) > 100_000
