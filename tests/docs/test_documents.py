@@ -17,8 +17,7 @@ from tests.docs.readme import commands, programs, run_commands
 GALLERY = ROOT / "specs" / "traces" / "README.md"
 PAGES = [*sorted((ROOT / "docs").glob("*.md")), GALLERY, ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
-# options.md shows options on tables that only its reader has; they are tested where they are implemented.
-PROGRAMS = [page for page in PAGES if page.parent.name == "docs" and page.name != "options.md" and programs(page)]
+PROGRAMS = [page for page in PAGES if page.parent.name == "docs" and programs(page)]
 
 
 def ids(page: Path) -> str:
@@ -62,6 +61,7 @@ def test_the_commands_of_the_gallery_run(installed: Installed) -> None:
     run_commands(GALLERY, installed)
 
 
+@pytest.mark.spark
 @pytest.mark.parametrize("page", PROGRAMS, ids=ids)
 def test_the_programs_of_the_documents_run(page: Path, installed: Installed) -> None:
     for number, program in enumerate(programs(page)):
