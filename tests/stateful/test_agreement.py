@@ -51,7 +51,7 @@ def test_histories_of_the_pinned_world_cover_its_edges() -> None:
 
 @pytest.mark.timeout(420)  # some 80 s on two idle cores
 def test_engine_agrees_on_spark(spark: Any) -> None:
-    reports = [run(Setting(factory("spark")), examples=ON_SPARK // 2, seed=seed) for seed in (103, 104)]
+    reports = [run(Setting(factory("spark")), examples=ON_SPARK // TOGETHER, seed=seed) for seed in range(TOGETHER)]
     for report in reports:
-        assert_agreed(report, ON_SPARK // 2)
+        assert_agreed(report, ON_SPARK // TOGETHER)
     assert_interesting(reports)
