@@ -64,8 +64,8 @@ def covered(intervals: list[tuple[float, float]], start: float, end: float) -> f
     """How much of [start, end] at least one of the intervals (rising) covers."""
     total, reached = 0.0, start
     for begin, finish in intervals:
-        begin, finish = max(begin, reached), min(finish, end)  # noqa: PLW2901
-        if finish > begin:
-            total += finish - begin
-            reached = finish
+        first, last = max(begin, reached), min(finish, end)
+        if last > first:
+            total += last - first
+            reached = last
     return total

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from nbcc.engine.table import Table
 
@@ -53,17 +54,17 @@ def one_round(table: Table, inputs: Inputs, rows: int, clock: Clock) -> None:
     clock.time(LOAD, lambda: table.upsert(load))
     clock.time(COMPACT_LOGS, table.compact)
     for update in updates:
-        clock.time(UPSERT, lambda update=update: table.upsert(update))  # type: ignore[misc]
-    clock.time(SNAPSHOT, lambda: consume(table.snapshot()))
+        clock.time(UPSERT, partial(table.upsert, update))
+    clock.time(SNAPSHOT, partial(read_all, table))
     clock.time(COMPACT_BOTH, table.compact)
-    clock.time(SNAPSHOT_BASE, lambda: consume(table.snapshot()))
+    clock.time(SNAPSHOT_BASE, partial(read_all, table))
     for batch in small:
-        clock.time(SMALL, lambda batch=batch: table.upsert(batch))  # type: ignore[misc]
+        clock.time(SMALL, partial(table.upsert, batch))
 
 
-def consume(rows: DataFrame) -> None:
-    """Have every row made, and keep none."""
-    rows.write.format("noop").mode("overwrite").save()
+def read_all(table: Table) -> None:
+    """Have every row of the snapshot made, and keep none."""
+    table.snapshot().write.format("noop").mode("overwrite").save()
 
 
 def block_formats(spark: SparkSession, folder: Path, counts: tuple[int, ...], repeats: int) -> list[dict[str, Any]]:
@@ -77,8 +78,8 @@ def block_formats(spark: SparkSession, folder: Path, counts: tuple[int, ...], re
                 option = {"hoodie.logfile.data.block.format": block_format}
                 table = fresh(spark, folder / "blocks", **option)
                 timer = clock if number else Clock(spark)
-                timer.time("write", lambda: table.upsert(batch))  # noqa: B023
-                timer.time("read", lambda: consume(table.snapshot()))  # noqa: B023
+                timer.time("write", partial(table.upsert, batch))
+                timer.time("read", partial(read_all, table))
             size = sum(entry.size for entry in table.context.storage.list("") if ".log." in entry.path)
             medians = {name: round(timings.median, 3) for name, timings in clock.timings.items()}
             found.append({"rows": count, "format": block_format, "bytes": size, **medians})
