@@ -10,8 +10,8 @@ from .context import Context
 from .files.group_files import LogFile
 from .files.names import split_path
 from .files.slices import FileSlice, load_slices, pending_plans, to_read
-from .reading import group_rules, in_merge_order
-from .retention import refuse_unlisted
+from .reads.retention import refuse_unlisted
+from .reads.tasks import group_rules, in_merge_order
 from .rules import Rules
 from .timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
 

@@ -8,26 +8,26 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from . import html, opening
+from . import html
 from .actions import operations
 from .clock import WallClock
-from .config import TableConfig
+from .config import TableConfig, opening
+from .config.creation import NON_BLOCKING, table_config
 from .context import Context
-from .creation import NON_BLOCKING, table_config
 from .errors import BadInput
 from .files.slices import FileSlice
 from .jobs import InProcessJobs, Jobs
 from .lock import BetweenProcesses, InProcessLock, table_lock
 from .names import RandomNames
+from .reads.times import Time
 from .rules import NBCC
 from .storage import Storage, open_storage
 from .timeline import Instant
-from .times import Time
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from .creation import Schema
+    from .config.creation import Schema
 
 
 class Table:

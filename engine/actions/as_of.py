@@ -6,11 +6,11 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
-from ..reading import state_tasks
-from ..retention import archived_completions
+from ..reads.retention import archived_completions
+from ..reads.tasks import state_tasks
+from ..reads.times import Time, instant_of
+from ..reads.travel import refuse_before_first, refuse_requested_time, settled_at
 from ..shape import table_shape
-from ..times import Time, instant_of
-from ..travel import refuse_before_first, refuse_requested_time, settled_at
 
 ASKED = "read the table as of"
 

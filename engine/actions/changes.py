@@ -9,11 +9,11 @@ from ..context import Context
 from ..data.tasks import ChangesTask, ReadTask
 from ..files.group_files import Group
 from ..files.window import writes_between
-from ..reading import state_tasks
+from ..reads.tasks import state_tasks
+from ..reads.times import BEGINNING, Time
+from ..reads.windows import Window, refuse_replacements, settled_window, window_tasks
 from ..shape import table_shape
 from ..timeline import completion_of
-from ..times import BEGINNING, Time
-from ..windows import Window, refuse_replacements, settled_window, window_tasks
 
 ASKED = "read what changed"
 

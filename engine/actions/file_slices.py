@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..context import Context
 from ..files.slices import FileSlice
-from ..reading import slices_as_of
+from ..reads.tasks import slices_as_of
+from ..reads.times import Time, instant_of
+from ..reads.travel import settled_at
 from ..timeline import load_settled
-from ..times import Time, instant_of
-from ..travel import settled_at
 
 ASKED = "look at the file slices as of"
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..reads.times import BEGINNING, Time
+from ..reads.windows import settled_window, window_tasks
 from ..shape import table_shape
-from ..times import BEGINNING, Time
-from ..windows import settled_window, window_tasks
 
 ASKED = "read what was written"
 

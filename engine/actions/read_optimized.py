@@ -7,7 +7,7 @@ from typing import Any
 from ..config import TableConfig
 from ..context import Context
 from ..files.slices import newest_bases
-from ..reading import read_task, slices_as_of
+from ..reads.tasks import read_task, slices_as_of
 from ..shape import table_shape
 from ..timeline import load_settled
 

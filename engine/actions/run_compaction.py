@@ -9,11 +9,11 @@ from ..data.merge import EVENT_TIME
 from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
 from ..errors import BadInput
 from ..files.names import in_partition, parse_base, parse_log
-from ..reading import group_rules
+from ..reads.tasks import group_rules
+from ..reads.times import Time
 from ..rules import Rules
 from ..shape import table_shape
 from ..timeline import CompactionOperation, Instant, Timeline, load, load_plan, put_inflight
-from ..times import Time
 from ..writing import complete
 
 ACTION = "compaction"

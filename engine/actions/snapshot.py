@@ -6,7 +6,7 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
-from ..reading import state_tasks
+from ..reads.tasks import state_tasks
 from ..shape import table_shape
 from ..timeline import load_settled
 

@@ -21,10 +21,10 @@ from ..data.columns import IS_DELETED
 from ..files.group_files import Group
 from ..files.slices import FileSlice, merge_position, pending_plans
 from ..files.window import WindowFiles, window_files
-from ..reading import read_task, slices_as_of
+from ..reads.tasks import read_task, slices_as_of
+from ..reads.windows import Window, window_tasks
 from ..shape import table_shape
 from ..timeline import load_settled
-from ..windows import Window, window_tasks
 
 
 class Difference(NamedTuple):

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from ..config import VERSIONS, merge_mode
+from ..config.opening import load_properties
 from ..errors import BadInput, NbccError, Unsupported
 from ..files.group_files import BaseFile, LogFile
 from ..files.names import split_path
 from ..files.slices import FileSlice, to_read
-from ..opening import load_properties
+from ..reads.times import Time
 from ..rules import HUDI, NBCC, Rules
 from ..storage import Storage
 from ..timeline import Instant
-from ..times import Time
 from .legacy import NOTICE, legacy_files
 from .look import Look, look, named_file
 from .report import FileRow, InstantRow, Inventory, LeftOut, PlanRow, Role, SliceRow

@@ -9,12 +9,12 @@ from ..errors import BadInput
 from ..files.group_files import BaseFile, Group, LogFile, data_file
 from ..files.names import split_path
 from ..files.slices import FileSlice, load_slices, replaced_groups
+from ..reads.times import Time, instant_of
+from ..reads.travel import refuse_before_first, refuse_requested_time
 from ..rules import Rules
 from ..storage import Entry, Storage
 from ..timeline import Archive, Instant, Timeline, load_settled
 from ..timeline.commits import Commits
-from ..times import Time, instant_of
-from ..travel import refuse_before_first, refuse_requested_time
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from ..config.opening import open_table
 from ..data.tasks import TableShape
 from ..errors import BadInput
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, to_read
-from ..opening import open_table
+from ..reads.times import Time
 from ..rules import Rules
 from ..shape import table_shape
 from ..storage import Storage
-from ..times import Time
 from .holdings import Holding, Kind, Place, holdings_of
 from .judge import outranked, winner
 from .look import Look, look

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from nbcc.engine.actions import operations
 from nbcc.engine.config import to_properties
+from nbcc.engine.config.opening import PROPERTIES
+from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.names import bucket_of
-from nbcc.engine.opening import PROPERTIES
-from nbcc.engine.properties import encode_properties
 from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World

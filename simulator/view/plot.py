@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from nbcc.engine.inspect import Inventory
+    from nbcc.engine.reads.times import Time
     from nbcc.engine.table import Table
-    from nbcc.engine.times import Time
     from nbcc.simulator.explore import Result
     from nbcc.simulator.trace import Trace
 

@@ -16,7 +16,7 @@ from .plot_scene import Bar, Chip, Files, Group, Lane, Slice, Status, Times
 from .style import SERVICE, WRITERS, Hue
 
 if TYPE_CHECKING:
-    from nbcc.engine.times import Time
+    from nbcc.engine.reads.times import Time
 
 MOST_INSTANTS = 24
 MOST_GROUPS = 8

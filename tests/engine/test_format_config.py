@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcc.engine.config import TableConfig, from_properties, merge_mode, to_properties
+from nbcc.engine.config.opening import BACKUP, PROPERTIES, create_table, open_table
+from nbcc.engine.config.properties import decode_properties, encode_properties, table_checksum
 from nbcc.engine.errors import BadInput, NotATable, Unsupported
-from nbcc.engine.opening import BACKUP, PROPERTIES, create_table, open_table
-from nbcc.engine.properties import decode_properties, encode_properties, table_checksum
 from nbcc.engine.rules import HUDI, NBCC
 from nbcc.engine.storage import open_storage
 

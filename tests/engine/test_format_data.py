@@ -157,7 +157,7 @@ def test_ddl_is_what_spark_says() -> None:
 
 
 def test_the_engine_imports_no_pyspark() -> None:
-    program = "import sys, nbcc.engine.schema, nbcc.engine.opening; sys.exit('pyspark' in sys.modules)"
+    program = "import sys, nbcc.engine.schema, nbcc.engine.config.opening; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

@@ -12,10 +12,10 @@ import fastavro
 import pyarrow as pa
 import pytest
 
+from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.errors import BadInput, NotATable, Unsupported
 from nbcc.engine.inspect import CountingStorage, inspect, redacted
 from nbcc.engine.inspect.text import render, size
-from nbcc.engine.properties import encode_properties
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run

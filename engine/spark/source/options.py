@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Final, Literal
 
 from ...errors import BadInput, Unsupported
-from ...times import BEGINNING, Time
+from ...reads.times import BEGINNING, Time
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
 

@@ -9,10 +9,10 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ...config import TableConfig
-from ...creation import NON_BLOCKING, table_config
+from ...config.creation import NON_BLOCKING, table_config
+from ...config.opening import PROPERTIES
 from ...data.columns import IS_DELETED
 from ...errors import BadInput, NotATable
-from ...opening import PROPERTIES
 from ...storage import NotFound, Storage, open_storage
 from ...table import Table, context_of, create_table, open_table
 from .options import BUCKETS, NAME, TABLE, WriteOptions

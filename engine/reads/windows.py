@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .config import TableConfig
-from .context import Context
-from .data.tasks import BaseInput, WindowTask
-from .errors import BadInput, Unsupported
-from .files.group_files import BaseFile, Group
-from .files.window import WindowFiles, window_files
-from .reading import log_inputs, slices_as_of
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import BaseInput, WindowTask
+from ..errors import BadInput, Unsupported
+from ..files.group_files import BaseFile, Group
+from ..files.window import WindowFiles, window_files
+from ..shape import table_shape
+from ..timeline import Timeline, completion_of, load_settled
 from .retention import refuse_archived_window, refuse_cleaned, refuse_unlisted
-from .shape import table_shape
-from .timeline import Timeline, completion_of, load_settled
+from .tasks import log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
 from .travel import settled_at
 

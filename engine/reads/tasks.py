@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from .config import TableConfig
-from .context import Context
-from .data.tasks import LogInput, ReadTask
-from .files.group_files import LogFile
-from .files.slices import FileSlice, load_slices, merge_position, to_read
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import LogInput, ReadTask
+from ..files.group_files import LogFile
+from ..files.slices import FileSlice, load_slices, merge_position, to_read
+from ..rules import HUDI, Rules
+from ..shape import table_shape
+from ..timeline import Timeline
 from .retention import refuse_cleaned, refuse_unlisted
-from .rules import HUDI, Rules
-from .shape import table_shape
-from .timeline import Timeline
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:

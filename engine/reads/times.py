@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from .clock import to_millis
-from .errors import BadInput
-from .timeline.instant import Instant
+from ..clock import to_millis
+from ..errors import BadInput
+from ..timeline.instant import Instant
 
 Time = Instant | str | datetime
 

@@ -8,10 +8,10 @@ from typing import Final, Literal, get_args
 
 import pyarrow as pa
 
-from .errors import NotATable, Unsupported
+from ..errors import NotATable, Unsupported
+from ..rules import HUDI, NBCC, Rules
+from ..schema import avro_json
 from .properties import table_checksum
-from .rules import HUDI, NBCC, Rules
-from .schema import avro_json
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .context import Context
-from .errors import Cleaned, Unsupported
-from .timeline import Archive, Instant, Timeline, completion_of
-from .timeline.container import decode_record
-from .timeline.timeline import FOLDER
+from ..context import Context
+from ..errors import Cleaned, Unsupported
+from ..timeline import Archive, Instant, Timeline, completion_of
+from ..timeline.container import decode_record
+from ..timeline.timeline import FOLDER
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str) -> None:

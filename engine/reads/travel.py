@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .context import Context
-from .errors import BadInput
-from .lock import held
-from .timeline import Timeline, completion_of, load
-from .writing import take_time
+from ..context import Context
+from ..errors import BadInput
+from ..lock import held
+from ..timeline import Timeline, completion_of, load
+from ..writing import take_time
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pyarrow as pa
 
-from .config import LogFormat, MergeMode, TableConfig
-from .data.keys import is_key_type, is_partition_type
-from .data.merge import EVENT_TIME, is_ordering_type
-from .errors import BadInput, Unsupported
-from .schema import avro_json, from_spark
+from ..data.keys import is_key_type, is_partition_type
+from ..data.merge import EVENT_TIME, is_ordering_type
+from ..errors import BadInput, Unsupported
+from ..schema import avro_json, from_spark
+from .table_config import LogFormat, MergeMode, TableConfig
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

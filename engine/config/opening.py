@@ -6,12 +6,12 @@ from typing import Final
 
 import pyarrow as pa
 
-from .config import TableConfig, from_properties, to_properties
-from .errors import BadInput, NotATable
+from ..errors import BadInput, NotATable
+from ..schema import from_avro, without_meta
+from ..storage import NotFound, Storage
+from ..timeline import Timeline, load, load_commit
 from .properties import decode_properties, encode_properties, table_checksum
-from .schema import from_avro, without_meta
-from .storage import NotFound, Storage
-from .timeline import Timeline, load, load_commit
+from .table_config import TableConfig, from_properties, to_properties
 
 PROPERTIES: Final = ".hoodie/hoodie.properties"
 BACKUP: Final = ".hoodie/hoodie.properties.backup"

@@ -1,0 +1,1 @@
+"""Which times can be read, and which files answer a read."""
