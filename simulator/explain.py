@@ -20,8 +20,9 @@ from nbcc.model.actions import mechanisms
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 
+from . import mechanisms as specified
 from . import smallest, specs
-from .trace import Trace
+from .trace import Trace, load
 
 DEMO: Final = "demo"
 
@@ -79,6 +80,8 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
         yield name, partial(_world, name)
     for name in VERDICTS:
         yield name, partial(_verdict, name)
+    for name in specified.names():
+        yield name, partial(_mechanism, name)
 
 
 @cache
@@ -190,6 +193,23 @@ def _protocol(name: str) -> Explanation:
 
 def _plain_demo() -> Trace:
     return smallest.one_after_another(specs.world(DEMO))
+
+
+def _mechanism(name: str) -> Explanation:
+    told = specified.load(name)
+    columns = {
+        "promises": told.promises,
+        "the model": (*told.model, *told.settings),
+        "the engine": told.engine,
+        "on Apache Hudi": told.hudi or ((f"impossible: {told.hudi_impossible}",) if told.hudi_impossible else ()),
+        "mutants": told.mutants,
+        "settings that break it": told.verdicts,
+    }
+    more = tuple(f"{title}: {', '.join(words) or 'not yet'}" for title, words in columns.items())
+    shows = f"A run of it, {told.trace}:" if told.trace else ""
+    gallery = files("nbcc") / "specs" / "traces" / f"{told.trace}.json"
+    run = (lambda: load(str(gallery))) if told.trace else (lambda: None)
+    return Explanation(name, "mechanism", told.about, told.source, more, shows, run)
 
 
 def _world(name: str) -> Explanation:

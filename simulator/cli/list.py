@@ -12,7 +12,7 @@ from .names import KINDS
 from .outcome import Exit
 
 
-@click.command(short_help="The worlds, protocols, promises, actions and mutants there are.")
+@click.command(short_help="The worlds, protocols, promises, actions, mutants and mechanisms there are.")
 @click.argument("kind", type=click.Choice([*KINDS]))
 @json_option
 @debug_option
@@ -24,7 +24,8 @@ def command(kind: str, as_json: bool) -> Exit:
       protocols   settings: the default keeps every promise, each other one names its source
       promises    what a reader, a writer or a service is promised
       actions     the steps of the model, found in nbcc/model/actions
-      mutants     broken variants that `check` must catch
+      mutants     broken variants that `check` or a search must catch
+      mechanisms  what of Hudi is here: the model's actions, the engine's steps, what shows them
 
     \b
     Examples:

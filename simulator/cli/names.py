@@ -46,12 +46,15 @@ def actions() -> list[Row]:
 
 
 def mutants() -> list[Row]:
-    import tomllib
-    from importlib.resources import files
+    from nbcc.simulator import mutants
 
-    folder = files("nbcc") / "specs" / "mutants"
-    found = sorted((entry for entry in folder.iterdir() if entry.name.endswith(".toml")), key=lambda e: e.name)
-    return [(e.name.removesuffix(".toml"), str(tomllib.loads(e.read_text("utf-8")).get("about", ""))) for e in found]
+    return [(name, mutants.load(name).about) for name in mutants.names()]
+
+
+def mechanisms() -> list[Row]:
+    from nbcc.simulator import mechanisms
+
+    return [(name, mechanisms.load(name).about) for name in mechanisms.names()]
 
 
 KINDS: dict[str, Callable[[], list[Row]]] = {
@@ -60,4 +63,5 @@ KINDS: dict[str, Callable[[], list[Row]]] = {
     "promises": promises,
     "actions": actions,
     "mutants": mutants,
+    "mechanisms": mechanisms,
 }
