@@ -1,4 +1,4 @@
-"""Mechanisms: what of Hudi is here, each held together from the model to the boundary by one file of `specs/mechanisms`.
+"""Mechanisms: what of Hudi is here, each held together from model to boundary by one file of `specs/mechanisms`.
 
 A mechanism is done when every column of its row is filled; an empty one is shown as empty, never filled by a promise.
 """
@@ -19,7 +19,7 @@ from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 
-from . import mutants, specs
+from . import mutants
 
 Names = tuple[str, ...]
 _REQUIRED: Final = ("format", "title", "about", "source", "issue")
@@ -155,7 +155,7 @@ NOT_YET: Final = "–"
 
 
 def mapped(mechanism: Mechanism) -> str:
-    """How the model's part is held against the engine's: by a row of the mapping an action, or as the answer of a read."""
+    """How the model's part is held against the engine's: a row of the mapping an action, or the answer of a read."""
     from .crosscheck.mapping import MAPPING
 
     if mechanism.model:
@@ -187,8 +187,8 @@ def page() -> str:
     lines = [
         "# Mechanisms",
         "",
-        "Generated from [specs/mechanisms](../specs/mechanisms): what of Hudi is here, and where. A mechanism is done when",
-        f"all eight columns are filled; {NOT_YET} is a column that is not. `nbcc explain NAME` shows one with its run.",
+        "Generated from [specs/mechanisms](../specs/mechanisms): what of Hudi is here, and where. A mechanism is done",
+        f"when all eight columns are filled; {NOT_YET} is a column that is not. `nbcc explain NAME` shows one with its run.",
         "",
         f"{full} of {len(found)} have every column.",
         "",

@@ -1,4 +1,4 @@
-"""specs/mechanisms: what a file names is there, what there is has a mechanism, and the page tells what the files say."""
+"""specs/mechanisms: what a file names is there, what there is has a mechanism, the page tells what the files say."""
 
 from __future__ import annotations
 
