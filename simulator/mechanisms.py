@@ -72,9 +72,10 @@ def from_mapping(name: str, given: Mapping[str, Any]) -> Mechanism:
     refuse_unknown(given, ("format", *known), f"mechanism {name!r}")
     if missing := [field for field in _REQUIRED if field not in given]:
         raise ValueError(f"mechanism {name!r}: {missing[0]!r} is missing")
-    lists = {field: tuple(given.get(field, ())) for field in _LISTS}
-    rest = {field: value for field, value in given.items() if field not in (*_LISTS, "format")}
-    return Mechanism(name=name, **lists, **rest)
+    values: dict[str, Any] = {
+        field: tuple(value) if field in _LISTS else value for field, value in given.items() if field != "format"
+    }
+    return Mechanism(name=name, **values)
 
 
 def missing(mechanism: Mechanism) -> Iterator[str]:
@@ -188,7 +189,7 @@ def page() -> str:
         "# Mechanisms",
         "",
         "Generated from [specs/mechanisms](../specs/mechanisms): what of Hudi is here, and where. A mechanism is done",
-        f"when all eight columns are filled; {NOT_YET} is a column that is not. `nbcc explain NAME` shows one with its run.",
+        f"when all eight columns are filled; {NOT_YET} is one that is not. `nbcc explain NAME` shows it with its run.",
         "",
         f"{full} of {len(found)} have every column.",
         "",
