@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nbcc.simulator.explore import Result, explore
@@ -36,29 +36,14 @@ def search(
 
     A name that does not exist is the user's mistake; the sentence says which there are.
     """
-    from nbcc.simulator import specs
+    from nbcc.simulator.explore.cells import Cell, watched
 
     with users_words():
-        system = specs.system(world, protocol)
-        watched, canary = _promises(system, promises)
+        system = Cell(world=world, protocol=protocol).system()
+        asked, canary = watched(system, promises)
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
-        result = explore(system, watched, canary=canary, max_states=max_states, memory=memory, progress=tick)
+        result = explore(system, asked, canary=canary, max_states=max_states, memory=memory, progress=tick)
     return Search(world, protocol, system, result)
-
-
-def _promises(system: Any, names: Sequence[str]) -> tuple[list[Any], Any]:
-    """The promises to watch, and the canary that shows that watching works."""
-    from nbcc.model import Model
-    from nbcc.model.fields import nearest
-    from nbcc.model.promises import CANARY, PROMISES
-    from nbcc.simulator.explore.two_phase_commit import CONSISTENT
-
-    ours = isinstance(system, Model)
-    known: Mapping[str, Any] = PROMISES if ours else {CONSISTENT.name: CONSISTENT}
-    for name in names:
-        if name not in known:
-            raise ValueError(f"no promise is called {name!r}; {nearest(name, known)}")
-    return [known[name] for name in (names or known)], CANARY if ours else None
 
 
 @contextlib.contextmanager

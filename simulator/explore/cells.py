@@ -1,0 +1,149 @@
+"""Cells of a matrix: each a world under a protocol with some promises, searched in a process of its own.
+
+A cell is a value of names and numbers, so that it can be sent to another process or machine; what comes back is the
+same `Result` that a search in this process gives. A process that dies takes its cell with it and no other: the cell is
+UNDETERMINED, with the reason.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from nbcc.model import Model, Protocol, World
+from nbcc.model.fields import nearest
+from nbcc.model.promises import CANARY, PROMISES
+
+from .result import PromiseResult, Result
+from .search import explore
+from .two_phase_commit import CONSISTENT
+from .verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """`world` and `protocol` by name, by path or as values; no promise named means all that there are.
+
+    `mutant` names a file of specs/mutants that is applied while the cell is searched.
+    """
+
+    world: str | World
+    protocol: str | Protocol = "default"
+    promises: tuple[str, ...] = ()
+    mutant: str = ""
+
+    def system(self) -> Any:
+        """What is explored; ValueError says which names there are."""
+        from nbcc.simulator import mutants, specs
+
+        changed = mutants.load(self.mutant).protocol if self.mutant else {}
+        if isinstance(self.world, str) and isinstance(self.protocol, str) and not changed:
+            return specs.system(self.world, self.protocol)
+        world = specs.world(self.world) if isinstance(self.world, str) else self.world
+        protocol = specs.protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
+        return Model(world, Protocol.from_mapping({**protocol.to_mapping(), **changed}))
+
+
+def watched(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
+    """The promises to watch (none named: all), and the canary that shows that watching works (None: there is none)."""
+    ours = isinstance(system, Model)
+    known: Mapping[str, Any] = PROMISES if ours else {CONSISTENT.name: CONSISTENT}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no promise is called {name!r}; {nearest(name, known)}")
+    return [known[name] for name in (names or known)], CANARY if ours else None
+
+
+def search_cell(cell: Cell, **bounds: Any) -> Result:
+    """Search one cell in this process; `bounds` as of `explore`."""
+    from nbcc.simulator import mutants
+
+    with mutants.applied(mutants.load(cell.mutant)) if cell.mutant else nullcontext():
+        system = cell.system()
+        promises, canary = watched(system, cell.promises)
+        return explore(system, promises, canary=canary, **bounds)
+
+
+def search_cells(
+    cells: Sequence[Cell],
+    *,
+    workers: int = 1,
+    memory: float | None = None,
+    done: Callable[[Cell, Result], None] | None = None,
+    **bounds: Any,
+) -> Iterator[tuple[Cell, Result]]:
+    """Every cell with its result, in the order given; `workers` processes at once, 1 means in this process.
+
+    `memory` (GiB) is divided among the workers; the other `bounds` go to each search. `done` hears of a cell as soon as
+    it is finished, in whatever order that happens.
+    """
+    share = memory / workers if memory else None
+    if workers <= 1:
+        for cell in cells:
+            result = search_cell(cell, memory=share, **bounds)
+            if done:
+                done(cell, result)
+            yield cell, result
+        return
+    finished: dict[int, Result] = {}
+    running: dict[Any, tuple[int, Any]] = {}
+    waiting = list(enumerate(cells))[::-1]
+    told = 0
+    try:
+        while told < len(cells):
+            while waiting and len(running) < workers:
+                number, cell = waiting.pop()
+                connection, process = _start(cell, {"memory": share, **bounds})
+                running[connection] = (number, process)
+            for ready in wait(list(running)):
+                number, process = running.pop(ready)
+                finished[number] = _received(ready, process)
+                if done:
+                    done(cells[number], finished[number])
+            while told in finished:
+                yield cells[told], finished.pop(told)
+                told += 1
+    finally:
+        for _, process in running.values():
+            process.terminate()
+
+
+def _start(cell: Cell, bounds: Mapping[str, Any]) -> tuple[Connection, Any]:
+    # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(cell, dict(bounds), theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return mine, process
+
+
+def _serve(cell: Cell, bounds: dict[str, Any], answer: Connection) -> None:
+    try:
+        answer.send(search_cell(cell, **bounds))
+    except Exception as error:  # an error of the cell is the caller's to see, not a lost process
+        answer.send(error)
+
+
+def _received(ready: Any, process: Any) -> Result:
+    try:
+        answer = ready.recv()
+    except EOFError:
+        answer = None
+    process.join()
+    ready.close()
+    if isinstance(answer, Exception):
+        raise answer
+    if isinstance(answer, Result):
+        return answer
+    return _lost(f"the process that searched it died (exit {process.exitcode})")
+
+
+def _lost(because: str) -> Result:
+    verdict = PromiseResult(name="SEARCH", verdict=Verdict.UNDETERMINED, because=because)
+    return Result(distinct=0, generated=0, depth=0, seconds=0, stopped=because, promises={"SEARCH": verdict})
