@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal, cast
 
 from . import actions
@@ -96,8 +96,13 @@ class World:
         )
 
     def to_mapping(self) -> dict[str, Any]:
-        """The sections of the TOML file, every field written out; `from_mapping` gives the same world again."""
+        """The sections of the TOML file; `from_mapping` gives the same world again.
+
+        Every field is written out but the limits on what a mechanism may do at most and does not do here: they are 0,
+        by default, so that a mechanism to come changes no world and no trace that it is not in.
+        """
         values = {name: getattr(self, name) for names in SECTIONS.values() for name in names if name != "type"}
+        values = {name: value for name, value in values.items() if value != 0 or DEFAULTS[name] != 0}
         sections = {section: {n: values[n] for n in names if n in values} for section, names in SECTIONS.items()}
         sections["table"] = {"type": "MERGE_ON_READ", **sections["table"]}
         shapes = [{"writer": w, "number": n, "versions": list(v)} for (w, n), v in sorted(self.writes.items())]
@@ -109,6 +114,9 @@ class World:
             "actors": dict(self.actors),
             **({"writes": shapes} if shapes else {}),
         }
+
+
+DEFAULTS = {field.name: field.default for field in fields(World)}
 
 
 def _write(row: Mapping[str, Any]) -> tuple[tuple[str, int], tuple[int, ...]]:

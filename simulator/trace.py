@@ -52,12 +52,12 @@ class Trace:
         return hashlib.sha256(canonical(core).encode()).hexdigest()[:HANDLE_DIGITS]
 
     def to_mapping(self) -> dict[str, Any]:
-        """The JSON value, without the handle."""
+        """The JSON value, without the handle. What it does not say of world and protocol is as it is by default."""
         observed = self.observed or ({},) * len(self.steps)
         return {
             "title": self.title,
             "world": self.world.to_mapping(),
-            "protocol": self.protocol.to_mapping(),
+            "protocol": self.protocol.differences(),
             "rows": list(_rows(self.batches)),
             "steps": [
                 {"actor": step.actor, "action": step.action, "args": _plain(dict(step.args)), "observed": _plain(seen)}
