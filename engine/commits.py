@@ -13,7 +13,7 @@ _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
 def write_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
     """The completed file of a delta commit."""
-    stats = tuple(_log_stat(file, requested) for file in files)
+    stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema)))
 
 
@@ -44,20 +44,22 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
     )
 
 
-def _base_stat(file: WrittenFile, operation: CompactionOperation) -> WriteStat:
+def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
+    """`operation`: that of the plan which asked for the file; without one it is the first of its group."""
+    before = operation if operation is not None and operation.base_file else None
     return WriteStat(
         file_id=file.file_id,
         path=file.path,
         partition=file.partition,
         size=file.size,
-        prev_commit=operation.base_instant if operation.base_file else _NO_BASE,
+        prev_commit=before.base_instant if before else _NO_BASE,
         writes=file.rows,
         deletes=file.deletes,
-        inserts=0 if operation.base_file else file.rows,
-        updates=file.rows if operation.base_file else 0,
-        prev_base_file=operation.base_file,
+        inserts=0 if before else file.rows,
+        updates=file.rows if before else 0,
+        prev_base_file=before.base_file if before else None,
         log_records=file.log_records,
         log_blocks=file.log_blocks,
         log_files_compacted=file.log_files,
-        log_size_compacted=operation.log_bytes,
+        log_size_compacted=operation.log_bytes if operation else 0,
     )

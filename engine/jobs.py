@@ -45,7 +45,7 @@ class Jobs(Protocol):
     """What an operation asks of a runner. `data` and what `read` returns are the runner's own kind of rows."""
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
-        """Put the batch as log files, by partition, bucket and version; none is visible yet.
+        """Put the batch as log files (or base files), by partition, bucket and version; none is visible yet.
 
         Raises `BadInput` if rows break a rule of `data.check.RULES`. Rows are looked at where they are written, because
         looking first would read the batch twice; so files of other groups may have been put: the caller removes them.
@@ -71,7 +71,7 @@ class InProcessJobs:
     def write(self, data: pa.Table, task: WriteTask) -> list[WrittenFile]:
         if not len(data):
             return []
-        refuse(problems(data, task.shape), task.shape)
+        refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
         return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
 

@@ -101,6 +101,13 @@ class Table:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too."""
         return self.run("upsert", data=data)  # type: ignore[no-any-return]
 
+    def bulk_insert(self, data: Any) -> Instant:
+        """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.
+
+        Raises `Conflict`, nothing published then, if another writer was faster in a group that was still without files.
+        """
+        return self.run("bulk_insert", data=data)  # type: ignore[no-any-return]
+
     def delete(self, keys: Any) -> Instant:
         """Delete the rows with these keys (record key, partition and ordering columns) that are not newer."""
         return self.run("delete", keys=keys)  # type: ignore[no-any-return]

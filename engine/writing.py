@@ -42,12 +42,17 @@ def taken_back_on_error(context: Context, requested: str, action: str) -> Iterat
     try:
         yield
     except Exception:
-        for path in marked_files(context, requested):
-            context.storage.delete(path)
-        forget_markers(context, requested)
-        for state in ("inflight", "requested"):
-            context.storage.delete(f"{FOLDER}/{requested}.{action}.{state}")
+        take_back(context, requested, action)
         raise
+
+
+def take_back(context: Context, requested: str, action: str) -> None:
+    """Remove the files of an instant, then the instant."""
+    for path in marked_files(context, requested):
+        context.storage.delete(path)
+    forget_markers(context, requested)
+    for state in ("inflight", "requested"):
+        context.storage.delete(f"{FOLDER}/{requested}.{action}.{state}")
 
 
 def complete(
@@ -58,10 +63,12 @@ def complete(
     files: Sequence[WrittenFile],
     commit: bytes,
     completed_by_another: Callable[[], Instant | None] = lambda: None,
+    refused_by: Callable[[], Conflict | None] = lambda: None,
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
 
     `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
+    `refused_by` is asked next; if it has a reason, the instant is taken back, and the reason raised.
     """
     early = context.clock.take() if takes_time_early(context) else None
     with held(context.lock):
@@ -69,9 +76,14 @@ def complete(
             for file in files:
                 context.storage.delete(file.path)
             return there
-        remove_late_attempts(context, requested, files)
-        completed = early or context.clock.take()
-        instant = put_completed(context.storage, requested, completed, action, commit)
+        refusal = refused_by()
+        if refusal is None:
+            remove_late_attempts(context, requested, files)
+            completed = early or context.clock.take()
+            instant = put_completed(context.storage, requested, completed, action, commit)
+    if refusal is not None:
+        take_back(context, requested, action)
+        raise refusal
     forget_markers(context, requested)
     return instant
 

@@ -49,6 +49,7 @@ RULES: Final = {
         "{0} rows have an ordering value with characters beyond U+FFFF, which Java sorts differently",
         "order by a number or a time",
     ),
+    "delete in a bulk insert": ("{0} rows have _hoodie_is_deleted set", "a bulk insert holds no deletes: upsert them"),
     "conflicting rows": (
         "{0} rows share key and ordering value with another row of the batch but differ in content",
         "keep one of them",
@@ -57,8 +58,8 @@ RULES: Final = {
 """Each rule's name, what is wrong, and what to do."""
 
 
-def problems(rows: pa.Table, shape: TableShape) -> list[Problem]:
-    """Every rule of `RULES` that a row breaks."""
+def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
+    """Every rule of `RULES` that a row breaks. `deletes`: whether rows may be deletes."""
     found = [
         ("null key", _any(one_array(rows[name]).is_null() for name in shape.keys.record_key)),
         ("ambiguous key", _ambiguous(rows, shape.keys)),
@@ -70,6 +71,9 @@ def problems(rows: pa.Table, shape: TableShape) -> list[Problem]:
         found.append(("null ordering", ordering.is_null().to_numpy(zero_copy_only=False)))
         if pa.types.is_string(ordering.type):
             found.append(("unordered text", _mask(pc.match_substring_regex(ordering, r"[\x{10000}-\x{10FFFF}]"))))
+    flags = is_deleted(rows)
+    if not deletes and flags is not None:
+        found.append(("delete in a bulk insert", flags.to_numpy()))
     found.append(("conflicting rows", conflicting(rows, shape)))
     return [Problem(rule, int(mask.sum()), _example(rows, mask, shape)) for rule, mask in found if mask.any()]
 

@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from ..files.base import encode_parquet
 from ..files.names import BaseName, LogName
 from ..names import Names
 from ..storage import Storage
-from .columns import FILE_NAME, constant
 from .merge import Merged, merge
-from .publish import put_data_file
+from .publish import put_base_file, put_data_file
 from .read import slice_layers
 from .tasks import CompactTask, WrittenFile
 from .write import delete_block
@@ -28,9 +26,10 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     merged = merge(layers, task.slice.shape.merge)
     token = names.write_token()
     logs = [layer for layer in layers if not layer.base]
+    name = BaseName(task.slice.file_id, token, task.instant)
     written = [
         replace(
-            _write_base(storage, task, merged.rows, token),
+            put_base_file(storage, task.slice.partition, name, merged.rows),
             log_records=sum(len(layer.rows) + len(layer.deletes) for layer in logs),
             log_files=len(task.slice.logs),
             log_blocks=len(logs),
@@ -48,15 +47,6 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     if not task.keep_tombstones or ranked_by is None:
         return merged.deletes.slice(0, 0)
     return merged.deletes.filter(merged.deletes[ranked_by].is_valid())
-
-
-def _write_base(storage: Storage, task: CompactTask, rows: pa.Table, token: str) -> WrittenFile:
-    plan = task.slice
-    name = str(BaseName(plan.file_id, token, task.instant))
-    place = rows.schema.get_field_index(FILE_NAME)
-    data = encode_parquet(rows.set_column(place, rows.schema.field(place), constant(name, len(rows))))
-    path = put_data_file(storage, task.instant, plan.partition, name, data)
-    return WrittenFile(path, plan.partition, plan.file_id, len(data), len(rows), 0)
 
 
 def _write_tombstones(storage: Storage, task: CompactTask, deletes: pa.Table, token: str) -> WrittenFile:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pyarrow as pa
+
 from ..errors import Conflict
-from ..files.names import in_partition, marker
+from ..files.base import encode_parquet
+from ..files.names import BaseName, in_partition, marker
 from ..storage import Storage
+from .columns import FILE_NAME, constant
+from .tasks import WrittenFile
 
 
 def put_data_file(storage: Storage, instant: str, partition: str, name: str, data: bytes) -> str:
@@ -17,3 +22,12 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
     if not storage.put_if_absent(path, data) and storage.get(path) != data:
         raise Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")
     return path
+
+
+def put_base_file(storage: Storage, partition: str, name: BaseName, rows: pa.Table) -> WrittenFile:
+    """Put the base file `name` of rows that have Hudi's columns; in `_hoodie_file_name` they get its name."""
+    place = rows.schema.get_field_index(FILE_NAME)
+    named = rows.set_column(place, rows.schema.field(place).name, constant(str(name), len(rows)))
+    data = encode_parquet(named)
+    path = put_data_file(storage, name.instant, partition, str(name), data)
+    return WrittenFile(path, partition, name.file_id, len(data), len(rows), 0)

@@ -78,12 +78,15 @@ class WriteTask:
     """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows.
 
     `first_version` is that of the first log file in each group: not 1 where several tasks share the groups of a write.
+    `bulk`: base files instead, save in the groups (partition, file id) in `filled`, and no deletes.
     """
 
     shape: TableShape
     instant: str
     max_file_bytes: int = 1 << 30
     first_version: int = 1
+    bulk: bool = False
+    filled: frozenset[tuple[str, str]] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

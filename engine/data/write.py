@@ -1,4 +1,4 @@
-"""A batch becomes log files: rows go to their file group, duplicates are combined by rank, files are put."""
+"""A batch becomes log files, or base files: rows go to their file group, duplicates are combined, files are put."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
-from ..files.names import LogName, partition_metadata
+from ..files.names import BaseName, LogName, partition_metadata
 from ..names import Names
 from ..schema import META_COLUMNS
 from ..storage import Storage
@@ -29,7 +29,7 @@ from .columns import (
 )
 from .keys import hashed_values, partition_paths, record_keys
 from .merge import key_codes, order_numbers, winners_of
-from .publish import put_data_file
+from .publish import put_base_file, put_data_file
 from .tasks import TableShape, WriteTask, WrittenFile
 
 
@@ -76,12 +76,15 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
-    """Put the log files of one file group. `writer` is the number of the batch among those of the same write."""
+    """Put the files of one file group. `writer` is the number of the batch among those of the same write."""
     shape = task.shape
     if shape.keys.partition_by:
         storage.put_if_absent(*partition_metadata(group.partition, task.instant))
     file_id = names.file_id(group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
+    if task.bulk and (group.partition, file_id) not in task.filled:
+        name = BaseName(file_id, names.write_token(), task.instant)
+        return [put_base_file(storage, group.partition, name, rows.select([*META_COLUMNS, *shape.schema.names]))]
     return [
         _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), part)
         for version, part in enumerate(_roll(rows, task.max_file_bytes), start=task.first_version)

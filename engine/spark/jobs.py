@@ -129,7 +129,7 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
         writer = context.partitionId() if context else 0
         flagged = [rows.schema.field(IS_DELETED)] if IS_DELETED in rows.column_names else []
         conformed = conform(rows, pa.schema([*task.shape.schema, *flagged]))
-        found = problems(conformed, task.shape)
+        found = problems(conformed, task.shape, deletes=not task.bulk)
         if found:
             yield _answers(found)
             return

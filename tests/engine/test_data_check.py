@@ -54,7 +54,15 @@ def test_broken_rule_is_named(rule: str, of: object, rows: pa.Table) -> None:
 
 
 def test_every_rule_is_broken_above() -> None:
-    assert {rule for rule, _, _ in BROKEN} == set(RULES)
+    assert {rule for rule, _, _ in BROKEN} | {"delete in a bulk insert"} == set(RULES)
+
+
+def test_a_delete_breaks_a_rule_where_there_must_be_none() -> None:
+    rows = batch(("a", 1, "x"), ("b", 1, "x")).drop_columns("_hoodie_is_deleted")
+    rows = rows.append_column("_hoodie_is_deleted", [[True, None]])
+    assert problems(rows, shape()) == []
+    (found,) = problems(rows, shape(), deletes=False)
+    assert (found.rule, found.rows) == ("delete in a bulk insert", 1)
 
 
 @pytest.mark.parametrize(("of", "rows"), SOUND)

@@ -136,7 +136,7 @@ def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
         ({"hoodie.bucket.index.num.buckets": "many"}, BadInput, "no whole number"),
         ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, BadInput, "the table has EVENT_TIME_ORDERING"),
         ({"hoodie.logfile.max.size": "7"}, BadInput, "max.size=7, but the table has"),
-        ({"hoodie.datasource.write.operation": "bulk_insert"}, Unsupported, "use upsert or delete"),
+        ({"hoodie.datasource.write.operation": "insert"}, Unsupported, "use upsert, bulk_insert, delete"),
         ({"hoodie.index.type": "BLOOM"}, Unsupported, "leave it out, or set it to BUCKET"),
         ({"hoodie.datasource.write.payload.class": "x.Y"}, Unsupported, "leave it out"),
         ({"hoodie.datasource.write.recordkey.feild": "id"}, BadInput, "did you mean hoodie.datasource.write.recordkey"),

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
-from typing import Final, Literal
+from typing import Final, Literal, cast, get_args
 
 from ...errors import BadInput, Unsupported
 from ...reads.times import BEGINNING, Time
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
+Operation = Literal["upsert", "bulk_insert", "delete"]
 
 PATH: Final = "path"
 COLUMNS: Final = "columns"
@@ -99,7 +100,7 @@ class WriteOptions:
     """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options."""
 
     path: str
-    operation: Literal["upsert", "delete"] = "upsert"
+    operation: Operation = "upsert"
     table: Mapping[str, str] = field(default_factory=dict)
     create: Mapping[str, str] = field(default_factory=dict)
 
@@ -130,15 +131,15 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
     of_table = [name for names in TABLE.values() for name in names]
     options = _known(given, (PATH, OPERATION, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
-    if operation not in ("upsert", "delete"):
+    if operation not in get_args(Operation):
         raise Unsupported(
             f"write with {OPERATION}={operation}",
-            "writers that never wait for each other can upsert and delete",
-            "use upsert or delete",
+            "writers that never wait for each other can upsert, bulk insert and delete",
+            f"use {', '.join(get_args(Operation))}",
         )
     return WriteOptions(
         path=_path(options, "write"),
-        operation="upsert" if operation == "upsert" else "delete",
+        operation=cast(Operation, operation),
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
     )

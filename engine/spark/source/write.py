@@ -1,8 +1,9 @@
 """Writing through the data source: the commit protocol of `upsert`, its data phase as Spark's write tasks.
 
 The API has no shuffle: rows of a file group come in any number of tasks, and each task writes log files of its own into
-the group. Reads rank them, so that this changes no answer as long as no two tasks hold rows of a key that their files
-cannot rank (`duplicates`); such groups are combined again before the commit.
+the group, in a bulk insert, too (one base file a group would need the shuffle: `Table.bulk_insert`). Reads rank them,
+so that this changes no answer as long as no two tasks hold rows of a key that their files cannot rank (`duplicates`);
+such groups are combined again before the commit.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
     """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
-    if options.operation == "upsert":
+    if options.operation != "delete":
         return as_upserts(rows, config.schema)
     return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
 
@@ -100,7 +101,7 @@ class Writer(DataSourceArrowWriter):
         rows = pa.Table.from_batches(filled)
         found = self._conformed(rows)
         shape = self._task.shape
-        refuse(problems(found, shape), shape)
+        refuse(problems(found, shape, deletes=self._options.operation != "bulk_insert"), shape)
         here = TaskContext.get()
         number = here.partitionId() if here else 0
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number)
@@ -113,9 +114,8 @@ class Writer(DataSourceArrowWriter):
         if shared:
             last = replace(self._task, first_version=1 + VERSIONS_PER_TASK * len(messages))
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
-        operation = "UPSERT" if self._options.operation == "upsert" else "DELETE"
         requested = self._task.instant
-        commit = write_commit(self._config, requested, operation, files)
+        commit = write_commit(self._config, requested, self._options.operation.upper(), files)
         complete(self._context(), requested, ACTION, files=files, commit=commit)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:

@@ -1,0 +1,80 @@
+"""Load rows: base files into file groups that have no file yet, log files into others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ..batch import as_upserts, refuse_other_rows
+from ..commits import write_commit
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import WriteTask
+from ..errors import Conflict
+from ..files.group_files import Group
+from ..files.slices import find_files, pending_plans
+from ..lock import held
+from ..retention import refuse_unlisted
+from ..shape import table_shape
+from ..timeline import Instant, Timeline, load, put_inflight, put_requested
+from ..writing import complete, take_time, taken_back_on_error
+
+ACTION = "deltacommit"
+
+
+def run(context: Context, config: TableConfig, data: Any) -> Instant:
+    """Write a batch as base files of an instant of its own where a file group begins with it, else as log files.
+
+    A base file hides every log that completed before its instant was requested, and ranks below every log that did
+    after: so it may only be the first file of its group that completes. Which groups have none is seen when the instant
+    is requested and asked again, under the lock, before it is published. A write that was faster there makes this one a
+    `Conflict`; its own files are taken back. (Apache Hudi appends to groups that exist, too, if its row writer is
+    switched off, and resolves conflicts of this one operation under NBCC.)
+    """
+    config.check_writable()
+    rows = as_upserts(data, config.schema)
+    refuse_other_rows(rows, context.jobs)
+    with held(context.lock):
+        timeline = load(context.storage)
+        filled = filled_groups(context, timeline)
+        requested = take_time(context, timeline)
+        put_requested(context.storage, requested, ACTION)
+    task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes, bulk=True, filled=filled)
+    with taken_back_on_error(context, requested, ACTION):
+        put_inflight(context.storage, requested, ACTION)
+        files = context.jobs.write(rows, task)
+    based = {(file.partition, file.file_id) for file in files if file.version is None}
+    commit = write_commit(config, requested, "BULK_INSERT", files)
+    return complete(
+        context,
+        requested,
+        ACTION,
+        files=files,
+        commit=commit,
+        refused_by=lambda: overtaken(context, requested, based),
+    )
+
+
+def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
+    """The file groups in which a completed instant lists a file, or a pending plan has a slice."""
+    refuse_unlisted(context, timeline, "bulk insert")
+    files = find_files(context.storage, timeline, context.commits, context.rules)
+    planned = pending_plans(timeline, context.commits, context.rules)
+    return frozenset({(file.partition, file.file_id) for file in files} | planned.keys())
+
+
+def overtaken(context: Context, requested: str, based: Collection[Group]) -> Conflict | None:
+    """Why base files of these groups must not be published: another instant has filled one of them. Under the lock."""
+    if not based:
+        return None
+    taken = sorted(filled_groups(context, load(context.storage)) & set(based))
+    if not taken:
+        return None
+    partition, file_id = taken[0]
+    where = f"{partition}/{file_id}" if partition else file_id
+    return Conflict(
+        f"publish the bulk insert {requested}",
+        f"while it wrote, another write has completed in {len(taken)} of its {len(based)} new file groups, "
+        f"the first being {where}; a base file would hide it or lose against it",
+        "run it again: into groups that have files it writes log files, as an upsert does",
+    )
