@@ -14,7 +14,7 @@ from ..errors import Conflict
 from ..files.group_files import Group
 from ..files.slices import find_files, pending_plans
 from ..lock import held
-from ..retention import refuse_unlisted
+from ..reads.retention import refuse_unlisted
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, load, put_inflight, put_requested
 from ..writing import complete, take_time, taken_back_on_error
