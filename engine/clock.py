@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from .errors import Conflict
 
-IN_PROCESS_SKEW_MS: Final = 1  # one process has one clock; Hudi waits one millisecond too
+ONE_CLOCK_MS: Final = 0  # the processes of one machine read the same clock
 SHARED_SKEW_MS: Final = 200  # Hudi's hoodie.time.generator.max_expected_clock_skew_ms
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,7 +59,7 @@ class WallClock:
 
     def __init__(
         self,
-        skew_ms: int = IN_PROCESS_SKEW_MS,
+        skew_ms: int = ONE_CLOCK_MS,
         now_ns: Callable[[], int] = time.time_ns,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
@@ -75,7 +75,7 @@ class WallClock:
             millis = max(self._now(), self._last + 1)
             self._refuse_future(millis)
             self._last = millis
-            self._wait_until(millis + self._skew)
+            self._wait_until(millis + self._skew + 1)  # a clock that is behind by all of it must not show `millis`
         return to_instant(millis)
 
     def not_before(self, instant: str) -> None:

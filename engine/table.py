@@ -62,7 +62,8 @@ class Table:
 
         `schema` is a pyarrow Schema, a StructType or DDL; `buckets` the number of file groups in each partition, for
         good. `options`: hoodie.logfile.data.block.format (parquet, avro), hoodie.logfile.max.size (bytes),
-        hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9).
+        hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9),
+        hoodie.time.generator.max_expected_clock_skew_ms (how far the clocks of its writers may differ).
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -186,7 +187,7 @@ class Table:
 def create_table(context: Context, config: TableConfig) -> Table:
     """A new table where `context` points; `BadInput` unless nothing is there."""
     opening.create_table(context.storage, config)
-    return Table(context, config)
+    return Table(_coordinated(context, config), config)
 
 
 def open_table(context: Context) -> Table:
@@ -195,10 +196,16 @@ def open_table(context: Context) -> Table:
     if config.notice is not None:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
-        return Table(context, config)
+        return Table(_coordinated(context, config), config)
     # Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, BetweenProcesses) else context.lock
     return Table(replace(context, rules=config.rules, lock=lock), config)
+
+
+def _coordinated(context: Context, config: TableConfig) -> Context:
+    """The seams by which the writers of this table keep out of each other's way."""
+    skew = config.coordination.skew_ms
+    return context if skew is None else replace(context, clock=WallClock(skew))
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:

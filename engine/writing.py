@@ -70,6 +70,7 @@ def complete(
     `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
     `refused_by` is asked next; if it has a reason, the instant is taken back, and the reason raised.
     """
+    context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     early = context.clock.take() if takes_time_early(context) else None
     with held(context.lock):
         if there := completed_by_another():

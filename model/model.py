@@ -25,6 +25,7 @@ from .world import World
 
 State = tuple[int, ...]
 Value = TypeVar("Value")
+CLOCKS = {"0": "", "-1": " within the second of the last one"}
 _Effects = tuple[tuple[Step, tuple[tuple[int, int], ...]], ...]
 
 
@@ -240,4 +241,6 @@ class Model:
 
     def describe(self, step: Step) -> str:
         """One short sentence."""
-        return self._actions[step.action].says.format(actor=step.actor, **dict(step.args))
+        args = dict(step.args)
+        said = self._actions[step.action].says.format(actor=step.actor, **args)
+        return said + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")

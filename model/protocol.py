@@ -33,6 +33,9 @@ class Protocol:
     scheduling        whether a plan may be made while somebody writes
     plan_takes        completed logs only, or whatever log files are there
     visibility        whether a reader asks if a log's instant is completed
+    clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
+                      clock; local: each actor's own, nothing waited out; seconds: one clock that gives a second twice
+    uniqueness        requested times as the clock gives them, or put if absent: who finds its own taken takes the next
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -47,6 +50,8 @@ class Protocol:
     scheduling: Literal["non_serial", "serial"] = "non_serial"
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     visibility: Literal["completed", "any"] = "completed"
+    clock: Literal["true_time", "time_service", "local", "seconds"] = "true_time"
+    uniqueness: Literal["as_given", "test_and_set"] = "as_given"
 
     def __post_init__(self) -> None:
         for name, allowed in choices().items():

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .actions import Setting
+from .clock import clock_of
 from .conditions import at, holds_lock, lock_is_free
-from .protocol import Protocol
 from .step import Action, Row
 
 READY = "ready to publish"
@@ -28,12 +29,20 @@ def publication_actions(kind: str) -> tuple[Action, Action, Action]:
 
 
 def publication_rows(
-    kind: str, me: str, since: str, protocol: Protocol, publish: Callable[[Any], tuple[Any, Any]]
+    kind: str,
+    me: str,
+    since: str,
+    setting: Setting,
+    publish: Callable[[Any], tuple[Any, Any]],
+    *,
+    requested: Callable[[Any], int] = lambda own: own.requested,
 ) -> Iterator[Row]:
     """The rows that lead `me` from the step `since` to a published instant.
 
-    `publish(own)` gives the actor's next value and the entry that is appended to the published timeline.
+    `publish(own)` gives the actor's next value and the entry that is appended to the published timeline;
+    `requested(own)` the instant's requested time, which its completion time is greater than whatever the clock says.
     """
+    clocks = clock_of(setting.world, setting.protocol)
 
     def publishes(own: Any, lock: str, published: tuple[Any, ...]) -> tuple[Any, ...]:
         after, entry = publish(own)
@@ -43,17 +52,20 @@ def publication_rows(
         return Row(f"{kind}_takes_lock", me, (me, "lock"), (me, "lock"), (at(me, before),),
                    lambda own, lock: (own._replace(step=then), me), (lock_is_free(),))  # fmt: skip
 
-    def timed(own: Any, clock: int, then: str) -> tuple[Any, ...]:
-        return own._replace(step=then, completed=clock + 1), clock + 1
+    def timed(own: Any, clock: int, then: str, ahead: int = 0) -> tuple[Any, ...]:
+        completed, later = clocks.take(clock, ahead, after=requested(own))
+        return own._replace(step=then, completed=completed), later
 
     name = f"{kind}_takes_completion_time"
-    if protocol.completion_time == "under_lock":
+    if setting.protocol.completion_time == "under_lock":
         yield taking_lock(since, "under the lock")
         yield Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, "under the lock"),),
-                  lambda own, lock, clock: timed(own, clock, READY), (holds_lock(me),))  # fmt: skip
+                  lambda own, lock, clock, **args: timed(own, clock, READY, **args), (holds_lock(me),),
+                  lambda *_: clocks.readings())  # fmt: skip
     else:
         yield Row(name, me, (me, "clock"), (me, "clock"), (at(me, since),),
-                  lambda own, clock: timed(own, clock, "given a completion time"))  # fmt: skip
+                  lambda own, clock, **args: timed(own, clock, "given a completion time", **args),
+                  choices=lambda *_: clocks.readings())  # fmt: skip
         yield taking_lock("given a completion time", READY)
     yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published"), (me, "lock", "published"),
               (at(me, READY),), publishes, (holds_lock(me),))  # fmt: skip

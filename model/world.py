@@ -12,7 +12,7 @@ from .fields import nearest, refuse_unknown, whole_number
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions"),
-    "limits": ("writes_per_writer", "compactions", "crashes", "log_versions"),
+    "limits": ("writes_per_writer", "compactions", "crashes", "log_versions", "skew", "skew_beyond"),
     "data": ("keys", "orderings"),
 }
 
@@ -24,6 +24,8 @@ class World:
     `actors` maps an actor kind to how many there are; a kind that is not named has none.
     `writes` maps (writer, number of its write, from 1) to the log versions it writes in each file group (0: it does
     not touch the group); a write that is not named touches every group with `log_versions` versions.
+    `skew` is how far the clocks of two actors may differ, in ticks; `skew_beyond` by how much that is more than the
+    bound which the actors were told (fault set F4).
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     """
 
@@ -35,6 +37,8 @@ class World:
     compactions: int = 1
     crashes: int = 0
     log_versions: int = 1
+    skew: int = 0
+    skew_beyond: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -52,8 +56,10 @@ class World:
             raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
-        for name in ("writes_per_writer", "compactions", "crashes"):
+        for name in ("writes_per_writer", "compactions", "crashes", "skew", "skew_beyond"):
             whole_number(getattr(self, name), f"world: {name}")
+        if self.skew_beyond > self.skew:
+            raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
         for (writer, number), versions in self.writes.items():
             if len(versions) != self.groups or not any(versions) or min(versions) < 0:
                 raise ValueError(

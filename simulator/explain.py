@@ -86,10 +86,10 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
 
 @cache
 def pinned() -> dict[str, Any]:
-    """Protocol -> its smallest world, the promise its file speaks of, and steps to break each promise it breaks."""
+    """Of each protocol that breaks a promise: its smallest world, the promise its file speaks of, and in how many steps
+    it breaks each of those that it breaks."""
     text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
-    protocols: dict[str, Any] = tomllib.loads(text)["protocols"]
-    return protocols
+    return {name: known for name, known in tomllib.loads(text)["protocols"].items() if known["violated"]}
 
 
 def _counterexample(protocol: str, promise: str) -> Trace | None:
@@ -124,7 +124,7 @@ def _action(kind: str, action: Any) -> Explanation:
 def _setting(field: str) -> Explanation:
     values = choices()[field]
     weaker = [_value(field, value) for value in values[1:]]
-    shown = next((each for each in weaker if each.shows), weaker[0])
+    shown = next((each for each in weaker if each.shows and each.run is not _plain_demo), weaker[0])
     source = "; ".join(dict.fromkeys(each.source for each in weaker))
     more = (f"values: {', '.join(values)} (the first is the default and keeps every promise)",)
     return Explanation(field, "setting", _field_docs()[field], source, (*more, *shown.more), shown.shows, shown.run)
@@ -134,7 +134,7 @@ def _value(field: str, value: str) -> Explanation:
     name, about = f"{field}={value}", _field_docs()[field]
     if value == choices()[field][0]:
         return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
-    alone = [p for p in pinned() if specs.protocol(p).differences() == {field: value}]
+    alone = [p for p in specs.protocol_names() if specs.protocol(p).differences() == {field: value}]
     if alone:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)
@@ -176,15 +176,16 @@ def _field_docs() -> dict[str, str]:
 
 def _protocol(name: str) -> Explanation:
     told = specs.protocol_file(name)
-    differs = ", ".join(f"{field} = {value}" for field, value in told.protocol.differences().items())
+    values = ", ".join(f"{field} = {value}" for field, value in told.protocol.differences().items())
+    differs = (f"differs: {values}",) if values else ()
     options = tuple(f"in Hudi: {option} = {value}" for option, value in told.hudi_options.items())
     if name not in pinned():
-        more = (f"every promise holds: nbcc explore {DEMO}", *options)
+        more = (*differs, f"every promise holds: nbcc explore {DEMO}", *options)
         shows = "A run in which nobody overlaps with anybody:"
         return Explanation(name, "protocol", told.about, told.source, more, shows, _plain_demo)
     known = pinned()[name]
     broken = ", ".join(f"{promise} in {steps} steps" for promise, steps in known["violated"].items())
-    more = (f"differs: {differs}", f"breaks, in the world {known['world']}: {broken}", *options)
+    more = (*differs, f"breaks, in the world {known['world']}: {broken}", *options)
     shows = f"The shortest run that breaks {known['promise']}:"
     return Explanation(
         name, "protocol", told.about, told.source, more, shows, lambda: _counterexample(name, known["promise"])

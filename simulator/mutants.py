@@ -17,13 +17,16 @@ from typing import Any, Literal, get_args
 from unittest.mock import patch
 
 Target = Literal["engine", "model", "harness"]
-_FIELDS = ("format", "about", "source", "breaks", "target", "protocol", "rules", "replace", "with", "test")
+_FIELDS = (
+    "format", "about", "source", "breaks", "target", "world", "protocol", "rules", "replace", "with", "test",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
     """``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression, evaluated in that module
-    with the replaced object at hand as ``original``. ``breaks`` is the promise, ``test`` the test of a harness mutant.
+    with the replaced object at hand as ``original``. ``breaks`` is the promise, ``test`` the test of a harness mutant;
+    ``world`` the one in which it shows, where random ones have not what it needs.
     """
 
     name: str
@@ -36,6 +39,7 @@ class Mutant:
     replace: str = ""
     with_: str = ""
     test: str = ""
+    world: str = ""
 
 
 def names() -> tuple[str, ...]:

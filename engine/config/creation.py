@@ -13,6 +13,8 @@ from ..data.keys import is_key_type, is_partition_type
 from ..data.merge import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
 from ..schema import avro_json, from_spark
+from .coordination import OPTIONS as COORDINATION
+from .coordination import Coordination, coordination_from
 from .table_config import LogFormat, MergeMode, TableConfig
 
 if TYPE_CHECKING:
@@ -194,12 +196,15 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    unknown = next((name for name in options if name not in _OPTIONS), None)
+    known = (*_OPTIONS, *COORDINATION)
+    unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
-        near = get_close_matches(unknown, _OPTIONS, 1, 0)[0]
+        near = get_close_matches(unknown, known, 1, 0)[0]
         raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", f"the nearest is {near!r}")
-    found = {}
+    found: dict[str, Any] = {"coordination": _coordination(options)}
     for name, value in options.items():
+        if name in COORDINATION:
+            continue
         field, allowed = _OPTIONS[name]
         text = str(value).lower()
         if isinstance(allowed, tuple):
@@ -210,6 +215,15 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
             raise BadInput(f"{ASKED} with {name}={value!r}", "that is no value of this option", f"use {needed}")
         found[field] = _VALUES.get(text, text) if isinstance(allowed, tuple) else int(text)
     return found
+
+
+def _coordination(options: Mapping[str, str]) -> Coordination:
+    try:
+        return coordination_from({name: str(value) for name, value in options.items()})
+    except ValueError as refused:
+        name, needed = refused.args
+        asked = f"{ASKED} with {name}={options[name]!r}"
+        raise BadInput(asked, "that is no value of this option", f"use {needed}") from None
 
 
 _OPTIONS: Final[dict[str, tuple[str, tuple[str, ...] | None]]] = {

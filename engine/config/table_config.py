@@ -11,6 +11,7 @@ import pyarrow as pa
 from ..errors import NotATable, Unsupported
 from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
+from .coordination import ALONE, Coordination, coordination_from
 from .properties import table_checksum
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
@@ -50,6 +51,7 @@ class TableConfig:
     features        reader and writer features it demands
     metadata_table  the partitions of an active metadata table
     max_log_bytes   rows beyond this many bytes go to the next log version
+    coordination    how its writers keep out of each other's way
     """
 
     name: str
@@ -67,6 +69,7 @@ class TableConfig:
     metadata_table: tuple[str, ...] = ()
     log_format: LogFormat = "parquet"
     max_log_bytes: int = MAX_LOG_BYTES
+    coordination: Coordination = ALONE
 
     @property
     def rules(self) -> Rules:
@@ -170,7 +173,7 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
     }
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
-    return written
+    return written | config.coordination.to_properties()
 
 
 def _checksum(config: TableConfig) -> dict[str, str]:
@@ -207,7 +210,16 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         ),
         log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
         max_log_bytes=int(values.get("hoodie.logfile.max.size", MAX_LOG_BYTES)),
+        coordination=_coordination(values) if own else ALONE,
     )
+
+
+def _coordination(values: Mapping[str, str]) -> Coordination:
+    try:
+        return coordination_from(values)
+    except ValueError as refused:
+        name, needed = refused.args
+        raise _unsupported(values, f"its {name} is {values[name]!r} and not {needed}") from None
 
 
 def merge_mode(values: Mapping[str, str]) -> MergeMode:

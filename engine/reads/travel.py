@@ -35,9 +35,12 @@ def _settle(context: Context, timeline: Timeline) -> str:
 
 
 def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:
-    """`BadInput` if `time` is the requested time of a write: its place in history is its completion time."""
+    """`BadInput` if `time` is the requested time of a write: its place in history is its completion time.
+
+    Unless something completed at that very time, as it can where clocks differ by more than their writers wait for.
+    """
     write = timeline.find(time)
-    if write is None:
+    if write is None or any(instant.completed == time for instant in timeline.completed):
         return
     if write.completed is None:
         exists, remedy = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..planning import plan
 from ..publication import publication_actions, publication_rows
@@ -61,29 +62,41 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _scheduling(me: str, setting: Setting) -> Row:
     world, protocol = setting.world, setting.protocol
-    looks_at_writers = protocol.plan_takes == "any_log" or protocol.scheduling == "serial"
+    times = requests_of(setting, me)
+    looks_at_writers = protocol.plan_takes == "any_log" or protocol.scheduling == "serial" or times.reads
     writers = setting.of(WRITER) if looks_at_writers else ()
 
-    def inputs(clock: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
+    def inputs(barrier: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
         seen = protocol.plan_takes == "any_log"
         logs = unpublished(setting, dict(zip(writers, others, strict=True))) if seen else ()
-        return plan(table_of(published, plans, logs), world.groups, clock + 1, protocol)
+        return plan(table_of(published, plans, logs), world.groups, barrier, protocol)
 
-    def schedules(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> tuple[Any, ...]:
-        parts = inputs(clock, published, plans, others)
-        own = Compactor("about to start its plan", clock + 1, tuple(part.group for part in parts))
-        return own, clock + 1, (*plans, Plan(clock + 1, me, False, parts))
+    def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:
+        """Those by which there is a log to compact: one that a clock behind gives may lie before every completion."""
+        for args in times.clock.readings():
+            ahead = next((value for _, value in args if isinstance(value, int)), 0)
+            time, _ = times.take("commit", clock, (published, plans, *others), ahead)
+            if inputs(time, published, plans, others):
+                yield args
+
+    def schedules(
+        own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any, ahead: int = 0
+    ) -> tuple[Any, ...]:
+        barrier, later = times.take("commit", clock, (published, plans, *others), ahead)
+        parts = inputs(barrier, published, plans, others)
+        own = Compactor("about to start its plan", barrier, tuple(part.group for part in parts))
+        return own, later, (*plans, Plan(barrier, me, False, parts))
 
     guards = [
         lock_is_free(),
         Guard("a compaction must be left", lambda *v: len(v[4]) < world.compactions, budget=True),
-        Guard("there must be a log to compact", lambda *v: bool(inputs(v[2], v[3], v[4], v[5:]))),
+        Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
         guards.append(Guard("nobody may be writing", lambda *v: not any(writer.requested for writer in v[5:])))
     reads = (me, "lock", "clock", "published", "plans", *writers)
     return Row("compactor_schedules_plan", me, reads, (me, "clock", "plans"), (at(me, "idle"),),
-               schedules, tuple(guards))  # fmt: skip
+               schedules, tuple(guards), readings)  # fmt: skip
 
 
 def _resuming(me: str, setting: Setting) -> Row:
@@ -120,7 +133,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
 
     yield Row("compactor_starts_plan", me, (me, "plans"), (me, "plans"), (at(me, "about to start its plan"),), starts)
     yield Row("compactor_writes_base", me, (me,), (me,), (at(me, "running its plan"),), writes, choices=next_group)
-    yield from publication_rows(KIND, me, "written", setting.protocol, publish)
+    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan)
 
 
 def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..publication import publication_actions, publication_rows
 from ..step import Action, Args, Guard, Row
@@ -62,8 +63,11 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     left = Guard(f"{me} must have a write left", lambda own: own.number < world.writes_per_writer, budget=True)
     looks_up = setting.protocol.slicing == "base_instant"
 
-    def requests(own: Writer, lock: None, clock: int) -> tuple[Any, ...]:
-        return Writer("requested", own.number + 1, clock + 1), clock + 1
+    times = requests_of(setting, me)
+
+    def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
+        time, later = times.take("deltacommit", clock, seen, ahead)
+        return Writer("requested", own.number + 1, time), later
 
     def starts(own: Writer, plans: tuple[Plan, ...] = ()) -> tuple[Any, ...]:
         newest = (max((p.requested for p in plans if p.of(group)), default=None) for group in range(world.groups))
@@ -81,11 +85,11 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         files = world.files(me, own.number)
         return Writer(number=own.number), Write(own.requested, own.completed, me, own.number, files, own.bases)
 
-    yield Row("writer_requests_instant", me, (me, "lock", "clock"), (me, "clock"), (at(me, "idle"), left),
-              requests, (lock_is_free(),))  # fmt: skip
+    yield Row("writer_requests_instant", me, (me, "lock", "clock", *times.reads), (me, "clock"), (at(me, "idle"), left),
+              requests, (lock_is_free(),), lambda *_: times.clock.readings())  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
     yield Row("writer_writes_log", me, (me,), (me,), (at(me, "writing"),), writes, choices=next_file)
-    yield from publication_rows(KIND, me, "written", setting.protocol, publish)
+    yield from publication_rows(KIND, me, "written", setting, publish)
 
 
 def unpublished(setting: Setting, values: Mapping[str, Any]) -> tuple[Write, ...]:

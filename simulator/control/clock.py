@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
+from nbcc.engine.clock import WallClock
+
 EPOCH = datetime(2024, 1, 1, tzinfo=UTC)  # tick 0; in the past of every machine, so that no instant is a future one
+_EPOCH_MS = int(EPOCH.timestamp()) * 1000
 
 
 @lru_cache(maxsize=1 << 12)
@@ -27,19 +30,37 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """Hands out ticks 1, 2, 3, ... to all actors of a stage. Waiting out the skew costs nothing here."""
+    """The time that has passed on the slowest of all clocks, in ticks, and by how many the generators wait out skew."""
 
-    def __init__(self) -> None:
+    def __init__(self, skew: int = 0) -> None:
         self.tick = 0
+        self.skew = skew
+
+
+class ActorsClock:
+    """One actor's own clock: the engine's real generator over virtual time, which waiting moves on at no cost.
+
+    ``ahead`` is how far it is ahead of the slowest clock; -1: it shows the tick that was given last once more.
+    """
+
+    def __init__(self, virtual: VirtualClock) -> None:
+        self.ahead = 0
+        self._virtual = virtual
+        self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """The next instant, greater than all before."""
-        self.tick += 1
-        return instant_of(self.tick)
+        """The generator's next time; it returns when the slowest clock has passed it, or what it takes for that."""
+        return self._generator.take()
 
     def not_before(self, instant: str) -> None:
         """Later times will be greater than this one, which was found on the timeline."""
-        self.tick = max(self.tick, tick_of(instant))
+        self._generator.not_before(instant)
+
+    def _now_ns(self) -> int:
+        return (_EPOCH_MS + self._virtual.tick + 1 + self.ahead) * 1_000_000
+
+    def _sleep(self, seconds: float) -> None:
+        self._virtual.tick += round(seconds * 1000)
 
 
 class Glance:

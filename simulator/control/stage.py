@@ -10,7 +10,7 @@ from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
 
 from .calls import Call
-from .clock import VirtualClock
+from .clock import ActorsClock, VirtualClock
 from .conductor import Task
 from .footprints import Access
 from .lock import ControlledLock, VirtualLock
@@ -22,10 +22,10 @@ T = TypeVar("T")
 class Stage:
     """What all actors of a history share. ``step`` is the number of the model step that is being played."""
 
-    def __init__(self, storage: Storage | None = None, patience: float = 10.0) -> None:
+    def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
         self.lock = VirtualLock()
-        self.clock = VirtualClock()
+        self.clock = VirtualClock(skew)
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died
         self.step = 0
@@ -54,7 +54,8 @@ class Handle:
         self.shows: Callable[[str], bool] = lambda path: True  # which objects that came during a listing it holds
         self.storage = ControlledStorage(stage.storage, self)
         self.lock = ControlledLock(stage.lock, self)
-        self.clock: Clock = ControlledClock(stage.clock, self)
+        self.own_clock = ActorsClock(stage.clock)
+        self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
 
     def call(
@@ -80,7 +81,7 @@ class Handle:
 class ControlledClock:
     """What an actor is given as clock."""
 
-    def __init__(self, clock: VirtualClock, handle: Handle) -> None:
+    def __init__(self, clock: ActorsClock, handle: Handle) -> None:
         self._clock = clock
         self._handle = handle
 

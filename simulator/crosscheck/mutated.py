@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from nbcc.engine.rules import Rules
 from nbcc.model import Model, Protocol, World
 
+from .. import specs
 from ..mutants import Mutant
 from ..systems import System
 from ..systems.engine import EngineSystem, rules_of
@@ -19,6 +20,8 @@ def setting_of(mutant: Mutant, setting: Setting) -> Setting:
 
     A mutant that replaces a function has no settings: play the check inside `nbcc.simulator.mutants.applied` then.
     """
+    if mutant.world:
+        setting = replace(setting, world=specs.world(mutant.world))
     if mutant.rules:
 
         def broken_engine(world: World, protocol: Protocol, batches: Batches) -> System:

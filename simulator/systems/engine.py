@@ -21,6 +21,7 @@ from nbcc.engine.names import bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
+from nbcc.model.clock import clock_of
 
 from ..control.calls import Call, parsed
 from ..control.clock import Glance, instant_of, tick_of
@@ -46,6 +47,8 @@ MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 _NOT_OURS: Final = {
     ("slicing", "base_instant"): "its logs are named by their own instant",
     ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
+    ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
+    ("uniqueness", "test_and_set"): "its generator gives no time twice",
 }
 """Settings of the model that the engine cannot be put under, and why."""
 
@@ -80,6 +83,7 @@ class EngineSystem:
         self.world = world
         self.config = table_config(world)
         self.stage = stage or Stage(MemoryStorage())
+        self.stage.clock.skew = clock_of(world, protocol).wait
         self.rules = rules or rules_of(protocol)
         self.rows_by_action = by_action(mapping)
         self._operations = operations()
@@ -98,7 +102,8 @@ class EngineSystem:
             arguments["data"] = self.data(to_table(batch, self.world))
         if "instant" in arguments:
             arguments["instant"] = instant_of(arguments["instant"])
-        arguments.pop("seen", None)
+        for name in ("seen", "ahead"):  # what the step decides, not who asks for the operation
+            arguments.pop(name, None)
         handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
         if operation in _READS:
             handle.clock = Glance(self.stage.clock)
@@ -226,6 +231,7 @@ class EngineOperation:
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         if "seen" in args:
             self.handle.shows = _only(args["seen"])
+        self.handle.own_clock.ahead = args.get("ahead", 0)
         return self.segment(self.system.rows_by_action[action])
 
     def crash(self) -> None:
