@@ -1,7 +1,8 @@
 """Worlds and protocols by name, from the TOML files that are shipped as package data (`nbcc/specs`), or by path.
 
-A protocol file holds `format`, `about`, `extends`, `source`, `hudi_options` and only the fields that differ from what
-it extends. A world file holds the sections of `World.from_mapping`, or `model` and the counts of another small system.
+A protocol file holds `format`, `about`, `extends`, `source`, `used_by`, `hudi_options` and only the fields that differ
+from what it extends. A world file holds the sections of `World.from_mapping`, or `model` and the counts of another
+small system.
 """
 
 from __future__ import annotations
@@ -21,16 +22,17 @@ from nbcc.model.protocol import choices
 from .explore.two_phase_commit import TwoPhaseCommit
 
 Made = TypeVar("Made")
-ABOUT = ("format", "about", "extends", "source", "hudi_options")
+ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolFile:
-    """A protocol with what its file says of it; `source` is where the choice comes from."""
+    """A protocol with what its file says of it; `source` is where the choice comes from, `used_by` who makes it."""
 
     name: str
     about: str
     source: str
+    used_by: str
     hudi_options: Mapping[str, Any] = field(hash=False)
     protocol: Protocol
 
@@ -83,6 +85,7 @@ def protocol_file(name: str) -> ProtocolFile:
         name=_short(name),
         about=str(first.get("about", "")),
         source=str(first.get("source", "")),
+        used_by=str(first.get("used_by", "")),
         hudi_options=options,
         protocol=_told_where("protocol", name, lambda: Protocol.from_mapping(merged)),
     )

@@ -1,0 +1,119 @@
+"""`nbcc verdicts`: settings by promises, each cell with the bounds up to which it was searched."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import answer, debug_option, json_option
+from .outcome import Exit, gravest
+
+if TYPE_CHECKING:
+    from nbcc.simulator.verdicts import Depth, Row
+
+
+@click.command(short_help="Which setting keeps which promise, up to which bound.")
+@click.option(
+    "--depth",
+    type=click.Choice(["quick", "full"]),
+    default="quick",
+    show_default=True,
+    help="How large the worlds are: specs/verdicts.toml has them.",
+)
+@click.option("--accept", is_flag=True, help="Write the page of the matrix anew.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
+@click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
+@click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
+@click.option(
+    "--picture",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Draw the matrix as well: a .png or .svg file.",
+)
+@json_option
+@debug_option
+def command(
+    *,
+    depth: str,
+    accept: bool,
+    workers: int | None,
+    max_states: int | None,
+    memory: float | None,
+    picture: Path | None,
+    as_json: bool,
+) -> Exit:  # fmt: skip
+    """Judge every setting by every promise, in all worlds of a depth.
+
+    A cell says holds (in every interleaving of its worlds), how many steps break the promise, ? (undetermined) or
+    – (not applicable). The matrix is held against the page that was accepted, specs/verdicts.md: what differs is
+    printed, exit code 1. A violation that the page expects is no failure; one that has gone is. While a cell is
+    undetermined the exit code is 3.
+
+    \b
+    Examples:
+      nbcc verdicts
+      nbcc verdicts --picture verdicts.png
+      nbcc verdicts --depth full --workers 2 --json
+    """
+    from nbcc.simulator import verdicts as judged
+
+    level = judged.depth_of(depth)
+    rows = _search(level, workers, max_states=max_states, memory=memory)
+    text, path = judged.page(rows, level), judged.page_path(level)
+    changed = [] if accept else list(_differences(path, text))
+    if accept:
+        path.write_text(text, encoding="utf-8")
+    if picture is not None:
+        judged.draw(rows, picture)
+    if as_json:
+        answer({"protocols": judged.to_json(rows)})
+    else:
+        for line in [*_table(rows), *changed]:
+            click.echo(line)
+    doubts = any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
+    return gravest([Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else [])])
+
+
+def _search(level: Depth, workers: int | None, **bounds: float | None) -> tuple[Row, ...]:
+    import os
+
+    from rich.console import Console
+    from rich.progress import Progress, TimeElapsedColumn
+
+    from nbcc.simulator import verdicts as judged
+
+    settings = judged.settings()
+    total = sum(len(judged.worlds_of(setting.name, level)) for setting in settings)
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(f"{len(settings)} settings, {total} searches", total=total)
+        return judged.matrix(
+            level, settings, workers=workers or os.cpu_count() or 1, done=lambda: progress.advance(task), **bounds
+        )
+
+
+def _table(rows: Sequence[Row]) -> Iterator[str]:
+    from nbcc.simulator.verdicts import sign
+
+    promises = list(rows[0].cells)
+    width = max(len(row.name) for row in rows)
+    widths = [max(len(name), *(len(sign(row.cells[name])) for row in rows)) for name in promises]
+    yield " " * width + "  " + "  ".join(f"{name:^{w}}" for name, w in zip(promises, widths, strict=True))
+    for row in rows:
+        cells = (f"{sign(cell):^{w}}" for cell, w in zip(row.cells.values(), widths, strict=True))
+        yield f"{row.name:{width}}  {'  '.join(cells)}".rstrip()
+
+
+def _differences(path: Path, text: str) -> Iterator[str]:
+    """What was accepted and what was found, line by line, where they differ."""
+    accepted = path.read_text("utf-8") if path.is_file() else ""
+    lines = difflib.unified_diff(accepted.splitlines(), text.splitlines(), "accepted", "found", lineterm="", n=0)
+    changed = [line for line in lines if not line.startswith("@@")]
+    if changed:
+        yield ""
+        yield f"This is not what {path.name} says; look at why, then `nbcc verdicts --accept`:"
+        yield from changed

@@ -1,0 +1,176 @@
+"""Settings by promises: a cell is what the searches of one setting, in all worlds of a depth, say of a promise."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbcc.model import Protocol, World
+from nbcc.model.fields import nearest
+from nbcc.model.promises import PROMISES
+
+from .. import specs
+from ..explore import Result, Verdict
+from ..explore.cells import Cell as SearchCell
+from ..explore.cells import search_cells
+from ..specs import ProtocolFile
+from .bound import Bound, bound_of, sentence
+from .ladder import DEPTHS, Depth, pins, rungs
+
+__all__ = ["DEPTHS", "Cell", "Depth", "Row", "Searched", "matrix", "settings"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """One world that was searched for a setting: its bound and how many states there are."""
+
+    world: World
+    result: Result
+
+    @property
+    def bound(self) -> Bound:
+        return bound_of(self.world)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """The verdict on one promise under one setting.
+
+    `bounds`: of the worlds in which it holds, or of the one in which it is violated by `trace`, a shortest there.
+    `because`: the broken promise's message, or why the verdict is neither HOLDS nor VIOLATED. `system`: what a real
+    system was seen to do, where the setting stands for one.
+    """
+
+    verdict: Verdict
+    bounds: tuple[Bound, ...] = ()
+    because: str | None = None
+    trace: tuple[Any, ...] | None = None
+    system: str = ""
+
+    @property
+    def steps(self) -> int | None:
+        return None if self.trace is None else len(self.trace)
+
+    def to_json(self) -> dict[str, Any]:
+        """As `nbcc verdicts --json` prints it."""
+        steps = self.trace and [{"actor": s.actor, "action": s.action, "args": dict(s.args)} for s in self.trace]
+        return {
+            "verdict": str(self.verdict),
+            "bound": [dict(bound) for bound in self.bounds],
+            "steps": self.steps,
+            "trace": steps,
+            **({"because": self.because} if self.because else {}),
+            **({"system": self.system} if self.system else {}),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """A setting with its verdicts, and the worlds in which they were searched."""
+
+    setting: ProtocolFile
+    cells: Mapping[str, Cell]
+    searched: tuple[Searched, ...]
+
+    @property
+    def name(self) -> str:
+        return self.setting.name
+
+
+def depth_of(word: str) -> Depth:
+    """A depth by name; ValueError names the nearest."""
+    for depth in DEPTHS:
+        if depth == word:
+            return depth
+    raise ValueError(f"no depth is called {word!r}; {nearest(word, DEPTHS)}")
+
+
+def settings() -> tuple[ProtocolFile, ...]:
+    """The settings of the matrix, the default first."""
+    return tuple(specs.protocol_file(name) for name in specs.protocol_names())
+
+
+def worlds_of(setting: str, depth: Depth) -> tuple[World, ...]:
+    """Where a setting is searched: the world that it is pinned to, where what it weakens can show, then the ladder.
+
+    The default setting is searched wherever one of the others is: what they break there, it keeps.
+    """
+    known = pins()
+    pinned = sorted({pin["world"] for pin in known.values()}) if setting not in known else [known[setting]["world"]]
+    worlds = [specs.world(name) for name in pinned] + [rung.world for rung in rungs(depth)]
+    return tuple(dict.fromkeys(worlds))
+
+
+def matrix(
+    depth: Depth = "quick",
+    chosen: Iterable[ProtocolFile] | None = None,
+    *,
+    workers: int = 1,
+    done: Callable[[], None] | None = None,
+    **bounds: Any,
+) -> tuple[Row, ...]:
+    """Search every setting in all its worlds; `workers` processes at once, `bounds` as of `explore`.
+
+    `done` is called after each search (there are `sum(len(worlds_of(s.name, depth)) for s in settings())`).
+    """
+    rows = tuple(chosen) if chosen is not None else settings()
+    where = [(setting, world) for setting in rows for world in worlds_of(setting.name, depth)]
+    cells = [SearchCell(world=world, protocol=setting.protocol) for setting, world in where]
+    tell = (lambda cell, result: done()) if done else None
+    found = list(search_cells(cells, workers=workers, done=tell, **bounds))
+    results: dict[str, list[Searched]] = {setting.name: [] for setting in rows}
+    for (setting, world), (_, result) in zip(where, found, strict=True):
+        results[setting.name].append(Searched(world=world, result=result))
+    return tuple(row(setting, results[setting.name]) for setting in rows)
+
+
+def row(setting: ProtocolFile, searched: Sequence[Searched]) -> Row:
+    """What the searches of one setting say, promise by promise."""
+    cells = {promise: cell(promise, searched) for promise in PROMISES}
+    return Row(setting=setting, cells=cells, searched=tuple(searched))
+
+
+def cell(promise: str, searched: Sequence[Searched]) -> Cell:
+    """Violated in one world is violated; a search that did not end anywhere leaves the promise undetermined."""
+    said = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
+    broken = [(each, found) for each, found in said if found.verdict is Verdict.VIOLATED]
+    if broken:
+        where, first = min(broken, key=lambda pair: pair[1].steps or 0)
+        return Cell(verdict=Verdict.VIOLATED, bounds=(where.bound,), because=first.because, trace=first.trace)
+    stopped = [each for each in searched if each.result.stopped]
+    if stopped:
+        result = stopped[0].result
+        reached = f"in {sentence(stopped[0].bound)}: {result.stopped}, after {result.distinct:,} states"
+        return Cell(verdict=Verdict.UNDETERMINED, because=reached)
+    holds = tuple(each.bound for each, found in said if found.verdict is Verdict.HOLDS)
+    if holds:
+        return Cell(verdict=Verdict.HOLDS, bounds=holds)
+    unfit = next((f.because for _, f in said if f.verdict is Verdict.NOT_APPLICABLE), None)
+    if said and all(found.verdict is Verdict.NOT_APPLICABLE for _, found in said):
+        return Cell(verdict=Verdict.NOT_APPLICABLE, because=unfit)
+    because = next((f.because for _, f in said if f.verdict is Verdict.UNDETERMINED), "no world was searched")
+    return Cell(verdict=Verdict.UNDETERMINED, because=because)
+
+
+def to_json(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
+    """Setting -> promise -> verdict, bound, steps, trace."""
+    return {row.name: {name: cell.to_json() for name, cell in row.cells.items()} for row in rows}
+
+
+def draw(rows: Iterable[Row], path: Path) -> None:
+    """A picture of the matrix; ValueError says which kinds of file there are."""
+    try:
+        from ..view.plot_verdicts import draw as drawn
+    except ModuleNotFoundError as error:
+        raise ValueError(f"a picture needs {error.name}: pip install 'nbcc[viz]'") from None
+    axes = drawn(to_json(rows), None)
+    figure = axes.get_figure(root=True)
+    assert figure is not None, "it was drawn on one"
+    figure.savefig(path)
+
+
+def differs(protocol: Protocol) -> str:
+    """The fields that differ from the default, as a file of a setting spells them."""
+    return ", ".join(f"{name} = {value}" for name, value in protocol.differences().items())

@@ -1,0 +1,53 @@
+"""The matrix of verdicts, searched anew: the accepted pages say what it says, violations included."""
+
+from __future__ import annotations
+
+import os
+from itertools import combinations
+
+import pytest
+
+from nbcc.simulator.verdicts import Row, matrix, page, page_path
+
+from .pins import SIZES
+
+WORKERS = 1 if os.environ.get("PYTEST_XDIST_WORKER") else (os.cpu_count() or 1)
+
+
+@pytest.fixture(scope="module")
+def quick() -> tuple[Row, ...]:
+    return matrix("quick", workers=WORKERS)
+
+
+def test_the_matrix_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
+    """`nbcc verdicts --accept` writes it anew: look at why first."""
+    assert page(quick, "quick") == page_path("quick").read_text("utf-8")
+
+
+def test_what_is_pinned_for_a_setting_is_in_its_row(quick: tuple[Row, ...]) -> None:
+    for row in quick:
+        pinned = SIZES["protocols"].get(row.name, {"violated": {}})["violated"]
+        found = {name: cell.steps for name, cell in row.cells.items() if cell.steps is not None}
+        assert pinned.keys() <= found.keys(), row.name
+        assert all((found[name] or 0) <= steps for name, steps in pinned.items()), row.name
+
+
+def test_the_default_breaks_nothing(quick: tuple[Row, ...]) -> None:
+    assert quick[0].name == "default"
+    assert {str(cell.verdict) for cell in quick[0].cells.values()} <= {"HOLDS", "UNDETERMINED"}
+
+
+def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quick: tuple[Row, ...]) -> None:
+    for one, other in combinations(quick, 2):
+        same = [str(c.verdict) for c in one.cells.values()] == [str(c.verdict) for c in other.cells.values()]
+        assert not same or (one.setting.used_by and other.setting.used_by), f"{one.name} and {other.name}"
+        assert one.setting.protocol != other.setting.protocol
+
+
+@pytest.mark.nightly
+def test_the_matrix_of_larger_worlds_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
+    full = matrix("full", workers=WORKERS, max_states=2_000_000, memory=8)
+    assert page(full, "full") == page_path("full").read_text("utf-8")
+    for small, large in zip(quick, full, strict=True):
+        broken = {name for name, cell in small.cells.items() if cell.steps is not None}
+        assert broken <= {name for name, cell in large.cells.items() if cell.steps is not None}, small.name
