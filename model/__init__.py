@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .model import Model, State
+from .model import Model
+from .packed import State
 from .protocol import Protocol
 from .reads import Query
 from .record import Change, Record

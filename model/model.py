@@ -1,20 +1,20 @@
 """The transition system: one table of rows, from which enabled, apply, successors and refusals all come.
 
-A state is a tuple of small ints, each the number of a component's value within this Model; a state means nothing to
-another Model. A row runs once per distinct footprint: what it finds is remembered under the numbers of what it reads.
+A state is a number that stands for the values of all components within this Model (`packed`); it means nothing to
+another Model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from itertools import chain
-from operator import itemgetter
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from . import actions
 from .actions import Setting
 from .actions.writer import unpublished
 from .answers import Data, answer
+from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
 from .record import Change, Record, Rule
@@ -23,19 +23,8 @@ from .step import Action, Refused, Row, Step
 from .table import FileSlice, Instant, Table, Write, table_of
 from .world import World
 
-State = tuple[int, ...]
 Value = TypeVar("Value")
 CLOCKS = {"0": "", "-1": " within the second of the last one"}
-_Effects = tuple[tuple[Step, tuple[tuple[int, int], ...]], ...]
-
-
-class _Compiled(NamedTuple):
-    """A row with its components as positions, and what it found per footprint."""
-
-    row: Row
-    reads: tuple[int, ...]
-    writes: tuple[int, ...]
-    memo: dict[State, _Effects]
 
 
 class Model:
@@ -58,52 +47,29 @@ class Model:
             first.update(mechanism.components(Setting(world, self.protocol, self.actors, first)))
         self.setting = Setting(world, self.protocol, self.actors, first)
         self.components = tuple(first)
-        self._position = {name: i for i, name in enumerate(first)}
-        self._values: list[list[Any]] = [[value] for value in first.values()]
-        self._numbers: list[dict[Any, int]] = [{value: 0} for value in first.values()]
+        self.coding = Coding(first, [names for names in self.actors.values() if names])
         self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
         self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
-        self._rows = tuple(self._compile(row) for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
-        self._by_name = {(c.row.actor, c.row.action): c for c in self._rows}
-        if len(self._by_name) < len(self._rows):
+        rows = tuple(row for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
+        self.stepper = Stepper(self.coding, rows)
+        self._by_name = {(c.row.actor, c.row.action): c for c in self.stepper.rows}
+        if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
-        self._own: tuple[tuple[int, dict[int, tuple[_Compiled, ...]]], ...] = tuple(
-            (own, {}) for own in dict.fromkeys(compiled.reads[0] for compiled in self._rows)
-        )
         self._derived: dict[Hashable, Any] = {}
-
-    def _compile(self, row: Row) -> _Compiled:
-        at = self._position
-        return _Compiled(row, tuple(at[n] for n in row.reads), tuple(at[n] for n in row.writes), {})
 
     @property
     def table_of_rows(self) -> tuple[Row, ...]:
         """The table of actions, for tests and pictures."""
-        return tuple(compiled.row for compiled in self._rows)
+        return tuple(compiled.row for compiled in self.stepper.rows)
 
     @property
     def initial(self) -> State:
         """The state in which nothing has happened."""
-        return (0,) * len(self.components)
+        return 0
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
-        for own, awake in self._own:
-            number = state[own]
-            rows = awake.get(number)
-            if rows is None:
-                rows = awake[number] = self._awake(own, number)
-            for compiled in rows:
-                _, reads, _, memo = compiled
-                footprint = tuple([state[i] for i in reads])
-                found = memo.get(footprint)
-                if found is None:
-                    found = self._run(compiled, footprint)
-                for step, changed in found:
-                    after = list(state)
-                    for position, value in changed:
-                        after[position] = value
-                    yield step, tuple(after)
+        return self.stepper.successors(state)
 
     def enabled(self, state: State) -> list[Step]:
         """Every step that can happen now."""
@@ -121,7 +87,7 @@ class Model:
         compiled = self._by_name.get((step.actor, step.action))
         if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
-        row, values = compiled.row, self._read(compiled.reads, state)
+        row, values = compiled.row, self.coding.read(state, compiled.reads)
         reasons = tuple(guard.reason for guard in row.own if not guard.holds(values[0]))
         reasons += tuple(guard.reason for guard in row.guards if not guard.holds(*values))
         if not reasons and step.args not in (possible := tuple(row.choices(*values))):
@@ -129,49 +95,22 @@ class Model:
             reasons = (f"the arguments must be {now}, not {dict(step.args)}",)
         return reasons
 
-    def _awake(self, own: int, number: int) -> tuple[_Compiled, ...]:
-        value = self._values[own][number]
-        return tuple(c for c in self._rows if c.reads[0] == own and all(guard.holds(value) for guard in c.row.own))
-
-    def _run(self, compiled: _Compiled, footprint: State) -> _Effects:
-        row, reads, writes, memo = compiled
-        values = [self._values[i][n] for i, n in zip(reads, footprint, strict=True)]
-        found: list[tuple[Step, tuple[tuple[int, int], ...]]] = []
-        if all(guard.holds(*values) for guard in row.guards):
-            for args in row.choices(*values):
-                effect = row.effect(*values, **dict(args))
-                changed = tuple((i, self._number(i, value)) for i, value in zip(writes, effect, strict=True))
-                found.append((Step(row.actor, row.action, args), changed))
-        memo[footprint] = tuple(found)
-        return memo[footprint]
-
-    def _number(self, position: int, value: Any) -> int:
-        numbers = self._numbers[position]
-        if value not in numbers:
-            numbers[value] = len(self._values[position])
-            self._values[position].append(value)
-        return numbers[value]
-
-    def _read(self, positions: Iterable[int], state: State) -> list[Any]:
-        return [self._values[i][state[i]] for i in positions]
-
     def component(self, state: State, name: str) -> Any:
         """The value of one component; KeyError names the components there are."""
-        if name not in self._position:
+        if name not in self.coding.place:
             raise KeyError(f"no component {name!r}; there are {', '.join(self.components)}")
-        position = self._position[name]
-        return self._values[position][state[position]]
+        return self.coding.value(state, self.coding.place[name])
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
         """A function of a state: equal exactly where the values of these components are."""
-        return itemgetter(*(self._position[name] for name in names))
+        return self.coding.projection(names)
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
         """`compute(*values of reads)`, once per `key` and distinct footprint."""
-        positions = [self._position[name] for name in reads]
-        at = (key, tuple([state[i] for i in positions]))
+        positions = [self.coding.place[name] for name in reads]
+        at = (key, state & self.coding.mask(positions))
         if at not in self._derived:
-            self._derived[at] = compute(*self._read(positions, state))
+            self._derived[at] = compute(*self.coding.read(state, positions))
         found: Value = self._derived[at]
         return found
 
@@ -196,7 +135,7 @@ class Model:
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant by requested time, whatever its state."""
-        values = dict(zip(self.components, self._read(range(len(state)), state), strict=True))
+        values = dict(zip(self.components, self.coding.read(state, range(len(self.components))), strict=True))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in values["published"]]
         pending = chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms)
         return tuple(sorted([*done, *pending], key=lambda instant: instant.requested))
@@ -225,15 +164,19 @@ class Model:
 
     def stopped_by_budget(self, state: State) -> tuple[str, ...]:
         """The actors that only a limit of the world keeps from an action, crashes aside."""
-        stopped = []
-        for row, reads, _, _ in self._rows:
-            values = self._read(reads, state)
+        return tuple(dict.fromkeys(c.row.actor for c in self.stepper.rows if self._lacks_budget(c, state)))
+
+    def _lacks_budget(self, compiled: Compiled, state: State) -> bool:
+        """Whether all conditions of a row hold but those that are limits of the world, and one of these does not."""
+        row, at = compiled.row, state & compiled.mask
+        if at not in compiled.lacks_budget:
+            values = self.coding.read(state, compiled.reads)
             false = [g for g in row.own if not g.holds(values[0])]
             if all(guard.budget for guard in false):
                 false += [g for g in row.guards if not g.holds(*values)]
-            if false and all(guard.budget for guard in false) and row.action != "actor_crashes":
-                stopped.append(row.actor)
-        return tuple(dict.fromkeys(stopped))
+            lacks = bool(false) and all(guard.budget for guard in false) and row.action != "actor_crashes"
+            compiled.lacks_budget[at] = lacks
+        return compiled.lacks_budget[at]
 
     def is_service(self, step: Step) -> bool:
         """Whether a table service, a crash or an expiring lock acts: nothing that a retained read may notice."""

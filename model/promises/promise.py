@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Literal
 
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..step import Step
 
 
@@ -22,6 +23,8 @@ class Promise:
     looks at `after` alone and may be given None for the others. `sometimes` is true of a state in which the promise
     says something: without one the promise was never put to the test. `reads` names the components both rest on;
     a step promise may also rest on which action it is. `unfit` says why a model is none that it speaks of.
+    `shape(model, *states)`: what of those components it can tell apart, where it says the same of all states of one
+    shape (see `promises.shape`); None: everything.
     """
 
     name: str
@@ -32,3 +35,4 @@ class Promise:
     sometimes: Callable[[Model, State], bool]
     reads: Callable[[Model], tuple[str, ...]]
     unfit: Callable[[Model], str | None] = _always
+    shape: Callable[..., Hashable | None] | None = None

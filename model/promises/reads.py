@@ -5,11 +5,13 @@ from __future__ import annotations
 from math import inf
 
 from ..fold import Fold, logs_of
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..step import Step
 from .compare import against_oracle, one_against_other
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
+from .shape import shape_of
 from .valuations import changes_differ, expected, falls_behind, read
 from .view import View, answers, on_table, on_table_and_readers, settled_times, view_of
 
@@ -145,6 +147,7 @@ SNAP = Promise(
     holds=snapshot_holds,
     sometimes=two_writes,
     reads=on_table_and_readers,
+    shape=shape_of,
 )
 TRAVEL = Promise(
     name="TRAVEL",
@@ -154,6 +157,7 @@ TRAVEL = Promise(
     holds=travel_holds,
     sometimes=two_writes,
     reads=on_table_and_readers,
+    shape=shape_of,
 )
 INCR = Promise(
     name="INCR",
@@ -163,6 +167,7 @@ INCR = Promise(
     holds=incremental_holds,
     sometimes=two_writes,
     reads=on_table,
+    shape=shape_of,
 )
 CDC = Promise(
     name="CDC",
@@ -172,6 +177,7 @@ CDC = Promise(
     holds=changes_hold,
     sometimes=two_writes,
     reads=on_table,
+    shape=shape_of,
 )
 ATOM = Promise(
     name="ATOM",
@@ -181,4 +187,5 @@ ATOM = Promise(
     holds=atomic_holds,
     sometimes=two_writes,
     reads=on_table_and_readers,
+    shape=shape_of,
 )

@@ -5,12 +5,14 @@ from __future__ import annotations
 from math import inf
 
 from ..fold import Fold, logs_of
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..step import Step
 from .compare import one_against_other
 from .promise import Promise
 from .reads import same_reads, two_writes
 from .sentences import write_named
+from .shape import shape_of
 from .view import View, on_table, settled_times, view_of
 
 
@@ -75,6 +77,7 @@ QUIET = Promise(
     sometimes=planned_between_writes,
     reads=on_table,
     unfit=no_service,
+    shape=shape_of,
 )
 PART = Promise(
     name="PART",
@@ -85,4 +88,5 @@ PART = Promise(
     sometimes=planned_between_writes,
     reads=on_table,
     unfit=no_service,
+    shape=shape_of,
 )

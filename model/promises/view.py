@@ -9,7 +9,8 @@ from typing import TypeVar
 
 from .. import reads
 from ..fold import Fold, logs_of
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..slicing import file_slices
 from ..table import Compaction, FileSlice, Log, Table, Write, table_of
 from . import oracle

@@ -6,12 +6,14 @@ from functools import lru_cache
 from itertools import pairwise, product
 
 from ..fold import logs_of
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..record import Ranked, merge
 from ..step import Step
 from .promise import Promise
 from .sentences import write_named
 from .services import no_service
+from .shape import shape_of
 from .view import on_table, view_of
 
 
@@ -81,6 +83,7 @@ MONO = Promise(
     holds=monotonic_holds,
     sometimes=lambda model, state: len(model.component(state, "published")) > 1,
     reads=lambda model: ("published", "plans"),
+    shape=shape_of,
 )
 LAWS = Promise(
     name="LAWS",
@@ -91,6 +94,7 @@ LAWS = Promise(
     sometimes=_folds_two,
     reads=on_table,
     unfit=no_service,
+    shape=shape_of,
 )
 CANARY = Promise(
     name="CANARY",

@@ -112,7 +112,7 @@ def _search(act: int, world: str, protocol: str) -> tuple[Exit, Trace | None]:
     from .search import search
 
     click.echo(f"\n{act}. Every interleaving of the world {world} under {protocol}\n")
-    found: Search = search(world, protocol, [LOSS])
+    found: Search = search(world, protocol, [LOSS], reduce=False)
     promise = found.result.promises[LOSS]
     click.echo(f"   {promise.verdict}  {LOSS}  {found.result.bound}")
     if promise.trace is None:

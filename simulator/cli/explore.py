@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from .command import Section, Teaching, answer, debug_option, json_option, trace
 from .outcome import OF_VERDICT, Exit, gravest
 
 if TYPE_CHECKING:
+    from nbcc.simulator.explore import Result
     from nbcc.simulator.trace import Trace
 
     from .search import Search
@@ -28,6 +30,7 @@ def _sections() -> Iterable[Section]:
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
 @click.option("--max-states", type=click.IntRange(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
 @click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
+@click.option("--no-reduction", is_flag=True, help="Every state and every step by itself: no symmetry, nothing fused.")
 @traces_option
 @json_option
 @debug_option
@@ -38,6 +41,7 @@ def command(
     promises: tuple[str, ...],
     max_states: int | None,
     memory: float | None,
+    no_reduction: bool,
     traces: Path,
     as_json: bool,
 ) -> Exit:
@@ -54,7 +58,7 @@ def command(
     """
     from .search import search
 
-    found = search(world, protocol, promises, max_states=max_states, memory=memory)
+    found = search(world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction)
     broken = _save(found, traces)
     if as_json:
         document = found.result.to_json(world, protocol)
@@ -103,6 +107,21 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
         yield f"DEADLOCK after {len(result.deadlock)} steps{last}"
     every = "" if result.stopped else "; every interleaving within the limits"
     yield f"{found.world} under {found.protocol}: {result.bound}{every}"
+    yield from seen(result)
     if broken:
         yield ""
         yield render(min(broken.values(), key=lambda trace: len(trace.steps)))
+
+
+def seen(result: Result) -> Iterator[str]:
+    """What was reduced, and what of the table of actions the search has put to the test."""
+    if result.reductions:
+        yield f"reduced: {'; '.join(result.reductions)}"
+    if (covered := result.coverage) and covered.actions:
+        taken = len(covered.actions) - len(covered.never_taken)
+        never = f"; never: {', '.join(covered.never_taken)}" if covered.never_taken else ""
+        yield f"covered: {taken} of {len(covered.actions)} actions were possible{never}"
+        reasons = Counter(reason for _, reason in covered.never_false)
+        if reasons:
+            times = ", ".join(f"{reason} ({count})" for reason, count in reasons.items())
+            yield f"conditions that never decided alone, and of how many actions: {times}"

@@ -12,7 +12,7 @@ from nbcc.simulator.explore import Result, explore
 
 from .command import users_words
 
-Progress = Callable[[int, int, int], None]
+Progress = Callable[[int, int, int, int], None]
 
 
 class Search(NamedTuple):
@@ -31,6 +31,7 @@ def search(
     *,
     max_states: int | None = None,
     memory: float | None = None,
+    reduce: bool = True,
 ) -> Search:
     """Explore a named world under a named protocol; no promise named means all that there are.
 
@@ -42,7 +43,10 @@ def search(
         system = Cell(world=world, protocol=protocol).system()
         asked, canary = watched(system, promises)
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
-        result = explore(system, asked, canary=canary, max_states=max_states, memory=memory, progress=tick)
+        result = explore(
+            system, asked, canary=canary, max_states=max_states, memory=memory, reduce=reduce, coverage=True,
+            progress=tick,
+        )  # fmt: skip
     return Search(world, protocol, system, result)
 
 
@@ -50,15 +54,15 @@ def search(
 def progress_on_stderr(what: str) -> Iterator[Progress]:
     """A line that counts states while a search runs; nothing where standard error is no terminal."""
     if not sys.stderr.isatty():
-        yield lambda distinct, generated, depth: None
+        yield lambda distinct, generated, depth, frontier: None
         return
     from rich.console import Console
 
     began = time.monotonic()
     with Console(stderr=True).status(what) as status:
 
-        def tick(distinct: int, generated: int, depth: int) -> None:
+        def tick(distinct: int, generated: int, depth: int, frontier: int) -> None:
             rate = generated / max(time.monotonic() - began, 1e-9)
-            status.update(f"{what}: {distinct:,} states, depth {depth}, {rate:,.0f} a second")
+            status.update(f"{what}: {distinct:,} states, {frontier:,} to do, depth {depth}, {rate:,.0f} steps a second")
 
         yield tick

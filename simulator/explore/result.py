@@ -26,6 +26,26 @@ class PromiseResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Coverage:
+    """`actions`: action -> in how many footprints it was possible. `never_false`: (action, condition) that no state
+    refuted while the action's other conditions held. `untested`: promises whose `sometimes` was not reached."""
+
+    actions: dict[str, int]
+    never_false: tuple[tuple[str, str], ...]
+    untested: tuple[str, ...]
+
+    @property
+    def never_taken(self) -> tuple[str, ...]:
+        """Actions that the world has and that no state allowed."""
+        return tuple(name for name, times in self.actions.items() if not times)
+
+    def to_json(self) -> dict[str, Any]:
+        """For `explore --json`."""
+        never = [{"action": action, "condition": reason} for action, reason in self.never_false]
+        return {"actions": self.actions, "never_false": never, "untested": list(self.untested)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """`distinct` states, `generated` states (the first one and every successor), `depth` in levels, as TLC counts.
 
@@ -45,6 +65,10 @@ class Result:
     ends_by_budget: int = 0
     canary: bool | None = None
     """Whether the canary was seen to be violated; None: there was none."""
+    reductions: tuple[str, ...] = ()
+    """What was reduced, in words; then `distinct` counts what was kept, and `stands_for` the states of the system."""
+    stands_for: int | None = None
+    coverage: Coverage | None = None
 
     @property
     def verdict(self) -> Verdict:
@@ -55,7 +79,8 @@ class Result:
     def bound(self) -> str:
         """How far the search came."""
         part = f"stopped: {self.stopped}; " if self.stopped else ""
-        return f"{part}{self.distinct:,} states, {self.generated:,} generated, depth {self.depth}"
+        whole = f" that stand for {self.stands_for:,}" if self.stands_for else ""
+        return f"{part}{self.distinct:,} states{whole}, {self.generated:,} generated, depth {self.depth}"
 
     def to_json(self, world: str, protocol: str) -> dict[str, Any]:
         """The mapping that `explore --json` prints; a trace is a list of steps by name."""
@@ -72,6 +97,9 @@ class Result:
             "deadlock": _steps(self.deadlock),
             "ends": self.ends,
             "ends_by_budget": self.ends_by_budget,
+            "reductions": list(self.reductions),
+            "stands_for": self.stands_for,
+            "coverage": self.coverage.to_json() if self.coverage else None,
             "promises": {
                 name: {
                     "verdict": str(found.verdict),

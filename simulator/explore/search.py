@@ -1,21 +1,27 @@
-"""Breadth-first search, plain and honest: every state once, no reductions, nothing left out without saying so."""
+"""Breadth-first search: every state once, several promises at a time, shortest counterexamples."""
 
 from __future__ import annotations
 
-import resource
-import sys
+import gc
 import time
+from array import array
 from collections.abc import Callable, Sequence
-from itertools import pairwise
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
+from nbcc.model import Model
+
+from .coverage import coverage_of
+from .memory import MemoryBound
+from .progress import Ends, judge_cycles
 from .result import PromiseResult, Result
-from .system import Successors, successors_of
+from .space import Reduced, Space
+from .verdict import Verdict
 from .watch import Watchers
 
 LOOK_EVERY = 4096
 """States between two looks at the bounds and two calls of `progress`."""
-GIB = 1 << 30
+Progress = Callable[[int, int, int, int], None]
 
 
 def explore(
@@ -24,134 +30,200 @@ def explore(
     *,
     canary: Any | None = None,
     max_states: int | None = None,
+    max_depth: int | None = None,
     memory: float | None = None,
-    progress: Callable[[int, int, int], None] | None = None,
+    reduce: bool = False,
+    coverage: bool = False,
+    progress: Progress | None = None,
 ) -> Result:
     """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
 
     `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
-    Beyond `max_states` distinct states, or `memory` GiB of this process, the search stops and what it has not seen
-    violated is UNDETERMINED. `progress(distinct, generated, depth)` is called now and then.
+    Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
+    is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
+    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
+    `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
+    frontier)` is called now and then.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
-    search = _Search(system, Watchers(system, watched), max_states, memory, progress)
+    space = Reduced(system, watched) if reduce and isinstance(system, Model) else Space(system)
+    search = Search(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress)
     began = time.perf_counter()
     stopped = search.run()
-    seconds = time.perf_counter() - began
-    canary_broken = search.watchers.watches[-1].broken is not None if canary is not None else None
-    doubt = stopped
-    if canary_broken is False and doubt is None:
-        doubt = f"the canary {canary.name} was not found violated: this search sees nothing" if canary else None
+    found = search.verdicts(len(promises), stopped, canary)
+    if space.fused:
+        found = _shortest(system, promises, found, memory)
     return Result(
         distinct=len(search.states),
         generated=search.generated,
         depth=search.depth,
-        seconds=seconds,
+        seconds=time.perf_counter() - began,
         stopped=stopped,
-        promises=search.verdicts(len(promises), doubt),
-        deadlock=search.path(search.deadlock) if search.deadlock is not None else None,
-        ends=search.ends,
-        ends_by_budget=search.ends_by_budget,
-        canary=canary_broken,
+        promises=found,
+        deadlock=search.way_to(search.ends.deadlock),
+        ends=search.ends.count,
+        ends_by_budget=search.ends.by_budget,
+        canary=search.watchers.watches[-1].broken is not None if canary is not None else None,
+        reductions=space.about,
+        stands_for=search.stands_for if space.about else None,
+        coverage=coverage_of(space, search.watchers) if coverage else None,
     )
 
 
-class _Search:
+class Bounds(NamedTuple):
+    """Where a search stops: distinct states, levels, GiB of memory (None: most of what is free)."""
+
+    max_states: int | None = None
+    max_depth: int | None = None
+    memory: float | None = None
+
+
+class Search:
     """States in the order of their discovery, each with the number of the state it was discovered from."""
 
-    def __init__(
-        self,
-        system: Any,
-        watchers: Watchers,
-        max_states: int | None,
-        memory: float | None,
-        progress: Callable[[int, int, int], None] | None,
-    ) -> None:
-        self.system, self.watchers = system, watchers
-        self.max_states, self.memory, self.progress = max_states, memory, progress
-        self.successors: Successors = successors_of(system)
-        self.finished: Callable[[Any], bool] = getattr(system, "finished", lambda state: True)
-        self.budget: Callable[[Any], Any] = getattr(system, "stopped_by_budget", lambda state: ())
-        self.states: list[Any] = [system.initial]
-        self.numbers: dict[Any, int] = {system.initial: 0}
-        self.parents: list[int] = [-1]
+    def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
+        self.space, self.watchers, self.progress = space, watchers, progress
+        self.max_states, self.max_depth = bounds.max_states, bounds.max_depth
+        self.memory = MemoryBound(bounds.memory)
+        first = space.kept(space.initial) if space.kept else space.initial
+        self.states: list[Any] = [first]
+        self.numbers: dict[Any, int] = {first: 0}
+        self.parents = array("q", [-1])
         self.generated, self.depth = 1, 1
-        self.deadlock: int | None = None
-        self.ends = self.ends_by_budget = 0
+        self.at, self.level_end, self.look = 0, 1, LOOK_EVERY
+        self.stands_for = space.stands_for(first)
+        self.ends = Ends(space, watchers)
+        self.until_all_broken = False
+        self.goes_back = False
+        """Whether some step leads to a state of the same or an earlier level: without one there is no cycle."""
 
     def run(self) -> str | None:
         """Search to the end; the answer is why it did not come there, or None."""
-        self.watchers.see_state(self.system.initial, None, None)
-        look = LOOK_EVERY
-        number, level_end = 0, 1
-        while number < len(self.states):
-            if number == level_end:
-                self.depth, level_end = self.depth + 1, len(self.states)
-            self._expand(number)
-            number += 1
-            if number == look or (self.max_states and len(self.states) > self.max_states):
-                look = number + LOOK_EVERY
-                if reason := self._out_of_bounds():
+        if self.at == 0:
+            self.watchers.see_state(self.states[0], None, None)
+        # States are plain numbers or small tuples that form no cycles, and there are millions of them.
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return self._run()
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _run(self) -> str | None:
+        states = self.states
+        while self.at < len(states):
+            if self.at == self.level_end:
+                if self.max_depth and self.depth >= self.max_depth:
+                    return f"more than {self.max_depth} levels"
+                self.depth, self.level_end = self.depth + 1, len(states)
+            until = min(self.level_end, self.look)
+            if self.max_states:
+                until = min(until, self.at + max(1, (self.max_states - len(states)) // 8))
+            self._expand(until)
+            if self.until_all_broken and self.watchers.all_broken:
+                return None
+            if self.max_states and len(states) > self.max_states:
+                return f"more than {self.max_states:,} distinct states"
+            if self.at >= self.look:
+                self.look = self.at + LOOK_EVERY
+                self._tell()
+                if reason := self.memory.reached(self.numbers):
                     return reason
+        self._tell()
         return None
 
-    def _expand(self, number: int) -> None:
-        state, numbers = self.states[number], self.numbers
-        see_step = self.watchers.see_step if self.watchers.step_groups else None
-        before = self.generated
-        for step, after in self.successors(state):
-            self.generated += 1
-            if after not in numbers:
-                numbers[after] = len(self.states)
-                self.states.append(after)
-                self.parents.append(number)
-                self.watchers.see_state(after, state, step)
-            if see_step is not None:
-                see_step(state, step, after)
-        if self.generated == before:
-            self._end(number, state)
+    def _expand(self, until: int) -> None:
+        """The successors of the states numbered `at` to `until`."""
+        states, numbers, parents, kept = self.states, self.numbers, self.parents, self.space.kept
+        successors, see_state = self.space.successors, self.watchers.see_state
+        see_step, can_matter = self.watchers.see_step, self.watchers.step_bits
+        reduced, level_end = bool(self.space.about), self.level_end
+        for number in range(self.at, until):
+            state, generated = states[number], 0
+            for step, after in successors(state):
+                generated += 1
+                new = after if kept is None else kept(after)
+                known = numbers.get(new)
+                if known is None:
+                    numbers[new] = len(states)
+                    states.append(new)
+                    parents.append(number)
+                    if reduced:
+                        self.stands_for += self.space.stands_for(new)
+                    see_state(new, state, step)
+                elif known < level_end:
+                    self.goes_back = True
+                if can_matter != 0 and (can_matter is None or (state ^ after) & can_matter):
+                    see_step(state, step, after)
+            self.generated += generated
+            if not generated:
+                self.ends.see(number, state)
+        self.at = until
 
-    def _end(self, number: int, state: Any) -> None:
-        self.ends += 1
-        if not self.finished(state):
-            self.deadlock = number if self.deadlock is None else self.deadlock
-        elif self.budget(state):
-            self.ends_by_budget += 1
-
-    def _out_of_bounds(self) -> str | None:
+    def _tell(self) -> None:
         if self.progress:
-            self.progress(len(self.states), self.generated, self.depth)
-        if self.max_states and len(self.states) > self.max_states:
-            return f"more than {self.max_states:,} distinct states"
-        if self.memory and peak_memory() > self.memory * GIB:
-            return f"more than {self.memory:g} GiB of memory"
-        return None
+            self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
 
-    def path(self, number: int) -> tuple[Any, ...]:
-        """A shortest way from the first state to this one."""
+    def chain(self, number: int) -> list[Any]:
+        """The kept states along a shortest way from the first state to this one."""
         numbers = [number]
         while self.parents[numbers[-1]] >= 0:
             numbers.append(self.parents[numbers[-1]])
-        numbers.reverse()
-        states = [self.states[each] for each in numbers]
-        return tuple(
-            next(step for step, reached in self.successors(before) if reached == after)
-            for before, after in pairwise(states)
-        )
+        return [self.states[each] for each in reversed(numbers)]
 
-    def verdicts(self, count: int, doubt: str | None) -> dict[str, PromiseResult]:
+    def way_to(self, number: int | None) -> tuple[Any, ...] | None:
+        """A run of the system to the state of this number, or to one that differs in exchangeable names."""
+        return None if number is None else tuple(self.space.walk(self.chain(number))[0])
+
+    def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
         """The results of the first `count` promises under watch."""
+        doubt = stopped
+        if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
+            doubt = f"the canary {canary.name} was not found violated: this search sees nothing"
+        if self.goes_back and not doubt and self.watchers.of_runs:
+            judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
         found = {}
         for watch in self.watchers.watches[:count]:
             trace: tuple[Any, ...] | None = None
-            if watch.broken:
-                _, before, step = watch.broken
-                trace = () if step is None else (*self.path(self.numbers[before]), step)
+            if watch.promise.kind == "run":
+                trace = self.way_to(self.numbers[watch.broken[1]]) if watch.broken else None
+            elif watch.broken:
+                trace, message = self._broken_run(watch)
+                watch.broken = (message, *watch.broken[1:])
             found[watch.promise.name] = watch.result(trace, doubt)
         return found
 
+    def _broken_run(self, watch: Any) -> tuple[tuple[Any, ...], str]:
+        """A run whose last step breaks the promise, and what it says there."""
+        message, before, _ = watch.broken
+        if before is None:
+            return (), message
+        taken, state = self.space.walk(self.chain(self.numbers[before]))
+        for step, after in self.space.successors(state):
+            said = watch.promise.holds(self.space.system, state, step, after)
+            if said:
+                return (*taken, *self.space.steps(state, step, after)), said
+        raise AssertionError(f"{watch.promise.name} was broken by a step that is not there again")
 
-def peak_memory() -> int:
-    """The most memory that this process has held, in bytes."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+
+def _shortest(
+    system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
+) -> dict[str, PromiseResult]:
+    """What is violated, searched again step by step, no further than the counterexample that is known."""
+    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and p.kind != "run"]
+    if not broken:
+        return found
+    longest = max(found[p.name].steps or 0 for p in broken)
+    space = Reduced(system, broken, fuse=False)
+    again = Search(space, Watchers(system, broken), Bounds(max_depth=longest, memory=memory))
+    again.until_all_broken = True
+    stopped = again.run()
+    shorter = again.verdicts(len(broken), stopped, None)
+    for name, result in shorter.items():
+        known = found[name]
+        if result.verdict is Verdict.VIOLATED:
+            found[name] = result
+        else:
+            found[name] = replace(known, because=f"{known.because} (not proven shortest: {stopped})")
+    return found

@@ -1,4 +1,4 @@
-"""Promises under watch during a search: each looked at once per distinct footprint, the first violation kept.
+"""Promises under watch during a search: each looked at once per distinct footprint or shape, the first violation kept.
 
 Breadth first, the first violation that turns up has a shortest counterexample.
 """
@@ -19,16 +19,17 @@ class Watch:
     def __init__(self, system: Any, promise: Any) -> None:
         self.promise = promise
         self.project: Projection = projection_of(system, promise)
-        self.is_step = promise.kind == "step"
         unfit = getattr(promise, "unfit", None)
         self.unfit: str | None = unfit(system) if unfit else None
         self.reached = False
+        self.doubt: str | None = None
+        """What keeps this promise, and maybe no other, from being proven."""
         self.broken: tuple[str, Any, Any] | None = None
         """The message, the state before the last step, and the last step (None: the first state breaks it)."""
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
         """The verdict; `doubt` is what keeps the search from proving anything."""
-        name = self.promise.name
+        name, doubt = self.promise.name, doubt or self.doubt
         if self.unfit:
             return PromiseResult(name=name, verdict=Verdict.NOT_APPLICABLE, because=self.unfit)
         if self.broken:
@@ -46,23 +47,42 @@ class Watchers:
     def __init__(self, system: Any, promises: Sequence[Any]) -> None:
         self.system = system
         self.watches = [Watch(system, promise) for promise in promises]
-        self._groups: list[_Group] = []
         together: dict[Hashable, list[Watch]] = {}
         for watch in self.watches:
             if watch.unfit is None:
                 reads = getattr(watch.promise, "reads", None)
-                together.setdefault(tuple(reads(system)) if reads else watch.promise.name, []).append(watch)
+                rests_on = tuple(reads(system)) if reads else watch.promise.name
+                together.setdefault((rests_on, getattr(watch.promise, "shape", None)), []).append(watch)
         self._groups = [_Group(system, members) for members in together.values()]
-        self.step_groups = [group for group in self._groups if group.of_steps]
+        self._step_groups = [group for group in self._groups if group.of_steps]
+        self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
+        self.step_bits: int | None = self._bits_of_steps()
+        """The bits of a state that a step must change to matter to a promise over steps; None: it may always matter."""
+
+    def _bits_of_steps(self) -> int | None:
+        if not self._step_groups:
+            return 0
+        if not hasattr(self.system, "coding"):
+            return None
+        names = {name for group in self._step_groups for name in group.all[0].promise.reads(self.system)}
+        return int(self.system.coding.mask(self.system.coding.place[name] for name in names))
+
+    @property
+    def all_broken(self) -> bool:
+        """Nothing is left to find."""
+        return all(watch.broken for watch in self.watches)
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
         """A state that was not seen before, reached by `step` from `before`."""
         for group in self._groups:
-            group.see_state(state, before, step)
+            footprint = group.project(state)
+            if footprint not in group.seen:
+                group.seen.add(footprint)
+                group.see_state(state, before, step)
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         """A step between two states, whether or not they were seen before."""
-        for group in self.step_groups:
+        for group in self._step_groups:
             group.see_step(before, step, after)
 
 
@@ -73,16 +93,26 @@ class _Group:
         self.system = system
         self.project = members[0].project
         self.all = members
-        self.of_states = [watch for watch in members if not watch.is_step]
-        self.of_steps = [watch for watch in members if watch.is_step]
-        self._seen: set[Hashable] = set()
-        self._seen_steps: set[Hashable] = set()
+        self.of_states = [watch for watch in members if watch.promise.kind == "state"]
+        self.of_steps = [watch for watch in members if watch.promise.kind == "step"]
+        self.shape = getattr(members[0].promise, "shape", None)
+        self.seen: set[Hashable] = set()
+        self.seen_steps: set[Hashable] = set()
+        self.shapes: set[Hashable] = set()
+
+    def _known(self, kind: Hashable, *states: Any) -> bool:
+        """Whether states of this shape were judged before; a state without a shape was not."""
+        shape = self.shape(self.system, *states) if self.shape else None
+        if shape is None:
+            return False
+        if (kind, shape) in self.shapes:
+            return True
+        self.shapes.add((kind, shape))
+        return False
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        footprint = self.project(state)
-        if footprint in self._seen:
+        if self._known("state", state):
             return
-        self._seen.add(footprint)
         for watch in self.all:
             if not watch.reached:
                 watch.reached = watch.promise.sometimes(self.system, state)
@@ -95,9 +125,11 @@ class _Group:
         if old == new:
             return
         key = (old, new, step)
-        if key in self._seen_steps:
+        if key in self.seen_steps:
             return
-        self._seen_steps.add(key)
+        self.seen_steps.add(key)
+        if self._known(step.action, before, after):
+            return
         for watch in self.of_steps:
             if watch.broken is None and (message := watch.promise.holds(self.system, before, step, after)):
                 watch.broken = (message, before, step)

@@ -122,11 +122,12 @@ def test_a_canary_that_lives_makes_every_proof_worthless() -> None:
 
 
 def test_progress_is_told() -> None:
-    told: list[tuple[int, int, int]] = []
+    told: list[tuple[int, int, int, int]] = []
     explore(Counters(100), progress=lambda *figures: told.append(figures))
 
     assert told
-    assert told == sorted(told)
+    assert [each[:3] for each in told] == sorted(each[:3] for each in told)
+    assert told[-1][3] == 0
 
 
 def test_a_world_without_a_compactor_is_none_that_quiet_speaks_of() -> None:

@@ -1,0 +1,80 @@
+"""When two states look the same to every promise: equal but for how late things happened and what actors are called.
+
+Promises compare times with each other and never with a number, and they look at what was written, not at who wrote it.
+So the times of a state may be replaced by their ranks, and the names left out: several times fewer states are left to
+be judged. A test holds this against judging every state by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+from ..model import Model
+from ..packed import State
+from ..table import Compaction, GroupPlan, Plan, Write
+
+KNOWN = {
+    Write: ("requested", "completed", "actor", "number", "files", "bases"),
+    Compaction: ("requested", "completed", "actor"),
+    Plan: ("requested", "runner", "inflight", "groups"),
+    GroupPlan: ("group", "base", "logs"),
+}
+"""The fields of what is known here. Whoever adds one decides here whether it is a time."""
+
+
+def shape_of(model: Model, *states: State) -> Hashable | None:
+    """What promises can tell of these states; None where something is in them that is not known here."""
+    if set(model.table_reads) != {"published", "plans"}:
+        return None
+    read = ("published", "plans", "clock", *model.setting.of("reader"))
+    values = [[model.component(state, name) for name in read] for state in states]
+    if any(KNOWN.get(type(each)) != each._fields for published, plans, *_ in values for each in (*published, *plans)):
+        return None
+    by_clock = model.protocol.read_time == "clock"
+    found = sorted({time for each in values for time in _times(each, by_clock)})
+    rank = {time: place for place, time in enumerate(found)}
+    return tuple(_ranked(each, rank, by_clock) for each in values)
+
+
+def _times(values: list[Any], by_clock: bool) -> Iterator[int]:
+    published, plans, clock, *readers = values
+    for entry in published:
+        yield from (entry.requested, entry.completed)
+        yield from (base for base in getattr(entry, "bases", ()) if base is not None)
+    for plan in plans:
+        yield plan.requested
+        for part in plan.groups:
+            # A plan may hold what never completed, where the protocol lets it.
+            yield from (requested for requested, _ in part.logs)
+            yield from () if part.base is None else (part.base,)
+    if by_clock:
+        yield clock
+    yield from (reader.time for reader in _answered(readers))
+
+
+def _ranked(values: list[Any], rank: dict[int, int], by_clock: bool) -> Hashable:
+    published, plans, clock, *readers = values
+    return (
+        tuple(_entry(entry, rank) for entry in published),
+        tuple((rank[plan.requested], tuple(_part(part, rank) for part in plan.groups)) for plan in plans),
+        rank[clock] if by_clock else None,
+        # Who of the readers answered what does not matter, nor what is between.
+        frozenset((rank[r.time], r.plans, tuple(rank[kept] for kept in r.kept)) for r in _answered(readers)),
+    )
+
+
+def _entry(entry: Any, rank: dict[int, int]) -> Hashable:
+    times = (rank[entry.requested], rank[entry.completed])
+    if isinstance(entry, Write):
+        return (*times, entry.files, tuple(base if base is None else rank[base] for base in entry.bases))
+    return times
+
+
+def _part(part: GroupPlan, rank: dict[int, int]) -> Hashable:
+    base = None if part.base is None else rank[part.base]
+    return part.group, base, tuple((rank[requested], version) for requested, version in part.logs)
+
+
+def _answered(readers: Iterable[Any]) -> Iterator[Any]:
+    return (reader for reader in readers if reader.step == "answered")

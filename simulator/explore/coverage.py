@@ -1,0 +1,58 @@
+"""What a finished search has seen: each action taken, each condition false where it alone decided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from nbcc.model import Model
+from nbcc.model.packed import Coding, Compiled
+from nbcc.model.step import Guard
+
+from .result import Coverage
+from .space import Space
+from .watch import Watchers
+
+
+def coverage_of(space: Space, watchers: Watchers) -> Coverage:
+    """Gathered afterwards from what the rows remember; a system without rows has neither actions nor conditions."""
+    untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
+    if not isinstance(space.system, Model):
+        return Coverage(actions={}, never_false=(), untested=untested)
+    actions: dict[str, int] = {}
+    false: dict[tuple[str, str], bool] = {}
+    for compiled in space.rows():
+        row = compiled.row
+        actions[row.action] = actions.get(row.action, 0) + sum(map(bool, compiled.found.values()))
+        for guard, decided in _decided(space.system.coding, compiled):
+            # Rows of several actors have the same conditions, each with its own name in it.
+            key = (row.action, guard.reason.replace(row.actor, "the actor"))
+            false[key] = false.get(key, False) or decided
+    never = tuple(key for key, decided in false.items() if not decided)
+    return Coverage(actions=actions, never_false=never, untested=untested)
+
+
+def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[Guard, bool]]:
+    """Each condition of a row, and whether it was once the only one that was false."""
+    row = compiled.row
+    yield from _alone(row.own, ([value] for value in coding.values(compiled.reads[0])))
+    yield from _alone(row.guards, (coding.read(state, compiled.reads) for state in compiled.found))
+
+
+def _alone(guards: Sequence[Guard], seen: Iterable[Sequence[Any]]) -> Iterator[tuple[Guard, bool]]:
+    alone: set[int] = set()
+    for values in seen:
+        false = [i for i, guard in enumerate(guards) if not _holds(guard.holds, values)]
+        if len(false) == 1:
+            alone.update(false)
+        if len(alone) == len(guards):
+            break
+    return ((guard, i in alone) for i, guard in enumerate(guards))
+
+
+def _holds(holds: Callable[..., bool], values: Sequence[Any]) -> bool:
+    """A condition that cannot even be looked at, because another one does not hold, is not what decides."""
+    try:
+        return holds(*values)
+    except (IndexError, KeyError, AttributeError, TypeError, StopIteration):
+        return True

@@ -1,0 +1,144 @@
+"""Liveness on a finished search: where runs end or go round for ever, and what is still outstanding there.
+
+A promise about whole runs (`kind` run) has `outstanding(system, state)`: what must still happen, each with a sentence,
+empty where the goal is reached. Under weak fairness a run ends in a state without successors, or stays for ever in a
+strongly connected component in which no fair action is possible in every state and never taken. In either place
+something that is outstanding throughout will never happen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .space import Space
+from .watch import Watchers
+
+
+class Ends:
+    """The states in which nothing can happen: deadlock, a limit of the world, or an end of the run."""
+
+    def __init__(self, space: Space, watchers: Watchers) -> None:
+        self.space, self.watchers = space, watchers
+        self.count = self.by_budget = 0
+        self.deadlock: int | None = None
+
+    def see(self, number: int, state: Any) -> None:
+        """The state of this number has no successors."""
+        self.count += 1
+        ends = list(self.space.ends(state))
+        if not all(self.space.finished(end) for end in ends):
+            self.deadlock = number if self.deadlock is None else self.deadlock
+        elif any(self.space.budget(end) for end in ends):
+            self.by_budget += 1
+        for watch in self.watchers.of_runs:
+            for end in ends:
+                self._judge(watch, state, end)
+
+    def _judge(self, watch: Any, state: Any, end: Any) -> None:
+        left = watch.promise.outstanding(self.space.system, end)
+        if not left:
+            return
+        what = "; ".join(left.values())
+        if limited := watch.promise.limited(self.space.system, end):
+            watch.doubt = watch.doubt or f"{what}, and a limit of the world keeps {limited} from acting"
+        elif watch.broken is None:
+            watch.broken = (f"nothing can happen any more, and {what}", state, None)
+
+
+def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], watches: Sequence[Any]) -> None:
+    """Look at the components in which a run can go round, for every promise about runs that is not broken yet."""
+    for component in components(space, states, numbers):
+        inside = set(component)
+        for watch in watches:
+            if watch.broken is not None:
+                continue
+            stays, always, taken = _fairness(space, states, numbers, inside, watch.promise)
+            if stays and space.about:
+                watch.doubt = "runs can go round for ever: fairness is judged without reductions (--no-reduction)"
+            elif stays and not always - taken:
+                watch.broken = _never(space, [states[number] for number in component], watch.promise)
+
+
+def _never(space: Space, component: Sequence[Any], promise: Any) -> tuple[str, Any, Any] | None:
+    """What stays outstanding all over a component."""
+    left = [promise.outstanding(space.system, state) for state in component]
+    common = set.intersection(*(set(each) for each in left))
+    if not common:
+        return None
+    return f"a run can go round for ever, and {'; '.join(left[0][n] for n in sorted(common))}", component[0], None
+
+
+def _fairness(
+    space: Space, states: Sequence[Any], numbers: Mapping[Any, int], inside: set[int], promise: Any
+) -> tuple[bool, set[Any], set[Any]]:
+    """Whether a step stays inside; the fair actions possible in every state of it; those taken inside."""
+    stays, taken = False, set[Any]()
+    always: set[Any] | None = None
+    for number in inside:
+        able = set()
+        for step, after in space.successors(states[number]):
+            fair = promise.fair(space.system, step)
+            if fair:
+                able.add((step.actor, step.action))
+            if _number(space, numbers, after) in inside:
+                stays = True
+                if fair:
+                    taken.add((step.actor, step.action))
+        always = able if always is None else always & able
+    return stays, always or set(), taken
+
+
+def components(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Iterator[list[int]]:
+    """The strongly connected components, as numbers of states, those first from which nothing else is reached.
+
+    Tarjan's algorithm without recursion. Successors are asked for again (they are remembered per footprint), so that no
+    edge is kept; a library would want all of them in memory, ten times what the states take.
+    """
+    order: dict[int, int] = {}
+    low: dict[int, int] = {}
+    stack: list[int] = []
+    on_stack: set[int] = set()
+    for root in range(len(states)):
+        if root in order:
+            continue
+        work = [(root, _numbered(space, states, numbers, root))]
+        order[root] = low[root] = len(order)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            at, following = work[-1]
+            new = next((n for n in _lowering(following, at, order, low, on_stack)), None)
+            if new is not None:
+                order[new] = low[new] = len(order)
+                stack.append(new)
+                on_stack.add(new)
+                work.append((new, _numbered(space, states, numbers, new)))
+                continue
+            work.pop()
+            if work:
+                low[work[-1][0]] = min(low[work[-1][0]], low[at])
+            if low[at] == order[at]:
+                cut = stack.index(at) if len(stack) < 64 else len(stack) - 1 - stack[::-1].index(at)
+                yield (found := stack[cut:])
+                on_stack.difference_update(found)
+                del stack[cut:]
+
+
+def _lowering(
+    following: Iterator[int], at: int, order: dict[int, int], low: dict[int, int], on_stack: set[int]
+) -> Iterator[int]:
+    """The next successors that were not met yet; the others lower `at` where they are on the stack."""
+    for number in following:
+        if number not in order:
+            yield number
+        elif number in on_stack:
+            low[at] = min(low[at], order[number])
+
+
+def _numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], number: int) -> Iterator[int]:
+    return (_number(space, numbers, after) for _, after in space.successors(states[number]))
+
+
+def _number(space: Space, numbers: Mapping[Any, int], state: Any) -> int:
+    return numbers[space.kept(state) if space.kept else state]

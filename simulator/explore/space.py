@@ -1,0 +1,106 @@
+"""What a search walks through: a system as it is, or a model with its symmetry and its private steps taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
+from typing import Any
+
+from nbcc.model import Model
+from nbcc.model.packed import Compiled, Stepper
+
+from .reduction import private_rows
+from .symmetry import Symmetry
+from .system import Successors, successors_of
+
+
+class Space:
+    """A system as it is. `kept(state)`, if there is one, gives the state that stands for this one."""
+
+    kept: Callable[[Any], Any] | None = None
+    about: tuple[str, ...] = ()
+    """What was reduced, in words."""
+    fused = False
+    """Whether several steps of the system may be one here: then the first counterexample may not be a shortest one."""
+
+    def __init__(self, system: Any) -> None:
+        self.system = system
+        self.initial = system.initial
+        self.successors: Successors = successors_of(system)
+        self.finished: Callable[[Any], bool] = getattr(system, "finished", lambda state: True)
+        self.budget: Callable[[Any], Any] = getattr(system, "stopped_by_budget", lambda state: ())
+
+    def rows(self) -> Sequence[Compiled]:
+        """The rows that were run, with what they found; none in a system that has no rows."""
+        return self.system.stepper.rows if isinstance(self.system, Model) else ()
+
+    def stands_for(self, state: Any) -> int:
+        """How many states of the system a kept one stands for."""
+        return 1
+
+    def ends(self, state: Any) -> Iterator[Any]:
+        """The states of the system in which a state without successors ends."""
+        yield state
+
+    def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
+        """The steps of the system that make up one step here."""
+        yield step
+
+    def walk(self, chain_of_kept: Sequence[Any]) -> tuple[list[Any], Any]:
+        """The steps of a run of the system along kept states, and the state it ends in."""
+        state, taken = self.initial, list[Any]()
+        for target in chain_of_kept[1:]:
+            step, after = next(
+                (step, after) for step, after in self.successors(state)
+                if (self.kept(after) if self.kept else after) == target
+            )  # fmt: skip
+            taken.extend(self.steps(state, step, after))
+            state = after
+        return taken, state
+
+
+class Reduced(Space):
+    """A model with one state for all that differ in exchangeable names, and private steps fused (`fuse`)."""
+
+    def __init__(self, model: Model, promises: Sequence[Any], fuse: bool = True) -> None:
+        super().__init__(model)
+        self.model = model
+        # A promise about whole runs looks at ends alone, and there every private step has been taken.
+        about_states = [promise for promise in promises if promise.kind != "run"]
+        self.private = private_rows(model, about_states) if fuse else frozenset()
+        self.fused = bool(self.private)
+        self.stepper = Stepper(model.coding, model.table_of_rows, self.private)
+        self.successors = self.stepper.successors
+        self.symmetry = Symmetry(model, about_states)
+        self.kept = self.symmetry.kept if self.symmetry.order > 1 else None
+        words = [self.symmetry.about] if self.symmetry.order > 1 else []
+        if self.private:
+            private = sorted({action for _, action in self.private})
+            words.append(f"{', '.join(private)} happen with the next visible step")
+        self.about = tuple(words)
+
+    def rows(self) -> Sequence[Compiled]:
+        return self.stepper.rows
+
+    def stands_for(self, state: Any) -> int:
+        count = self.symmetry.orbit(state) if self.kept else 1
+        if self.private:
+            for _, changes in self.stepper.private_runs(state):
+                count *= len(changes)
+        return count
+
+    def ends(self, state: Any) -> Iterator[Any]:
+        ends = [state]
+        for _, changes in self.stepper.private_runs(state):
+            ends = [end + change for end in ends for change in changes]
+        # Where a private step is left, the run has not ended.
+        return (end for end in ends if next(self.model.successors(end), None) is None)
+
+    def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
+        runs = chain.from_iterable(changes.items() for _, changes in self.stepper.private_runs(before))
+        for change, private in sorted(runs, key=lambda run: len(run[1])):
+            if (step, after) in self.model.successors(before + change):
+                yield from private
+                yield step
+                return
+        raise AssertionError(f"{step} is no step of the model here")

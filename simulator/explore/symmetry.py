@@ -1,0 +1,198 @@
+"""Symmetry: actors that only their names tell apart, and one state kept for all that differ in such names alone.
+
+The candidates are the actors of one kind. Which of them may really be exchanged is not assumed: a pair is admitted if,
+on the states that a search meets first, stepping commutes with exchanging the two names and every promise says the
+same of both sides. Shapes of writes, settings of single actors, an order by name in a row: all of these show there.
+
+Orbits are exact. The kept state of an orbit is the smallest of its images; no image is missed, because the components
+of the exchangeable actors are put in ascending order and every order that equal components leave open is tried. A
+search keeps no names along its edges: the way to a kept state is walked again from the first state, each time to a
+successor whose kept state is the next one, so that what comes out is a run of the system as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations, islice, permutations, product
+from math import prod
+from typing import Any
+
+from nbcc.model import Model, State, Step
+from nbcc.model.packed import WIDTH
+
+Renaming = Mapping[str, str]
+LOOKED_AT = 400
+"""States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
+
+
+def renamed(value: Any, names: Renaming) -> Any:
+    """A value with other actors' names, however deep in tuples they stand."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, tuple):
+        inside = [renamed(part, names) for part in value]
+        return type(value)._make(inside) if hasattr(value, "_make") else tuple(inside)
+    return value
+
+
+def renamed_state(model: Model, state: State, names: Renaming) -> State:
+    """A state with other actors' names: components change places, values inside them change names."""
+    coding, after = model.coding, 0
+    for position, name in enumerate(coding.names):
+        after = coding.put(after, coding.place[names.get(name, name)], renamed(coding.value(state, position), names))
+    return after
+
+
+def renamed_step(step: Step, names: Renaming) -> Step:
+    """A step of another actor."""
+    return Step(names.get(step.actor, step.actor), step.action, renamed(step.args, names))
+
+
+def difference(model: Model, state: State, names: Renaming, promises: Iterable[Any] = ()) -> str | None:
+    """Why exchanging the names is no symmetry in this state, None if it is one."""
+    other = renamed_state(model, state, names)
+    moves = [(step, after, renamed_state(model, after, names)) for step, after in model.successors(state)]
+    if {(renamed_step(step, names), there) for step, _, there in moves} != set(model.successors(other)):
+        return f"other steps are possible after {names}"
+    for promise in promises:
+        for step, after, there in moves:
+            said = promise.holds(model, state, step, after) is None
+            if said != (promise.holds(model, other, renamed_step(step, names), there) is None):
+                return f"{promise.name} says something else after {names}"
+    return None
+
+
+class Symmetry:
+    """The admitted exchanges of a model; none: `kept` gives back what it is given."""
+
+    def __init__(self, model: Model, promises: Sequence[Any] = ()) -> None:
+        self.model = model
+        states = list(islice(_first_states(model), LOOKED_AT))
+        able = [p for p in promises if not getattr(p, "unfit", lambda model: None)(model)]
+        self.classes = [
+            each for names in model.actors.values() for each in _classes(model, names, states, able) if len(each) > 1
+        ]
+        self.order = prod(_factorial(len(each)) for each in self.classes)
+        """How many renamings there are, the one that changes nothing included."""
+        coding = model.coding
+        self._members = [[coding.place[name] for name in each] for each in self.classes]
+        self._bits = coding.mask(place for members in self._members for place in members)
+        exchangeable = {place for members in self._members for place in members}
+        # Components that may name an actor; where a value does not, renaming leaves it as it is.
+        self._others = [place for place in range(len(coding.names)) if place not in exchangeable]
+        self._sorted: dict[State, list[_Image]] = {}
+        self._images: dict[tuple[tuple[str, str], ...], _Image] = {}
+
+    @property
+    def about(self) -> str:
+        """The admitted exchanges in words; empty if there are none."""
+        return ", ".join(f"{' and '.join(each)} are exchangeable" for each in self.classes)
+
+    def kept(self, state: State) -> State:
+        """The state that stands for all of its orbit."""
+        images = self._images_of(state & self._bits)
+        if len(images) == 1:
+            return images[0].of(state)
+        return min([image.of(state) for image in images])
+
+    def orbit(self, kept: State) -> int:
+        """How many states a kept one stands for."""
+        images = self._images_of(kept & self._bits)
+        return self.order // sum(image.of(kept) == kept for image in images) if len(images) > 1 else self.order
+
+    def _images_of(self, bits: State) -> list[_Image]:
+        found = self._sorted.get(bits)
+        if found is None:
+            found = self._sorted[bits] = list(self._sorting(bits))
+        return found
+
+    def _sorting(self, bits: State) -> Iterator[_Image]:
+        """Every renaming that puts the components of each class in ascending order."""
+        for chosen in product(*(self._orders(bits, members) for members in self._members)):
+            names = self.model.coding.names
+            pairs = tuple(
+                (names[old], names[new])
+                for members, order in zip(self._members, chosen, strict=True)
+                for new, old in zip(members, order, strict=True)
+            )
+            if pairs not in self._images:
+                self._images[pairs] = _Image(self.model, dict(pairs), self._others)
+            yield self._images[pairs]
+
+    def _orders(self, bits: State, members: list[int]) -> list[tuple[int, ...]]:
+        def number(place: int) -> int:
+            return bits >> place * WIDTH & ((1 << WIDTH) - 1)
+
+        # Not by value: equal numbers mean equal components, and any fixed order of the numbers will do.
+        ascending = sorted(map(number, members))
+        return [order for order in permutations(members) if [number(place) for place in order] == ascending]
+
+
+class _Image:
+    """One renaming, applied field by field; what it makes of a field is remembered."""
+
+    def __init__(self, model: Model, names: Renaming, others: Sequence[int]) -> None:
+        coding = model.coding
+        self.coding, self.names = coding, {old: new for old, new in names.items() if old != new}
+        # The fields of the actors change places, and may name others; the other fields stay where they are.
+        moves = [(coding.place[old], coding.place[new]) for old, new in names.items()]
+        moves += [(place, place) for place in others]
+        self.fields = [(old, new, coding.mask((old,))) for old, new in moves]
+        self.memo: list[dict[State, State]] = [{} for _ in self.fields]
+
+    def of(self, state: State) -> State:
+        """The image of a state."""
+        if not self.names:
+            return state
+        after = 0
+        for (old, new, bits), memo in zip(self.fields, self.memo, strict=True):
+            part = state & bits
+            image = memo.get(part)
+            if image is None:
+                value = renamed(self.coding.value(part, old), self.names)
+                image = memo[part] = self.coding.number(new, value) << new * WIDTH
+            after += image
+        return after
+
+
+def _classes(model: Model, names: Sequence[str], states: Sequence[State], promises: Sequence[Any]) -> list[list[str]]:
+    """Actors of one kind, those together that may be exchanged with each other."""
+    classes: list[list[str]] = []
+    first = {name: model.component(model.initial, name) for name in names}
+    for name in names:
+        for each in classes:
+            pair = {name: each[0], each[0]: name}
+            same = renamed(first[name], pair) == first[each[0]]
+            if same and not any(difference(model, state, pair, promises) for state in states):
+                each.append(name)
+                break
+        else:
+            classes.append([name])
+    return classes
+
+
+def _first_states(model: Model) -> Iterator[State]:
+    """States in the order of a breadth-first search, thinned out so that they come from every depth."""
+    seen, level = {model.initial}, [model.initial]
+    while level:
+        yield from level[:: max(1, len(level) // 8)]
+        following: list[State] = []
+        for state in level[:200]:
+            for _, after in model.successors(state):
+                if after not in seen:
+                    seen.add(after)
+                    following.append(after)
+        level = following
+
+
+def _factorial(count: int) -> int:
+    return prod(range(1, count + 1))
+
+
+def pairs(model: Model) -> Iterator[dict[str, str]]:
+    """Every two actors of one kind, as a renaming: what a test holds against all states of a world."""
+    for names in model.actors.values():
+        for one, other in combinations(names, 2):
+            yield {one: other, other: one}
+
+

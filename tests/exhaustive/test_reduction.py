@@ -1,0 +1,170 @@
+"""Reductions lose nothing: same verdicts, same lengths, same outcomes, and what they keep stands for every state."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from nbcc.model import Model, Protocol, State, World
+from nbcc.model.promises import CANARY, PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.explore import Result, Verdict, explore
+from nbcc.simulator.explore.search import Bounds, Search
+from nbcc.simulator.explore.space import Reduced, Space
+from nbcc.simulator.explore.symmetry import Symmetry, difference, pairs, renamed_state
+from nbcc.simulator.explore.watch import Watchers
+
+from .pins import SIZES
+
+EVERY = list(PROMISES.values())
+SMALL = [
+    name for name, size in SIZES["worlds"].items()
+    if size["distinct"] < 10_000 and not size.get("nightly") and not name.startswith("two_phase_commit")
+]  # fmt: skip
+CASES = [(name, "default") for name in SMALL] + [(pin["world"], name) for name, pin in SIZES["protocols"].items()]
+CREWS = {
+    "three writers": World(actors={"writer": 3}),
+    "a crash": replace(specs.world("demo"), crashes=1),
+    "two groups": replace(specs.world("demo"), buckets=2),
+    "shapes that differ": replace(specs.world("demo"), buckets=2, writes={("w1", 1): (1, 0)}),
+}
+
+
+def model_of(world: str, protocol: str) -> Model:
+    model = specs.system(world, protocol)
+    assert isinstance(model, Model)
+    return model
+
+
+def told(result: Result) -> dict[str, Any]:
+    """What a user is told of each promise, names of exchangeable actors aside."""
+    return {name: (found.verdict, found.steps) for name, found in result.promises.items()}
+
+
+@pytest.mark.parametrize(("world", "protocol"), CASES)
+def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> None:
+    whole = explore(model_of(world, protocol), EVERY, canary=CANARY)
+    less = explore(model_of(world, protocol), EVERY, canary=CANARY, reduce=True)
+
+    assert told(less) == told(whole)
+    assert less.stands_for == whole.distinct
+    assert less.distinct < whole.distinct
+    assert less.canary is True
+    assert (less.deadlock is None) == (whole.deadlock is None)
+
+
+PROTOCOLS = {
+    "default": Protocol(),
+    "plans take any log": Protocol(plan_takes="any_log"),
+    "logs name their base": Protocol(slicing="base_instant"),
+}
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+@pytest.mark.parametrize("crew", CREWS)
+def test_the_same_outcomes_are_reached(crew: str, protocol: str) -> None:
+    model = Model(CREWS[crew], PROTOCOLS[protocol])
+    reduced = Reduced(model, EVERY)
+    kept = reduced.kept or (lambda state: state)
+    less = walked(reduced)
+
+    assert {kept(end) for state in less for end in dead_ends(reduced, state)} == {
+        kept(state) for state in walked(Space(model)) if not model.enabled(state)
+    }
+    assert sum(map(reduced.stands_for, less)) == len(walked(Space(model)))
+
+
+def walked(space: Space) -> list[State]:
+    search = Search(space, Watchers(space.system, []), Bounds())
+    assert search.run() is None
+    return search.states
+
+
+def dead_ends(space: Space, state: State) -> list[State]:
+    return [] if next(space.successors(state), None) else list(space.ends(state))
+
+
+@pytest.mark.parametrize(("world", "protocol"), CASES)
+def test_a_counterexample_of_a_reduced_search_is_a_run(world: str, protocol: str) -> None:
+    model = model_of(world, protocol)
+    for name, found in explore(model, EVERY, reduce=True).promises.items():
+        if found.trace is not None:
+            before = after = model.initial
+            for step in found.trace:
+                before, after = after, model.apply(after, step)
+            assert PROMISES[name].holds(model, before, found.trace[-1], after) == found.because
+
+
+@pytest.mark.parametrize("crew", CREWS)
+def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
+    """What the first states say of a pair, all states say."""
+    model = Model(CREWS[crew])
+    admitted = {frozenset((a, b)) for each in Symmetry(model, EVERY).classes for a in each for b in each if a != b}
+    states = walked(Space(model))[::5]
+    able = [promise for promise in EVERY if not promise.unfit(model)]
+
+    for names in pairs(model):
+        broken = next((why for state in states if (why := difference(model, state, names, able))), None)
+        assert (broken is None) == (frozenset(names) in admitted), broken
+    assert bool(admitted) == (crew != "shapes that differ")
+
+
+def test_an_orbit_is_kept_by_its_smallest_image() -> None:
+    model = Model(CREWS["three writers"])
+    symmetry = Symmetry(model)
+    assert symmetry.order == 6
+    turns = [dict(zip(("w1", "w2", "w3"), order, strict=True)) for order in permuted(("w1", "w2", "w3"))]
+    for state in walked(Space(model))[::7]:
+        images = {renamed_state(model, state, turn) for turn in turns}
+        assert symmetry.kept(state) in images
+        assert {symmetry.kept(image) for image in images} == {symmetry.kept(state)}
+        assert symmetry.orbit(symmetry.kept(state)) == len(images)
+
+
+def permuted(names: tuple[str, ...]) -> list[tuple[str, ...]]:
+    if not names:
+        return [()]
+    return [(name, *rest) for name in names for rest in permuted(tuple(n for n in names if n != name))]
+
+
+def test_what_others_look_at_stays_a_step() -> None:
+    seen = {
+        protocol: {action for _, action in Reduced(Model(specs.world("readers"), protocol), EVERY).private}
+        for protocol in (Protocol(), Protocol(visibility="any"), Protocol(slicing="base_instant"))
+    }
+    assert list(seen.values()) == [
+        {"writer_starts_writing", "writer_writes_log", "compactor_writes_base"},
+        {"compactor_writes_base"},
+        {"writer_writes_log", "compactor_writes_base"},
+    ]
+
+
+def test_a_shape_says_the_same_of_all_its_states() -> None:
+    """Judged one by one, promises say of every state what they say of the first of its shape."""
+    cases = (("readers", "single-listing"), ("demo", "completion-outside-lock"), ("two_groups", "default"))
+    for world, protocol in cases:
+        model = model_of(world, protocol)
+        said: dict[Any, Any] = {}
+        for state in walked(Space(model))[:: 1 if world == "demo" else 40]:
+            for promise in EVERY:
+                assert promise.shape is not None
+                if promise.kind == "state":
+                    broken = promise.holds(model, None, None, state) is not None
+                    known = said.setdefault((promise.name, promise.shape(model, state)), broken)
+                    assert known == broken
+                    continue
+                for step, after in model.successors(state):
+                    broken = promise.holds(model, state, step, after) is not None
+                    shape = promise.shape(model, state, after)
+                    assert said.setdefault((promise.name, step.action, shape), broken) == broken
+
+
+def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nbcc.simulator.explore.search.MemoryBound.reached", lambda self, table: "no memory left")
+    monkeypatch.setattr("nbcc.simulator.explore.search.LOOK_EVERY", 120)
+    found = explore(model_of("demo", "tombstones-dropped"), EVERY, reduce=True).promises["SNAP"]
+
+    assert found.verdict is Verdict.VIOLATED
+    assert (found.because or "").endswith("(not proven shortest: no memory left)")
