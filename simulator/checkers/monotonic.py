@@ -1,0 +1,41 @@
+"""MONO: times are distinct, requested < completed; whoever reads later reads as of no earlier time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import combinations
+
+from .history import Chronicle
+
+
+def broken(history: Chronicle) -> Iterator[str]:
+    """Times counted; reads by their beginning against the greatest time of those that had ended by then."""
+    times = [time for p in history.published for time in (p.requested, p.completed)]
+    for time, count in sorted(Counter(times).items()):
+        if count > 1:
+            yield f"the time {time} was given {count} times"
+    for p in sorted(history.published):
+        if p.completed <= p.requested:
+            yield f"the {p.action} requested at {p.requested} completed at {p.completed}, not later"
+    ended = sorted(history.reads, key=lambda read: read.ended)
+    last, passed = "", 0
+    for read in sorted(history.reads, key=lambda read: (read.began, read.ended)):
+        while passed < len(ended) and ended[passed].ended < read.began:
+            last, passed = max(last, ended[passed].time), passed + 1
+        if read.time < last:
+            yield f"{read.reader} read as of {read.time} after somebody had read as of {last}"
+
+
+def broken_by_definition(history: Chronicle) -> Iterator[str]:
+    """Each pair of times, each pair of reads."""
+    times = [time for p in history.published for time in (p.requested, p.completed)]
+    for time in sorted({one for one, other in combinations(times, 2) if one == other}):
+        yield f"the time {time} was given {times.count(time)} times"
+    for p in sorted(history.published):
+        if p.completed <= p.requested:
+            yield f"the {p.action} requested at {p.requested} completed at {p.completed}, not later"
+    for read in sorted(history.reads, key=lambda read: (read.began, read.ended)):
+        last = max((other.time for other in history.reads if other.ended < read.began), default="")
+        if read.time < last:
+            yield f"{read.reader} read as of {read.time} after somebody had read as of {last}"

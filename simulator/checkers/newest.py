@@ -1,0 +1,29 @@
+"""SNAP, on the key that everybody updates: of the writes in a snapshot the one with the greatest ordering value won."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .history import HOT, Chronicle, batches_in
+
+
+def broken(history: Chronicle) -> Iterator[str]:
+    """One look at each batch of each read."""
+    ordering = {write.batch: write.ordering for write in history.writes}
+    for read in history.reads:
+        seen = [batch for batch in batches_in(read) if batch in ordering]
+        best = max(seen, key=ordering.__getitem__, default=None)
+        won = next((batch for key, batch, _ in read.rows if key == HOT), None)
+        if won != best:
+            yield f"the read of {read.reader} as of {read.time} has {HOT} of {won}, and {best} outranks it"
+
+
+def broken_by_definition(history: Chronicle) -> Iterator[str]:
+    """Each batch of a read against every other."""
+    for read in history.reads:
+        won = next((batch for key, batch, _ in read.rows if key == HOT), None)
+        present = {batch for key, batch, _ in read.rows if key != HOT}
+        seen = [write for write in history.writes if write.batch in present]
+        best = next((w.batch for w in seen if all(w.ordering >= other.ordering for other in seen)), None)
+        if won != best:
+            yield f"the read of {read.reader} as of {read.time} has {HOT} of {won}, and {best} outranks it"

@@ -1,0 +1,44 @@
+"""TRAVEL: a read as of T holds what had completed by T, as the timeline still says in the end, and nothing else."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+
+from .history import HOT, Chronicle, Read
+
+WRITE = "deltacommit"
+
+
+def broken(history: Chronicle) -> Iterator[str]:
+    """What must be there is a prefix of the writes by completion: its length and one membership a row decide."""
+    writes = sorted((p.completed, p.requested) for p in history.published if p.action == WRITE)
+    place = {requested: number for number, (_, requested) in enumerate(writes)}
+    times = [completed for completed, _ in writes]
+    for read in history.reads:
+        due = bisect_right(times, read.time)
+        found = _instants(read)
+        early = sorted(requested for requested in found if place.get(requested, due) >= due)
+        if early:
+            yield f"the read of {read.reader} as of {read.time} holds rows of {early[0]}, not completed by then"
+        elif len(found) < due:
+            missing = next(requested for _, requested in writes[:due] if requested not in found)
+            yield f"the read of {read.reader} as of {read.time} holds no row of {missing}, completed by then"
+
+
+def broken_by_definition(history: Chronicle) -> Iterator[str]:
+    """The set that must be there, made anew for each read."""
+    for read in history.reads:
+        writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]
+        due, found = {p.requested for p in writes}, _instants(read)
+        if found - due:
+            early = min(found - due)
+            yield f"the read of {read.reader} as of {read.time} holds rows of {early}, not completed by then"
+        elif due - found:
+            missing = min(writes, key=lambda p: (p.completed, p.requested) if p.requested not in found else ("9" * 18,))
+            yield f"the read of {read.reader} as of {read.time} holds no row of {missing.requested}, completed by then"
+
+
+def _instants(read: Read) -> set[str]:
+    """Every write has rows that nobody overwrites, so that each one visible is here."""
+    return {requested for key, _, requested in read.rows if key != HOT}

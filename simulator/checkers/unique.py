@@ -1,0 +1,25 @@
+"""KEY: no key is twice in a snapshot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from .history import Chronicle
+
+
+def broken(history: Chronicle) -> Iterator[str]:
+    """The keys of each read, counted."""
+    for read in history.reads:
+        for key, times in sorted(Counter(key for key, _, _ in read.rows).items()):
+            if times > 1:
+                yield f"the read of {read.reader} as of {read.time} holds {key} {times} times"
+
+
+def broken_by_definition(history: Chronicle) -> Iterator[str]:
+    """Each row against each."""
+    for read in history.reads:
+        for key in sorted({row[0] for row in read.rows}):
+            same = [row for row in read.rows if row[0] == key]
+            if len(same) > 1:
+                yield f"the read of {read.reader} as of {read.time} holds {key} {len(same)} times"

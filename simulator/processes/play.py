@@ -1,0 +1,174 @@
+"""Start the processes, kill them at random, start them again; in the end see whether the table still works, and judge.
+
+A killed process is dead between two machine instructions: SIGKILL runs no handler and no ``finally``. The kernel gives
+back its `flock`; everything else it had begun stays as it is.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from nbcc.engine.table import Table
+
+from ..checkers import Chronicle, Published, judge
+from ..checkers.history import batches_in
+from .notes import Notes, beats, in_midst, lines, reads_of, writes_of
+from .report import Report
+from .workers import SCHEMA, look, rows_of, work
+
+_FORKED = multiprocessing.get_context("forkserver")
+"""A process that has the engine loaded forks the others, in milliseconds; it never opens a table itself."""
+
+PATIENCE_SECONDS = 10.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How many processes, how many kills, how many writes return between two kills on average."""
+
+    writers: int = 3
+    compactors: int = 1
+    readers: int = 1
+    kills: int = 20
+    writes_between: float = 1.5
+    buckets: int = 2
+    seed: int = 0
+    options: dict[str, str] = field(default_factory=dict)
+
+
+class Workers:
+    """The processes that are alive, each with a notebook; one that is killed comes back under a new name."""
+
+    def __init__(self, plan: Plan, folder: Path, notes: Path) -> None:
+        self.kills: Counter[str] = Counter()
+        self._folder, self._notes = folder, notes
+        self._started = 0
+        self._alive: dict[BaseProcess, tuple[str, Path]] = {}
+        for kind, count in (("writer", plan.writers), ("compactor", plan.compactors), ("reader", plan.readers)):
+            for _ in range(count):
+                self.start(kind)
+
+    def start(self, kind: str) -> None:
+        """One more process of a kind."""
+        self._started += 1
+        name = f"{kind}-{self._started}"
+        notes = self._notes / f"{name}.jsonl"
+        process = _FORKED.Process(target=work, args=(kind, name, self._folder, notes), name=name, daemon=True)
+        process.start()
+        self._alive[process] = (kind, notes)
+
+    def kill(self, chance: random.Random, again: bool = True) -> None:
+        """Kill one of them, and start another of its kind."""
+        process = chance.choice(list(self._alive))
+        kind, notes = self._alive.pop(process)
+        process.kill()
+        process.join()
+        self.kills[in_midst(notes)] += 1
+        if again:
+            self.start(kind)
+
+    def end(self) -> None:
+        """Kill whoever is left; that does not count."""
+        for process in self._alive:
+            process.kill()
+        for process in self._alive:
+            process.join()
+        self._alive.clear()
+
+
+def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kills: None) -> Report:
+    """Play a plan on a new table in an empty folder, and judge what was seen."""
+    began = time.monotonic()
+    _FORKED.set_forkserver_preload(["nbcc.simulator.processes.workers"])
+    notes = folder / "notes"
+    notes.mkdir(parents=True)
+    table = Table.create(
+        None, folder / "table", SCHEMA, record_key="id", ordering_fields="ts", buckets=plan.buckets,
+        options=plan.options,
+    )  # fmt: skip
+    chance = random.Random(plan.seed)
+    workers = Workers(plan, folder / "table", notes)
+    try:
+        for kill in range(plan.kills):
+            _let_them_work(notes, chance, plan)
+            workers.kill(chance)
+            progress(kill + 1)
+    finally:
+        workers.end()
+    errors = _afterwards(table, Notes(notes / "after.jsonl"))
+    return _judged(table, notes, plan, workers.kills, errors=errors, took=time.monotonic() - began)
+
+
+def _let_them_work(notes: Path, chance: random.Random, plan: Plan) -> None:
+    """By what they get done and not by the clock, so that a slow machine kills no more often; then a moment more."""
+    enough = beats(notes) + chance.expovariate(1 / plan.writes_between)
+    latest = time.monotonic() + PATIENCE_SECONDS
+    while beats(notes) < enough and time.monotonic() < latest:
+        time.sleep(0.005)
+    time.sleep(chance.random() * 0.02)
+
+
+def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
+    """Every operation once more on what the dead left behind; the errors."""
+    ordering = time.time_ns()
+
+    def writes() -> None:
+        note.add("begins", what="write", batch="after.1", size=2, ordering=ordering)
+        table.upsert(rows_of("after.1", 2, ordering))
+        note.add("wrote", batch="after.1")
+
+    def compacts() -> None:
+        while table.run_compaction() is not None:
+            pass
+        table.compact()
+
+    def windows() -> None:
+        last = table.settled() or ""
+        table.incremental("0", last)
+        table.changes("0", last)
+        table.read_optimized()
+
+    reads = partial(look, table, note)
+    found = []
+    for step in (reads, writes, compacts, reads, windows):
+        try:
+            step()
+        except Exception as error:
+            found.append(f"afterwards: {type(error).__name__}: {error}")
+    return tuple(found)
+
+
+def _judged(
+    table: Table, notes: Path, plan: Plan, kills: Counter[str], *, errors: tuple[str, ...], took: float
+) -> Report:
+    paths = sorted(notes.glob("*.jsonl"))
+    told = [(path.stem, line) for path in paths for line in lines(path)]
+    done = [Published(i.requested, i.completed, i.action) for i in table.timeline() if i.completed]
+    history = Chronicle(
+        tuple(write for path in paths for write in writes_of(path)),
+        tuple(read for path in paths for read in reads_of(path)),
+        tuple(done),
+    )
+    acked = {write.batch for write in history.writes if write.acked is not None}
+    seen = {batch for read in history.reads for batch in batches_in(read)}
+    return Report(
+        kills=dict(kills.most_common()),
+        writes=len(history.writes),
+        acknowledged=len(acked),
+        visible_unacknowledged=len(seen - acked),
+        reads=len(history.reads),
+        compactions=sum(instant.action == "commit" for instant in done),
+        resumed=sum(line["kind"] == "resumed" for _, line in told),
+        seconds=took,
+        seed=plan.seed,
+        breaches=judge(history),
+        failures=(*errors, *(f"{name}: {line['error']}" for name, line in told if line["kind"] == "failed")),
+    )

@@ -1,0 +1,44 @@
+"""What a run with kills found, in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """`kills` counts by what the killed process was doing; `breaches` maps a promise to sentences."""
+
+    kills: dict[str, int]
+    writes: int
+    acknowledged: int
+    visible_unacknowledged: int
+    reads: int
+    compactions: int
+    resumed: int
+    seconds: float
+    seed: int
+    breaches: dict[str, list[str]] = field(default_factory=dict)
+    failures: tuple[str, ...] = ()
+
+    @property
+    def kept(self) -> bool:
+        """Whether every promise was kept and nobody failed without being killed."""
+        return not self.failures and not any(self.breaches.values())
+
+    @property
+    def text(self) -> str:
+        """A few lines: the verdict, what was killed, what was seen."""
+        total = sum(self.kills.values())
+        midst = ", ".join(f"{count} in a {what}" if what else f"{count} at rest" for what, count in self.kills.items())
+        lines = [
+            f"{'SURVIVED' if self.kept else 'BROKEN'}  {total} kills ({midst}), seed {self.seed}, {self.seconds:.0f} s",
+            f"  {self.writes} writes begun, {self.acknowledged} acknowledged; {self.visible_unacknowledged} became "
+            f"visible that were not",
+            f"  {self.compactions} compactions, {self.resumed} of them of plans whose compactor was killed; "
+            f"{self.reads} snapshots",
+            f"  kept: {', '.join(name for name, found in self.breaches.items() if not found)}",
+        ]
+        for promise, found in self.breaches.items():
+            lines += [f"  {promise} broken {len(found)} times: {sentence}" for sentence in found[:1]]
+        return "\n".join([*lines, *(f"  failed, not killed: {failure}" for failure in self.failures[:5])])

@@ -1,0 +1,76 @@
+"""Processes that are killed at random on one table: nothing acknowledged is lost, nothing is half visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from unittest.mock import patch
+
+import pytest
+
+from nbcc.engine.table import Table
+from nbcc.simulator.processes import Plan, Report, play
+from nbcc.simulator.processes.notes import Notes, in_midst, lines, writes_of
+from nbcc.simulator.processes.play import Workers
+from nbcc.simulator.processes.workers import rows_of
+
+
+def assert_survived(report: Report, kills: int) -> None:
+    print(report.text)
+    assert report.kept, report.text
+    assert sum(report.kills.values()) == kills
+    assert report.kills.get("write"), "somebody died in the midst of a write"
+    assert report.acknowledged > 0
+    assert report.reads >= 2
+
+
+@pytest.mark.timeout(180)
+def test_a_table_survives_kills(tmp_path: Path) -> None:
+    assert_survived(play(Plan(kills=8, seed=2), tmp_path), kills=8)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_a_table_survives_two_hundred_kills(tmp_path: Path) -> None:
+    report = play(Plan(kills=200, seed=7), tmp_path)
+    assert_survived(report, kills=200)
+    assert report.compactions > 0
+    assert report.resumed > 0, "a plan of a compactor that was killed was carried out by another"
+
+
+def test_a_write_that_lost_a_file_is_seen(tmp_path: Path) -> None:
+    """The judge seen red."""
+    with half_of_a_write(tmp_path):
+        report = play(Plan(kills=2, writers=1, seed=3), tmp_path)
+    assert not report.kept
+    assert report.text.startswith("BROKEN")
+    assert {name for name, found in report.breaches.items() if found} & {"ATOM", "TRAVEL", "ACK"}
+
+
+@contextmanager
+def half_of_a_write(folder: Path) -> Iterator[None]:
+    """In the end the newest log file of somebody's write is gone."""
+    ended = Workers.end
+
+    def end(self: Workers) -> None:
+        ended(self)
+        table = Table.open(None, folder / "table")
+        table.upsert(rows_of("lost.1", 6, 1))
+        newest = table.timeline()[-1].requested
+        for path in sorted((folder / "table").glob(f".*_{newest}.log.*"))[:1]:
+            path.write_bytes(b"")
+
+    with patch.object(Workers, "end", end):
+        yield
+
+
+def test_a_line_that_was_cut_is_no_line(tmp_path: Path) -> None:
+    path = tmp_path / "writer-1.jsonl"
+    note = Notes(path)
+    note.add("begins", what="write", batch="b", size=2, ordering=1)
+    with path.open("a") as cut:
+        cut.write('{"kind": "wro')
+    assert len(lines(path)) == 1
+    assert in_midst(path) == "write"
+    assert [write.acked for write in writes_of(path)] == [None]

@@ -1,0 +1,104 @@
+"""Each checker says what its slow twin says, on random histories and on one that is broken in a known way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nbcc.simulator.checkers import CHECKERS, Chronicle, Published, Read, Write, judge
+from nbcc.simulator.checkers.history import HOT
+
+KEPT = Chronicle(
+    writes=(Write("a", 2, 1, began=10, acked=20), Write("b", 1, 2, began=15, acked=30), Write("x", 3, 3, began=40)),
+    reads=(
+        Read("r", 25, 26, "02", (("a.0", "a", "01"), ("a.1", "a", "01"), (HOT, "a", "01"))),
+        Read("r", 35, 36, "04", (("a.0", "a", "01"), ("a.1", "a", "01"), ("b.0", "b", "03"), (HOT, "b", "03"))),
+    ),
+    published=(
+        Published("01", "02", "deltacommit"),
+        Published("03", "04", "deltacommit"),
+        Published("05", "06", "commit"),
+    ),
+)
+
+
+def with_rows(*rows: tuple[str, str, str]) -> Chronicle:
+    """The same with other rows in the second read."""
+    first, second = KEPT.reads
+    return KEPT._replace(reads=(first, second._replace(rows=rows)))
+
+
+ALL = KEPT.reads[1].rows
+BROKEN: dict[str, tuple[Chronicle, str]] = {
+    "ACK": (with_rows(*ALL[2:3], (HOT, "b", "03")), "lacks a, which had returned before it began"),
+    "ATOM": (with_rows(*ALL[1:]), "holds 1 of 2 keys of a"),
+    "KEY": (with_rows(*ALL, ALL[0]), "holds a.0 2 times"),
+    "TRAVEL": (KEPT._replace(published=KEPT.published[:1]), "holds rows of 03, not completed by then"),
+    "SNAP": (with_rows(*ALL[:3], (HOT, "a", "01")), "has hot of a, and b outranks it"),
+    "MONO": (KEPT._replace(reads=(KEPT.reads[0], KEPT.reads[1]._replace(time="01"))), "after somebody had read as of"),
+}
+
+
+def test_a_history_without_a_flaw_is_kept() -> None:
+    assert judge(KEPT) == {name: [] for name in CHECKERS}
+
+
+@pytest.mark.parametrize("promise", CHECKERS)
+def test_a_flaw_is_named(promise: str) -> None:
+    history, says = BROKEN[promise]
+    found = judge(history)[promise]
+    assert len(found) == 1
+    assert says in found[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (with_rows(("z.0", "z", "07"), *ALL), "holds z, which nobody wrote"),
+        (KEPT._replace(published=(*KEPT.published, Published("03", "07", "clean"))), "the time 03 was given 2 times"),
+        (KEPT._replace(published=(*KEPT.published, Published("09", "08", "clean"))), "completed at 08, not later"),
+        (KEPT._replace(published=(Published("00", "01", "deltacommit"), *KEPT.published)), "holds no row of 00"),
+    ],
+)
+def test_other_flaws_are_named_too(change: Chronicle, says: str) -> None:
+    assert any(says in sentence for found in judge(change).values() for sentence in found)
+
+
+BATCHES = st.sampled_from("abcde")
+TIMES = st.integers(0, 9).map(lambda n: f"0{n}")
+ROWS = st.lists(st.tuples(BATCHES, st.integers(0, 2), TIMES, st.booleans()), max_size=8).map(
+    lambda rows: tuple((HOT if hot else f"{batch}.{key}", batch, time) for batch, key, time, hot in rows)
+)
+READS = st.builds(
+    lambda reader, began, took, time, rows: Read(reader, began, began + took, time, rows),
+    st.sampled_from("rs"), st.integers(0, 30), st.integers(0, 9), TIMES, ROWS,
+)  # fmt: skip
+WRITES = st.lists(
+    st.tuples(BATCHES, st.integers(1, 3), st.integers(0, 20), st.none() | st.integers(0, 30)),
+    max_size=5, unique_by=lambda write: write[0],
+).map(lambda told: tuple(Write(b, s, n, began, acked) for n, (b, s, began, acked) in enumerate(told)))  # fmt: skip
+PUBLISHED = st.lists(
+    st.builds(Published, TIMES, TIMES, st.sampled_from(["deltacommit", "commit"])), max_size=5
+).map(tuple)  # fmt: skip
+HISTORIES = st.builds(Chronicle, WRITES, st.lists(READS, max_size=5).map(tuple), PUBLISHED)
+
+
+@pytest.mark.parametrize("promise", CHECKERS)
+def test_fast_and_slow_say_the_same(promise: str) -> None:
+    checker = CHECKERS[promise]
+    fast: Callable[[Chronicle], object] = checker.broken
+    slow: Callable[[Chronicle], object] = checker.broken_by_definition
+    told = {True: 0, False: 0}
+
+    @settings(max_examples=150, deadline=None, database=None, derandomize=True)
+    @given(HISTORIES)
+    def same(history: Chronicle) -> None:
+        found = list(fast(history))  # type: ignore[call-overload]
+        assert found == list(slow(history))  # type: ignore[call-overload]
+        told[bool(found)] += 1
+
+    same()
+    assert min(told.values()) > 0, "both answers were given"
