@@ -16,7 +16,7 @@ def main() -> int:
     asked.add_argument("--kills", type=int, default=20, help="how many processes are killed (20)")
     asked.add_argument("--writers", type=int, default=3, help="writers at once (3)")
     asked.add_argument("--compactors", type=int, default=1, help="compactors at once (1)")
-    asked.add_argument("--every", type=float, default=1.5, metavar="N", help="writes that return between two kills (1.5)")
+    asked.add_argument("--every", type=float, default=1.5, metavar="N", help="writes between two kills (1.5)")
     asked.add_argument("--seed", type=int, default=0)
     asked.add_argument("--keep", type=Path, metavar="DIR", help="leave table and notes here: a folder that is empty")
     given = asked.parse_args()
