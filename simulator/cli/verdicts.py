@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,7 +15,7 @@ from .command import answer, debug_option, json_option
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import Depth, Row
+    from nbcc.simulator.verdicts import Depth, Kill, Row
 
 
 @click.command(short_help="Which setting keeps which promise, up to which bound.")
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="How large the worlds are: specs/verdicts.toml has them.",
 )
-@click.option("--accept", is_flag=True, help="Write the page of the matrix anew.")
+@click.option("--accept", is_flag=True, help="Kill the mutants again, write the pages of kills and of the matrix anew.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
 @click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
 @click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
@@ -62,7 +64,10 @@ def command(
     from nbcc.simulator import verdicts as judged
 
     level = judged.depth_of(depth)
-    rows = _search(level, workers, max_states=max_states, memory=memory)
+    if accept:
+        judged.write_kills(_kill())
+    found = _search(level, workers, max_states=max_states, memory=memory)
+    rows = judged.believable(found, judged.accepted())
     text, path = judged.page(rows, level), judged.page_path(level)
     changed = [] if accept else list(_differences(path, text))
     if accept:
@@ -78,22 +83,32 @@ def command(
     return gravest([Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else [])])
 
 
-def _search(level: Depth, workers: int | None, **bounds: float | None) -> tuple[Row, ...]:
-    import os
+def _kill() -> tuple[Kill, ...]:
+    from nbcc.simulator import verdicts as judged
 
+    subjects = len(judged.subjects())
+    with _progress(f"{subjects} mutants", subjects) as tick:
+        return judged.kill_all(tick)
+
+
+def _search(level: Depth, workers: int | None, **bounds: Any) -> tuple[Row, ...]:
+    from nbcc.simulator import verdicts as judged
+
+    total = judged.searches(level)
+    with _progress(f"{len(judged.settings())} settings, {total} searches", total) as tick:
+        return judged.matrix(level, workers=workers or os.cpu_count() or 1, done=tick, **bounds)
+
+
+@contextlib.contextmanager
+def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
+    """A bar on standard error."""
     from rich.console import Console
     from rich.progress import Progress, TimeElapsedColumn
 
-    from nbcc.simulator import verdicts as judged
-
-    settings = judged.settings()
-    total = sum(len(judged.worlds_of(setting.name, level)) for setting in settings)
     columns = (*Progress.get_default_columns(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(f"{len(settings)} settings, {total} searches", total=total)
-        return judged.matrix(
-            level, settings, workers=workers or os.cpu_count() or 1, done=lambda: progress.advance(task), **bounds
-        )
+        task = progress.add_task(what, total=total)
+        yield lambda: progress.advance(task)
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:

@@ -113,7 +113,7 @@ def matrix(
 ) -> tuple[Row, ...]:
     """Search every setting in all its worlds; `workers` processes at once, `bounds` as of `explore`.
 
-    `done` is called after each search (there are `sum(len(worlds_of(s.name, depth)) for s in settings())`).
+    `done` is called after each search (there are `searches(depth)`).
     """
     rows = tuple(chosen) if chosen is not None else settings()
     where = [(setting, world) for setting in rows for world in worlds_of(setting.name, depth)]
@@ -124,6 +124,11 @@ def matrix(
     for (setting, world), (_, result) in zip(where, found, strict=True):
         results[setting.name].append(Searched(world=world, result=result))
     return tuple(row(setting, results[setting.name]) for setting in rows)
+
+
+def searches(depth: Depth) -> int:
+    """How many searches the matrix of a depth takes."""
+    return sum(len(worlds_of(setting.name, depth)) for setting in settings())
 
 
 def row(setting: ProtocolFile, searched: Sequence[Searched]) -> Row:

@@ -7,7 +7,7 @@ from itertools import combinations
 
 import pytest
 
-from nbcc.simulator.verdicts import Row, matrix, page, page_path
+from nbcc.simulator.verdicts import Row, accepted, believable, matrix, page, page_path
 
 from .pins import SIZES
 
@@ -16,7 +16,7 @@ WORKERS = 1 if os.environ.get("PYTEST_XDIST_WORKER") else (os.cpu_count() or 1)
 
 @pytest.fixture(scope="module")
 def quick() -> tuple[Row, ...]:
-    return matrix("quick", workers=WORKERS)
+    return believable(matrix("quick", workers=WORKERS), accepted())
 
 
 def test_the_matrix_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
@@ -46,7 +46,7 @@ def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quic
 
 @pytest.mark.nightly
 def test_the_matrix_of_larger_worlds_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
-    full = matrix("full", workers=WORKERS, max_states=2_000_000, memory=8)
+    full = believable(matrix("full", workers=WORKERS, max_states=2_000_000, memory=8), accepted())
     assert page(full, "full") == page_path("full").read_text("utf-8")
     for small, large in zip(quick, full, strict=True):
         broken = {name for name, cell in small.cells.items() if cell.steps is not None}

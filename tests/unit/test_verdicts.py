@@ -91,8 +91,11 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
     monkeypatch.setattr(verdicts, "settings", lambda: chosen)
     monkeypatch.setattr(verdicts, "page_path", lambda depth: found)
-    for module in (verdicts, judge):
-        monkeypatch.setattr(module, "worlds_of", lambda name, depth: (DEMO,))
+    monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
+    monkeypatch.setattr(verdicts, "kill_all", lambda tick: ())
+    monkeypatch.setattr(verdicts, "write_kills", lambda kills: None)
+    monkeypatch.setattr(judge, "settings", lambda: chosen)
+    monkeypatch.setattr(judge, "worlds_of", lambda name, depth: (DEMO,))
     return found
 
 
