@@ -15,7 +15,7 @@ from nbcc.model.promises import PROMISES
 
 from .. import mutants
 from .bound import Bound, sentence
-from .kills import Kill, mutants_of, to_mapping
+from .kills import Kill, mutants_of, subjects, to_mapping
 from .kills import path as kills_path
 
 FATES: Final = ("mutant", "waits", "reason")
@@ -75,6 +75,8 @@ def page(found: Sequence[Kill]) -> str:
     rows = list(_rows(found, rungs))
     promises = [name for name in PROMISES if any(kill.promise == name for kill in found)]
     lines = [HEAD, f"| mutant | {' | '.join(promises)} | states | s |", f"|---|{'---|' * len(promises)}---|---|", *rows]
+    harmless = [subject.name for subject in subjects() if subject.name not in mutants_of(found)]
+    lines += ["", f"Choices that break nothing in these worlds: {', '.join(f'`{name}`' for name in harmless)}."]
     lines += ["", "| world | bound |", "|---|---|", *(f"| {letter} | {bound} |" for bound, letter in rungs.items())]
     return "\n".join([*lines, "", *_elsewhere(), "", *_museum(found)]) + "\n"
 
