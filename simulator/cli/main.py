@@ -16,7 +16,9 @@ from .command import Run, debug_option
 from .outcome import Exit
 
 # In the order in which a newcomer meets them; each is the module of that name beside this one.
-COMMANDS = ("demo", "check", "explore", "verdicts", "replay", "inspect", "why", "explain", "list", "doctor")
+COMMANDS = (
+    "demo", "check", "explore", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list", "doctor",
+)  # fmt: skip
 
 
 class _Commands(click.Group):

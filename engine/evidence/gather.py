@@ -1,0 +1,260 @@
+"""Gathering: one listing, then the timeline again, then the archive, then what every instant says.
+
+The data files are listed before the timeline: an instant is requested before its first file is put, and archived before
+it leaves the timeline, so that a file whose instant is in neither belongs to nobody who is still at work.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+import pyarrow.parquet as pq
+
+from ..config.opening import load_properties
+from ..files.group_files import data_file
+from ..files.names import parse_base, parse_log, split_path
+from ..storage import Entry, Storage
+from ..timeline import CompactionPlan, Instant, Timeline, parse_instant
+from ..timeline.archive import HISTORY
+from ..timeline.container import decode_record
+from ..timeline.instant import is_layout_1
+from ..timeline.metadata import OWN_KEY, decode_plan
+from ..timeline.timeline import FOLDER
+from .report import Clean, Commit, Evidence, File, Flaw, Rollback, Stat
+
+Progress = Callable[[str, int, int], None]
+"""What is being read, how many of it are, of how many."""
+
+_MANIFEST: Final = re.compile(r"manifest_(\d+)")
+
+
+def gather(storage: Storage, progress: Progress = lambda what, done, of: None) -> Evidence:
+    """All that names and metadata of the table tell. Raises `NotATable` where `hoodie.properties` is none."""
+    return _Gathering(storage, progress).all()
+
+
+class _Gathering:
+    def __init__(self, storage: Storage, progress: Progress) -> None:
+        self.storage = storage
+        self.progress = progress
+        self.flaws: list[Flaw] = []
+        self.reads = 0
+
+    def all(self) -> Evidence:
+        properties = load_properties(self.storage)
+        entries = self.storage.list("")
+        names = self._timeline_names(entries)
+        listing = {entry.path: entry.size for entry in entries if not entry.path.startswith(f"{FOLDER}/")}
+        del entries
+        instants = [instant for name in names if (instant := parse_instant(name))]
+        self.flaws += [
+            Flaw("instant", f"{FOLDER}/{name}", "its name has no completion time (timeline layout 1)")
+            for name in names if is_layout_1(name)
+        ]  # fmt: skip
+        rows = self._archive()
+        timeline = Timeline.of(instants, bool(rows))
+        archived = {r["instantTime"]: r["completionTime"] for r in rows if r["action"] in _WRITES}
+        plans: dict[str, CompactionPlan] = {}
+        commits = self._archived_commits(rows, plans)
+        commits.update(self._commits(timeline))
+        self._plans(timeline, plans)
+        return Evidence(
+            url=self.storage.url,
+            properties=properties,
+            timeline=timeline,
+            completions=tuple(i for i in instants if i.state == "completed"),
+            listing=listing,
+            files=_data_files(listing, archived | {i.requested: i.completed for i in timeline.completed if i.writes}),
+            commits=commits,
+            plans=plans,
+            archived=archived,
+            cleans=tuple(self._read("clean", timeline, _clean)),
+            rollbacks=tuple(self._read("rollback", timeline, _rollback)),
+            savepoints=frozenset(i.requested for i in timeline.completed if i.action == "savepoint"),
+            flaws=tuple(self.flaws),
+            reads=self.reads,
+        )
+
+    def _timeline_names(self, first: Iterable[Entry]) -> list[str]:
+        """The names in the timeline's folder, by two listings: the second one after that of the data files."""
+        seen = {entry.path for entry in (*first, *self.storage.list(FOLDER)) if entry.path.startswith(f"{FOLDER}/")}
+        return sorted(name for path in seen if "/" not in (name := path.removeprefix(f"{FOLDER}/")))
+
+    def _get(self, kind: str, path: str) -> bytes | None:
+        self.reads += 1
+        try:
+            return self.storage.get(path)
+        except FileNotFoundError:
+            self.flaws.append(Flaw(kind, path, "it is gone"))
+            return None
+
+    def _understood(self, kind: str, path: str, understand: Callable[[], Any]) -> Any:
+        """What is understood of a file, None with a flaw where it makes no sense, whatever is wrong with it."""
+        try:
+            return understand()
+        except Exception as broken:
+            exists = getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}"
+            self.flaws.append(Flaw(kind, path, " ".join(str(exists).split())[:300]))
+            return None
+
+    def _record(self, kind: str, instant: Instant) -> dict[str, Any] | None:
+        path = f"{FOLDER}/{instant.file_name}"
+        data = self._get(kind, path)
+        return None if data is None else self._understood(kind, path, lambda: decode_record(data, instant.file_name))
+
+    # active instants
+
+    def _commits(self, timeline: Timeline) -> Mapping[str, Commit]:
+        found: dict[str, Commit] = {}
+        writes = [instant for instant in timeline.completed if instant.writes]
+        for done, instant in enumerate(writes):
+            if done % 1000 == 0:
+                self.progress("commits", done, len(writes))
+            record = self._record("commit", instant)
+            if record is not None:
+                path = f"{FOLDER}/{instant.file_name}"
+                commit = self._understood("commit", path, lambda i=instant, r=record: _commit(i, r))
+                if commit is not None:
+                    found[instant.requested] = commit
+        return found
+
+    def _plans(self, timeline: Timeline, found: dict[str, CompactionPlan]) -> None:
+        for instant in timeline.instants:
+            if not timeline.is_compaction(instant):
+                continue
+            path = f"{FOLDER}/{instant.requested}.compaction.requested"
+            data = self._get("plan", path)
+            if data is not None:
+                plan = self._understood("plan", path, lambda d=data, p=path: decode_plan(d, split_path(p)[1]))
+                if plan is not None:
+                    found[instant.requested] = plan
+
+    def _read(self, action: str, timeline: Timeline, make: Callable[[Instant, dict[str, Any]], Any]) -> Iterable[Any]:
+        for instant in timeline.completed:
+            if instant.action == action and (record := self._record(action, instant)) is not None:
+                path = f"{FOLDER}/{instant.file_name}"
+                made = self._understood(action, path, lambda i=instant, r=record: make(i, r))
+                if made is not None:
+                    yield made
+
+    # archived instants
+
+    def _archive(self) -> list[dict[str, Any]]:
+        """The rows of the files that the current manifest names."""
+        names = {entry.path: entry.size for entry in self.storage.list(HISTORY)}
+        version = f"{HISTORY}/_version_"
+        numbers = [int(found[1]) for path in names if (found := _MANIFEST.fullmatch(split_path(path)[1]))]
+        current = max(numbers, default=None)
+        if version in names and (data := self._get("archive", version)) is not None:
+            current = self._understood("archive", version, lambda: int(data))
+        if current is None:
+            return []
+        path = f"{HISTORY}/manifest_{current}"
+        data = self._get("archive", path)
+        if data is None:
+            return []
+        listed = self._understood("archive", path, lambda: [(f["fileName"], f["fileLen"]) for f in _files(data)])
+        return [row for name, size in listed or () for row in self._archive_file(f"{HISTORY}/{name}", size, names)]
+
+    def _archive_file(self, path: str, size: int, names: Mapping[str, int]) -> list[dict[str, Any]]:
+        if names.get(path, size) != size:
+            self.flaws.append(Flaw("archive", path, f"it has {names[path]} bytes, its manifest says {size}"))
+        data = self._get("archive", path)
+        if data is None:
+            return []
+        rows = self._understood("archive", path, lambda: [_archive_row(r) for r in _parquet(data)])
+        return rows or []
+
+    def _archived_commits(self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan]) -> dict[str, Any]:
+        found: dict[str, Commit] = {}
+        for row in rows:
+            if row["action"] not in _WRITES or not row["metadata"]:
+                continue
+            instant = Instant(row["instantTime"], row["action"], "completed", row["completionTime"])
+            path = f"{HISTORY}: {instant.file_name}"
+
+            def understand(instant: Instant = instant, data: bytes = row["metadata"]) -> Commit:
+                return _commit(instant, decode_record(data, instant.file_name))._replace(active=False)
+
+            commit = self._understood("archive", path, understand)
+            if commit is not None:
+                found[instant.requested] = commit
+            if row["plan"] and row["action"] == "commit":
+                plan = self._understood("archive", path, lambda d=row["plan"], p=path: decode_plan(d, p))
+                if plan is not None:
+                    plans[instant.requested] = plan
+        return found
+
+
+_WRITES: Final = ("commit", "deltacommit", "replacecommit")
+
+
+def _files(data: bytes) -> list[dict[str, Any]]:
+    return list(json.loads(data)["files"])
+
+
+def _parquet(data: bytes) -> list[dict[str, Any]]:
+    return list(pq.read_table(io.BytesIO(data)).to_pylist())
+
+
+def _archive_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of the archive; ValueError where its times are none."""
+    found = {name: row[name] for name in ("instantTime", "completionTime", "action")}
+    if not all(isinstance(value, str) and value for value in found.values()):
+        raise ValueError(f"a row without times or action: {found}")
+    return {**found, "metadata": row.get("metadata"), "plan": row.get("plan")}
+
+
+def _commit(instant: Instant, record: Mapping[str, Any]) -> Commit:
+    """The commit of a record; KeyError, TypeError or ValueError where it is none."""
+    by_partition = record["partitionToWriteStats"] or {}
+    extra = record["extraMetadata"] or {}
+    stats = tuple(
+        Stat(_text(s["path"]), int(s["fileSizeInBytes"] or 0), int(s["numWrites"] or 0), int(s["numDeletes"] or 0))
+        for partition in sorted(by_partition) for s in by_partition[partition] if s["path"]
+    )  # fmt: skip
+    replaced = record.get("partitionToReplaceFileIds") or {}
+    groups = tuple((_text(partition), _text(each)) for partition, ids in replaced.items() for each in ids)
+    return Commit(instant, stats, record["operationType"] or "", OWN_KEY in extra, extra.get("schema"), groups)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"{value!r} is no text")
+    return value
+
+
+def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
+    partitions = (record["partitionMetadata"] or {}).values()
+    deleted = frozenset(split_path(name)[1] for each in partitions for name in each["successDeleteFiles"])
+    kept = record["earliestCommitToRetain"] or instant.requested
+    return Clean(instant, kept if record["totalFilesDeleted"] else None, deleted)
+
+
+def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
+    return Rollback(instant, tuple(_text(each) for each in record["commitsRollback"] or ()))
+
+
+def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
+    """The data files by path, each with the completion of the instant in its name; equal texts are one object."""
+    instants: dict[str, Instant] = {}
+    found: dict[str, File] = {}
+    for path, size in listing.items():
+        if path.startswith(".hoodie/"):
+            continue
+        name = path.rpartition("/")[2]
+        parsed = parse_base(name) or parse_log(name)
+        if parsed is None:
+            continue
+        instant = instants.get(parsed.instant)
+        if instant is None:
+            done = completed.get(parsed.instant)
+            instant = Instant(parsed.instant, "deltacommit", "completed" if done else "inflight", done)
+            instants[parsed.instant] = instant
+        if file := data_file(path, size, instant):
+            found[path] = file
+    return found

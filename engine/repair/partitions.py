@@ -1,0 +1,25 @@
+"""The file without which Apache Hudi on Spark returns no row of a partition (hudi-format §6.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..evidence import Evidence
+from ..files.names import PARTITION_METADATA, in_partition, partition_metadata, split_path
+from ..storage import Storage
+
+
+def missing_metadata(found: Evidence) -> dict[str, str]:
+    """Partition -> the first instant that wrote to it, of all partitions whose file is missing."""
+    first: dict[str, str] = {}
+    for path, requested in found.listed.items():
+        partition = split_path(path)[0]
+        if partition:
+            first[partition] = min(requested, first.get(partition, requested))
+    return {p: r for p, r in sorted(first.items()) if in_partition(p, PARTITION_METADATA) not in found.listing}
+
+
+def write_metadata(storage: Storage, missing: Iterable[tuple[str, str]]) -> list[str]:
+    """Put the files of (partition, instant) that are not there; the paths of those that were put."""
+    files = [partition_metadata(partition, instant) for partition, instant in missing]
+    return [path for path, data in files if storage.put_if_absent(path, data)]

@@ -1,0 +1,1 @@
+"""The commands of `nbcc table TABLE`: one module each, with a click command called `command`."""

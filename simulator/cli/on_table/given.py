@@ -1,0 +1,58 @@
+"""What the commands on a table share: the table they were given, the evidence of it, its lock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from ..progress import on_stderr
+
+if TYPE_CHECKING:
+    from nbcc.engine.evidence import Evidence
+    from nbcc.engine.storage import Storage
+
+F = TypeVar("F", bound=Callable[..., Any])
+_KEY = "nbcc.table"
+
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+
+
+def remember(ctx: click.Context, table: str) -> None:
+    """Keep the table for the command that follows."""
+    ctx.meta[_KEY] = table
+
+
+def pass_table(function: F) -> F:
+    """Give a command the table, as its first argument."""
+
+    def with_table(*args: Any, **kwargs: Any) -> Any:
+        return function(click.get_current_context().meta[_KEY], *args, **kwargs)
+
+    return update_wrapper(with_table, function)  # type: ignore[return-value]
+
+
+def gathered(storage: Storage) -> Evidence:
+    """All that the table says of itself."""
+    from nbcc.engine.evidence import gather
+
+    with on_stderr() as progress:
+        return gather(storage, progress)
+
+
+@contextmanager
+def locked(storage: Storage) -> Iterator[None]:
+    """The table's lock, as nbcc takes it."""
+    from nbcc.engine.lock import held, table_lock
+
+    with held(table_lock(storage.url)):
+        yield
+
+
+def done(verb: str, paths: list[str], dry_run: bool) -> None:
+    """Say what was done, or would be: a line a file."""
+    for path in paths:
+        click.echo(f"{'would ' if dry_run else ''}{verb} {path}")

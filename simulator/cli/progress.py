@@ -1,0 +1,26 @@
+"""Progress of long work on standard error: a bar on a terminal, nothing where nobody watches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+Progress = Callable[[str, int, int], None]
+
+
+@contextmanager
+def on_stderr() -> Iterator[Progress]:
+    """A function (what, done, of how many); the bar appears with its first call and goes away at the end."""
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        tasks = {}
+
+        def show(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bar.add_task(what, total=total)
+            if done % 100 == 0 or done + 1 >= total:
+                bar.update(tasks[what], completed=done + 1, total=total)
+
+        yield show

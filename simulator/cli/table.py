@@ -1,0 +1,47 @@
+"""`nbcc table TABLE …`: commands on one table; each is the module of that name in `on_table`, found by looking."""
+
+from __future__ import annotations
+
+import importlib
+from pkgutil import iter_modules
+
+import click
+
+from . import on_table
+from .command import debug_option
+from .on_table.given import remember
+
+
+class _Commands(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(
+            module.name
+            for module in iter_modules(on_table.__path__)
+            if hasattr(importlib.import_module(f"{on_table.__name__}.{module.name}"), "command")
+        )
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"{on_table.__name__}.{cmd_name}").command
+        return command
+
+
+@click.group(cls=_Commands, short_help="Look at one table, and repair what validate complains about.")
+@click.argument("table")
+@debug_option
+@click.pass_context
+def command(ctx: click.Context, table: str) -> None:
+    """Look at TABLE, and repair it.
+
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). No Spark, no JVM. What
+    changes something says so in its name or by an option, and --dry-run shows beforehand what it would do.
+
+    \b
+    Examples:
+      nbcc table /data/trips stats
+      nbcc table /data/trips orphans --delete --dry-run
+    """
+    remember(ctx, table)

@@ -1,0 +1,53 @@
+"""A complaint: what is wrong with which file, why that matters, what an operator can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+from ..view import View
+
+Gravity = Literal["BROKEN", "AT RISK"]
+
+
+class Found(NamedTuple):
+    """One case of a rule. `remedy` is a phrase, or a command of `nbcc table` with {table} in it."""
+
+    file: str
+    because: str
+    remedy: str
+    gravity: Gravity = "BROKEN"
+    promises: tuple[str, ...] = ()
+
+
+class Rule(NamedTuple):
+    """A named rule: `find` gives its cases in a table, which speak of `promises` unless they say otherwise."""
+
+    name: str
+    about: str
+    promises: tuple[str, ...]
+    find: Callable[[View], Iterable[Found]]
+
+
+class Complaint(NamedTuple):
+    """A case with the name of its rule."""
+
+    rule: str
+    gravity: Gravity
+    promises: tuple[str, ...]
+    file: str
+    because: str
+    remedy: str
+
+
+RESTORE = "restore it from a copy"
+
+
+def complaints_of(view: View, rules: Iterable[Rule]) -> list[Complaint]:
+    """All cases of all rules, the broken first, then in the order of the rules."""
+    found = [
+        Complaint(rule.name, each.gravity, each.promises or rule.promises, each.file, each.because, each.remedy)
+        for rule in rules
+        for each in rule.find(view)
+    ]
+    return sorted(found, key=lambda complaint: complaint.gravity != "BROKEN")

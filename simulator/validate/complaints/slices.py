@@ -1,0 +1,136 @@
+"""Complaints about slices and plans: PART and QUIET ask that each log is in one slice, and merged exactly once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from nbcc.engine.files.group_files import BaseFile, Group, LogFile
+from nbcc.engine.files.names import in_partition, parse_base
+
+from ..view import GroupPlan, View
+from .complaint import RESTORE, Found, Rule
+
+_DROP: Final = "nbcc table {table} plans --drop "
+
+
+def lost(view: View) -> Iterator[Found]:
+    """A completed log behind a base file whose plan did not take it: no reader sees it, no compaction will."""
+    for group, parts in view.plans.items():
+        done = [part for part in parts if part.completed is not None]
+        taken = {name for part in parts for name in part.operation.logs}
+        for log in _logs(view, group) if done else ():
+            behind = _behind(view, group, log, done)
+            if behind is not None and log.path.rpartition("/")[2] not in taken:
+                because = (
+                    f"it completed at {log.completed}, before the barrier {behind.barrier}, whose plan did not take it:"
+                    " its slice is superseded and no reader sees its rows"
+                )
+                yield Found(log.path, because, f"write the rows of the instant {log.requested} again, from this file")
+
+
+def _behind(view: View, group: Group, log: LogFile, done: list[GroupPlan]) -> GroupPlan | None:
+    """The completed plan that had to take the log: the first with a barrier after its completion."""
+    after = [part for part in done if log.completed is not None and part.barrier > log.completed]
+    older = max((b.requested for b in view.bases(group) if log.completed and b.requested <= log.completed), default="")
+    if not after or older >= after[0].barrier or any(part.barrier == log.requested for part in done):
+        return None
+    return after[0]
+
+
+def _logs(view: View, group: Group) -> Iterator[LogFile]:
+    return (f for f in view.by_group.get(group, ()) if isinstance(f, LogFile) and f.completed is not None)
+
+
+def twice(view: View) -> Iterator[Found]:
+    """A plan that took what is not of its slice: the log is merged into the base file, and again onto it."""
+    for (partition, _), parts in view.plans.items():
+        taken: dict[str, str] = {}
+        barriers = {part.barrier for part in parts}
+        for part in parts:
+            for name in part.operation.logs:
+                path = in_partition(partition, name)
+                file = view.counted.get(path) or view.found.files.get(path)
+                completed = None if file is None else file.completed
+                kept = file is not None and file.requested in barriers  # the deletes that a compaction kept
+                if file is not None and completed is None:
+                    because = f"the plan {part.barrier} takes it, and its instant {file.requested} is not completed"
+                elif completed is not None and completed >= part.barrier and not kept:
+                    because = (
+                        f"the plan {part.barrier} takes it although it completed at {completed}: it belongs to the"
+                        " slice of that plan as well"
+                    )
+                elif name in taken and not kept:
+                    because = f"the plans {taken[name]} and {part.barrier} both take it"
+                else:
+                    taken[name] = part.barrier
+                    continue
+                yield Found(path, because, _remedy(part))
+
+
+def _remedy(part: GroupPlan) -> str:
+    if part.completed is None:
+        return f"{_DROP}{part.barrier}"
+    return "compact the file group once more, and compare its rows with the source"
+
+
+def cannot_run(view: View) -> Iterator[Found]:
+    for (partition, _), parts in view.plans.items():
+        for part in parts:
+            if part.completed is not None:
+                continue
+            names = [*([part.operation.base_file] if part.operation.base_file else []), *part.operation.logs]
+            for path in (in_partition(partition, name) for name in names):
+                if path not in view.found.listing:
+                    because = f"the pending plan {part.barrier} is to merge it, and it is gone"
+                    yield Found(path, because, f"{RESTORE}, or give the plan up: {_DROP}{part.barrier}")
+
+
+def old_base(view: View) -> Iterator[Found]:
+    """A pending plan that starts from another base file than the newest would bring an old state back."""
+    for group, parts in view.plans.items():
+        for part in parts:
+            bases = [base.requested for base in view.bases(group) if base.requested < part.barrier]
+            parsed = parse_base(part.operation.base_file) if part.operation.base_file else None
+            newest = max(bases, default=None)
+            if newest is not None and newest != (parsed.instant if parsed else None):
+                because = f"it starts from {part.operation.base_file or 'no base file'}, and the newest is of {newest}"
+                yield Found(f".hoodie/timeline/{part.barrier}.compaction.requested", because, _remedy(part))
+
+
+def replaced(view: View) -> Iterator[Found]:
+    """A replace hides a file group by its id, for ever, whatever is written to it later (apache/hudi#19793)."""
+    for group, commit in view.replaced.items():
+        for file in view.by_group.get(group, ()):
+            replacer = commit.instant.completed or ""
+            if file.completed is not None and file.completed >= replacer:
+                because = f"its file group was replaced by {commit.instant.requested}; it is seen by no reader"
+                yield Found(file.path, because, f"write the rows of {file.requested} again into another file group")
+
+
+def first_log(view: View) -> Iterator[Found]:
+    """Hudi keys the slice of a group without base file by its oldest log, committed or not (apache/hudi#19774)."""
+    first_active = view.found.first_active or ""
+    oldest: dict[Group, LogFile] = {}
+    for file in view.found.files.values():
+        group = (file.partition, file.file_id)
+        if isinstance(file, LogFile) and (group not in oldest or file.requested < oldest[group].requested):
+            oldest[group] = file
+    for group, log in oldest.items():
+        hidden = [f for f in view.by_group.get(group, ()) if f.completed]
+        based = any(isinstance(f, BaseFile) for f in hidden)
+        if log.completed is None and log.requested >= first_active and hidden and not based:
+            because = (
+                f"it is the oldest log of its group and not committed: Hudi 1.2.0 hides {len(hidden)} committed logs"
+            )
+            yield Found(log.path, because, f"roll the instant {log.requested} back, or let it complete", "AT RISK")
+
+
+RULES: Final = (
+    Rule("committed-log-lost", "a committed log that no reader sees", ("SNAP", "PART", "QUIET"), lost),
+    Rule("log-in-two-slices", "a log that two slices hold, or that a plan must not take", ("PART", "QUIET"), twice),
+    Rule("plan-from-old-base", "a plan that does not start from the newest base file", ("QUIET", "SNAP"), old_base),
+    Rule("plan-cannot-run", "a pending plan whose inputs are gone", ("PROGRESS", "CLEAN"), cannot_run),
+    Rule("written-after-replace", "a file in a file group that a replace has hidden", ("SNAP", "ACK"), replaced),
+    Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log),
+)

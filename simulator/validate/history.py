@@ -1,0 +1,148 @@
+"""A table's history, file group by file group, in the model's words: writes, plans, and when each of them was what."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from nbcc.engine.files.group_files import BaseFile, Group, LogFile
+from nbcc.engine.files.names import parse_base, parse_log
+
+from .view import GroupPlan, View
+
+MODELLED = ("deltacommit", "commit", "compaction")
+
+
+class Written(NamedTuple):
+    """A write in one file group. `names` are its log files by version; `inflight`: it went beyond requesting."""
+
+    requested: str
+    completed: str | None
+    names: tuple[str, ...]
+    inflight: bool
+
+
+class Planned(NamedTuple):
+    """A plan in one file group. `base` is the barrier of the base file that it starts from, `names` its logs.
+
+    `given`: no plan at all, but a base file that another kind of write put there; what came before it is not told.
+    """
+
+    barrier: str
+    completed: str | None
+    base: str | None
+    names: tuple[str, ...]
+    inflight: bool
+    given: bool = False
+
+
+@dataclass(frozen=True)
+class GroupHistory:
+    """What happened in a file group, writes by requested time, plans by barrier."""
+
+    group: Group
+    writes: tuple[Written, ...]
+    plans: tuple[Planned, ...]
+
+
+@dataclass
+class Histories:
+    """The groups that the model can tell, and why the others cannot be: reason -> how many groups."""
+
+    groups: list[GroupHistory] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def histories(view: View) -> Histories:
+    """The histories of all file groups."""
+    found = Histories()
+    untold = _untold(view)
+    logs = _logs(view)
+    for group in sorted({*logs, *view.plans, *view.by_group}):
+        reason = untold.get(group) or _unplayable(view, group)
+        if reason is not None:
+            found.left_out[reason] += 1
+            continue
+        plans = tuple(_plans(view, group))
+        barriers = {plan.barrier for plan in plans}
+        writes = tuple(_writes(view, (log for log in logs.get(group, ()) if log.requested not in barriers)))
+        found.groups.append(GroupHistory(group, writes, plans))
+    return found
+
+
+def _untold(view: View) -> dict[Group, str]:
+    """Groups in which something happened that the model does not know."""
+    found: dict[Group, str] = dict.fromkeys(view.replaced, "a replace put it out of sight")
+    for commit in view.found.commits.values():
+        action = view.found.timeline.begun_as.get((commit.instant.requested, commit.instant.completes_as))
+        what = action or commit.instant.action
+        if what not in MODELLED or commit.operation == "LOG_COMPACT":
+            for group in {(f.partition, f.file_id) for s in commit.stats if (f := view.counted.get(s.path))}:
+                found[group] = f"the model has no {what} ({commit.operation or 'no operation'})"
+    return found
+
+
+def _unplayable(view: View, group: Group) -> str | None:
+    known = {part.barrier for part in view.plans.get(group, ())}
+    if not known and not any(isinstance(file, LogFile) for file in view.by_group.get(group, ())):
+        return "nothing but base files that no compaction wrote"
+    for file in view.by_group.get(group, ()):
+        commit = view.found.commits[file.requested]
+        if commit.operation == "COMPACT" and file.requested not in known:
+            return "the plan of a compaction is gone"
+    if any(not part.operation.logs for part in view.plans.get(group, ())):
+        return "a plan takes no logs"
+    given = (f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile) and f.requested not in known)
+    if known and any(base.requested > min(known) for base in given):
+        return "a write put a base file beside compactions"
+    return None
+
+
+def _logs(view: View) -> Mapping[Group, list[LogFile]]:
+    """Per group the logs that completed instants list, and those that lie there of pending ones."""
+    found: dict[Group, list[LogFile]] = {}
+    pending = (f for f in view.found.files.values() if f.completed is None and view.pending(f.requested))
+    for file in chain(view.counted.values(), pending):
+        if isinstance(file, LogFile):
+            found.setdefault((file.partition, file.file_id), []).append(file)
+    return found
+
+
+def _writes(view: View, logs: Iterable[LogFile]) -> Iterator[Written]:
+    by_write: dict[str, list[LogFile]] = {}
+    for log in logs:
+        by_write.setdefault(log.requested, []).append(log)
+    for requested in sorted(by_write):
+        files = sorted(by_write[requested], key=lambda log: (log.version, log.token))
+        yield Written(requested, files[0].completed, tuple(f.path.rpartition("/")[2] for f in files), True)
+
+
+def _plans(view: View, group: Group) -> Iterator[Planned]:
+    """By barrier: the plans, and base files without one (a bulk insert, a copy-on-write write)."""
+    parts = {part.barrier: part for part in view.plans.get(group, ())}
+    bases = {f.requested: f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile)}
+    for barrier in sorted({*parts, *bases}):
+        part = parts.get(barrier)
+        if part is not None:
+            yield _planned(view, part)
+        else:
+            yield Planned(barrier, bases[barrier].completed, None, (), True, given=True)
+
+
+def _planned(view: View, part: GroupPlan) -> Planned:
+    """Logs that an earlier plan of the group kept its deletes in are part of its base, and no input of their own."""
+    operation = part.operation
+    base = parse_base(operation.base_file) if operation.base_file else None
+    instant = base.instant if base else None
+    names = tuple(name for name in operation.logs if not _is_kept(name, view))
+    state = next((i.state for i in view.actions.get(part.barrier, ()) if i.writes), "completed")
+    return Planned(part.barrier, part.completed, instant, names, state != "requested")
+
+
+def _is_kept(name: str, view: View) -> bool:
+    """Whether a log is of a compaction's own instant."""
+    parsed = parse_log(name)
+    return parsed is not None and parsed.instant in view.found.plans

@@ -1,0 +1,169 @@
+"""Is a table's history possible? Every piece is played under every setting; equal shapes are played once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from nbcc.model import Protocol
+
+from .. import specs
+from .history import Histories, histories
+from .pieces import Piece, Shape, pieces
+from .play import Refused, play
+from .view import View
+
+ONLY_READS: Final = ("as_of_axis", "incremental_axis", "tombstones", "listing", "read_time", "fold")
+"""Choices that leave no trace in times, plans and file names."""
+
+MOST_REFUSALS: Final = 100
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Where the model cannot go on: the event's time and file group, what was false; `before` instants are legal."""
+
+    time: str
+    group: str
+    event: str
+    before: int
+    reasons: tuple[str, ...]
+    enabled: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Possible:
+    """`own` is the setting that the table is to follow. `legal`: the settings under which all of its history is.
+
+    `refusal` is the first one under `own`, None if there is none. `left_out`: reason -> file groups that the model
+    does not know how to tell. `notes` say what was taken as given.
+    """
+
+    own: str
+    legal: tuple[str, ...]
+    refusal: Refusal | None
+    instants: int
+    groups: int
+    played: int
+    shapes: int
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> str:
+        if self.refusal is not None:
+            return "BROKEN"
+        return "UNDETERMINED" if self.left_out or not self.groups else "OK"
+
+
+def possible(view: View, progress: Progress = lambda what, done, of: None) -> Possible:
+    """Hold the history of a table against the model. Its own setting: nbcc's default, or that of Hudi."""
+    own = "default" if view.found.own else "hudi-1.2.0"
+    told = histories(view)
+    judge = _Judge(own, progress)
+    judge.groups(told)
+    instants = view.found.timeline.instants
+    given = sum(plan.given for group in told.groups for plan in group.plans)
+    notes = [f"{given} base files that no compaction wrote are taken as given"] if given else []
+    if view.found.archived:
+        notes.append(f"{len(view.found.archived)} archived instants are part of the history")
+    return Possible(
+        own=own,
+        legal=tuple(judge.settings),
+        refusal=None if judge.earliest is None else _told(*judge.earliest, view),
+        instants=len(instants),
+        groups=len(told.groups),
+        played=judge.played,
+        shapes=len(judge.known),
+        left_out=dict(told.left_out),
+        notes=tuple(notes),
+    )
+
+
+class _Judge:
+    """`settings` are those that are not refused yet; `earliest` is what the own one refuses first."""
+
+    def __init__(self, own: str, progress: Progress) -> None:
+        self.own = own
+        self.progress = progress
+        named = {name: specs.protocol(name) for name in specs.protocol_names()}
+        self.settings = {n: p for n, p in named.items() if p.slicing != "base_instant"}  # their logs have other names
+        self.protocol = named[own]
+        self.known: dict[tuple[Shape, tuple[str, ...]], Refused | None] = {}
+        self.played = 0
+        self.refusals = 0
+        self.earliest: tuple[str, Piece, Refused] | None = None
+
+    def groups(self, told: Histories) -> None:
+        axes = ("completion", "requested")
+        for done, history in enumerate(told.groups):
+            self.progress("file groups", done, len(told.groups))
+            for axis in axes:
+                for piece in pieces(history, axis):
+                    self._piece(piece, axis)
+            if self.refusals >= MOST_REFUSALS:
+                return
+
+    def _piece(self, piece: Piece, axis: str) -> None:
+        self.played += 1
+        if self.protocol.merge_order == axis:
+            refused = self._verdict(piece.shape, self.protocol)
+            if refused is not None:
+                self._remember(piece, refused)
+        for name, protocol in list(self.settings.items()):
+            if protocol.merge_order == axis and self._verdict(piece.shape, protocol) is not None:
+                del self.settings[name]
+
+    def _verdict(self, shape: Shape, protocol: Protocol) -> Refused | None:
+        key = shape, tuple(v for n, v in protocol.to_mapping().items() if n not in ONLY_READS)
+        if key not in self.known:
+            self.known[key] = play(shape, protocol)
+        return self.known[key]
+
+    def _remember(self, piece: Piece, refused: Refused) -> None:
+        self.refusals += 1
+        time = piece.times[refused.event]
+        if self.earliest is None or time < self.earliest[0]:
+            self.earliest = time, piece, refused
+
+
+def _told(time: str, piece: Piece, refused: Refused, view: View) -> Refusal:
+    event = piece.shape.events[refused.event]
+    says = {
+        "request": "a write requests its instant",
+        "complete": f"the write of {_at(piece.writes, event.who)} completes",
+        "plan": f"the plan {_at(piece.plans, event.who)} is made",
+        "done": f"the compaction {_at(piece.plans, event.who)} completes",
+    }
+    partition, file_id = piece.group
+    return Refusal(
+        time=time,
+        group=f"{partition}/{file_id}" if partition else file_id,
+        event=says[event.kind],
+        before=sum(instant.requested < time for instant in view.found.timeline.instants),
+        reasons=tuple(_named(reason, piece) for reason in refused.reasons),
+        enabled=tuple(dict.fromkeys(_named(sentence, piece) for sentence in refused.enabled)),
+    )
+
+
+def _at(times: Iterable[str], number: int) -> str:
+    return [*times][number]
+
+
+def _named(sentence: str, piece: Piece) -> str:
+    """A sentence with the actors of the piece as the instants that they stand for."""
+
+    def name(found: re.Match[str]) -> str:
+        times = piece.writes if found[1] == "w" else piece.plans
+        number = int(found[2]) - 1
+        if number >= len(times):
+            return found[0]
+        kind = "write" if found[1] == "w" else "compaction"
+        return f"the {kind} {times[number]}" if times[number] else "another write"
+
+    return re.sub(r"\b([wc])(\d+)\b", name, sentence)
+
+

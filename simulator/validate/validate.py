@@ -1,0 +1,93 @@
+"""`validate`: gather, complain, play; what is too old or too strange to judge is said, and never called fine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+
+import pyarrow as pa
+
+from nbcc.engine.clock import to_instant
+from nbcc.engine.config import VERSIONS, from_properties
+from nbcc.engine.errors import NotATable, Unsupported
+from nbcc.engine.evidence import Evidence, data_flaws, gather
+from nbcc.engine.storage import Storage
+
+from .complaints import RULES, Rule, complaints_of
+from .possible import possible
+from .report import Report, holes_of
+from .view import View
+
+Progress = Callable[[str, int, int], None]
+
+
+def validate(
+    storage: Storage,
+    *,
+    opened: bool = False,
+    now: str | None = None,
+    rules: Iterable[Rule] = RULES,
+    progress: Progress = lambda what, done, of: None,
+) -> Report:
+    """Judge the table in `storage`; nothing of it is changed.
+
+    `opened`: the data files are opened, too. `now` is the instant to judge by, the machine's clock if None. Raises
+    `NotATable` where there is no ``hoodie.properties``; nothing else that lies in a table makes it fail.
+    """
+    found = gather(storage, progress)
+    reason = _too_strange(found)
+    if reason is not None:
+        return _report(found, reason)
+    data = tuple(data_flaws(storage, found, progress)) if opened else ()
+    view = View(found, now or _now(), data)
+    complaints = tuple(complaints_of(view, rules))
+    return Report(
+        **_head(found),
+        possible=possible(view, progress),
+        complaints=complaints,
+        holes=holes_of(found),
+        opened=opened,
+    )
+
+
+def _report(found: Evidence, reason: str) -> Report:
+    return Report(**_head(found), possible=None, complaints=(), holes={}, opened=False, undetermined=reason)
+
+
+def _head(found: Evidence) -> dict[str, str | int]:
+    return {
+        "url": found.url,
+        "name": found.properties.get("hoodie.table.name", ""),
+        "version": found.properties.get("hoodie.table.version", "?"),
+        "rules": "nbcc" if found.own else "hudi",
+        "files": len(found.files),
+    }
+
+
+def _too_strange(found: Evidence) -> str | None:
+    """Why nothing can be said of the table, None if something can."""
+    text = found.properties.get("hoodie.table.version", "")
+    version = int(text) if text.isdecimal() else None
+    if version is None:
+        return "its properties name no table version"
+    if version < VERSIONS[0] or any(flaw.kind == "instant" for flaw in found.flaws):
+        return f"it has version {version}, and instants without completion times: they do not tell what came when"
+    if version > VERSIONS[-1]:
+        return f"it has version {version}, and this release knows versions up to {VERSIONS[-1]}"
+    return _not_understood(found)
+
+
+def _not_understood(found: Evidence) -> str | None:
+    try:
+        from_properties(found.properties, pa.schema([]))
+    except Unsupported as unknown:
+        return unknown.exists
+    except NotATable:
+        return None  # a complaint says what contradicts what
+    except ValueError as broken:
+        return f"its properties hold a number that is none ({broken})"
+    return None
+
+
+def _now() -> str:
+    return to_instant(int(datetime.now(UTC).timestamp() * 1000))
