@@ -92,10 +92,10 @@ class _Gathering:
             self.flaws.append(Flaw(kind, path, "it is gone"))
             return None
 
-    def _understood(self, kind: str, path: str, understand: Callable[[], Any]) -> Any:
+    def _understood(self, kind: str, path: str, understand: Callable[..., Any], *given: Any) -> Any:
         """What is understood of a file, None with a flaw where it makes no sense, whatever is wrong with it."""
         try:
-            return understand()
+            return understand(*given)
         except Exception as broken:
             exists = getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}"
             self.flaws.append(Flaw(kind, path, " ".join(str(exists).split())[:300]))
@@ -104,7 +104,7 @@ class _Gathering:
     def _record(self, kind: str, instant: Instant) -> dict[str, Any] | None:
         path = f"{FOLDER}/{instant.file_name}"
         data = self._get(kind, path)
-        return None if data is None else self._understood(kind, path, lambda: decode_record(data, instant.file_name))
+        return None if data is None else self._understood(kind, path, decode_record, data, instant.file_name)
 
     # active instants
 
@@ -117,7 +117,7 @@ class _Gathering:
             record = self._record("commit", instant)
             if record is not None:
                 path = f"{FOLDER}/{instant.file_name}"
-                commit = self._understood("commit", path, lambda i=instant, r=record: _commit(i, r))
+                commit = self._understood("commit", path, _commit, instant, record)
                 if commit is not None:
                     found[instant.requested] = commit
         return found
@@ -129,7 +129,7 @@ class _Gathering:
             path = f"{FOLDER}/{instant.requested}.compaction.requested"
             data = self._get("plan", path)
             if data is not None:
-                plan = self._understood("plan", path, lambda d=data, p=path: decode_plan(d, split_path(p)[1]))
+                plan = self._understood("plan", path, decode_plan, data, path)
                 if plan is not None:
                     found[instant.requested] = plan
 
@@ -137,7 +137,7 @@ class _Gathering:
         for instant in timeline.completed:
             if instant.action == action and (record := self._record(action, instant)) is not None:
                 path = f"{FOLDER}/{instant.file_name}"
-                made = self._understood(action, path, lambda i=instant, r=record: make(i, r))
+                made = self._understood(action, path, make, instant, record)
                 if made is not None:
                     yield made
 
@@ -150,14 +150,14 @@ class _Gathering:
         numbers = [int(found[1]) for path in names if (found := _MANIFEST.fullmatch(split_path(path)[1]))]
         current = max(numbers, default=None)
         if version in names and (data := self._get("archive", version)) is not None:
-            current = self._understood("archive", version, lambda: int(data))
+            current = self._understood("archive", version, int, data)
         if current is None:
             return []
         path = f"{HISTORY}/manifest_{current}"
         data = self._get("archive", path)
         if data is None:
             return []
-        listed = self._understood("archive", path, lambda: [(f["fileName"], f["fileLen"]) for f in _files(data)])
+        listed = self._understood("archive", path, _manifest, data)
         return [row for name, size in listed or () for row in self._archive_file(f"{HISTORY}/{name}", size, names)]
 
     def _archive_file(self, path: str, size: int, names: Mapping[str, int]) -> list[dict[str, Any]]:
@@ -166,7 +166,7 @@ class _Gathering:
         data = self._get("archive", path)
         if data is None:
             return []
-        rows = self._understood("archive", path, lambda: [_archive_row(r) for r in _parquet(data)])
+        rows = self._understood("archive", path, _archive_rows, data)
         return rows or []
 
     def _archived_commits(self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan]) -> dict[str, Any]:
@@ -176,15 +176,11 @@ class _Gathering:
                 continue
             instant = Instant(row["instantTime"], row["action"], "completed", row["completionTime"])
             path = f"{HISTORY}: {instant.file_name}"
-
-            def understand(instant: Instant = instant, data: bytes = row["metadata"]) -> Commit:
-                return _commit(instant, decode_record(data, instant.file_name))._replace(active=False)
-
-            commit = self._understood("archive", path, understand)
+            commit = self._understood("archive", path, _archived_commit, instant, row["metadata"])
             if commit is not None:
                 found[instant.requested] = commit
             if row["plan"] and row["action"] == "commit":
-                plan = self._understood("archive", path, lambda d=row["plan"], p=path: decode_plan(d, p))
+                plan = self._understood("archive", path, decode_plan, row["plan"], path)
                 if plan is not None:
                     plans[instant.requested] = plan
         return found
@@ -193,12 +189,17 @@ class _Gathering:
 _WRITES: Final = ("commit", "deltacommit", "replacecommit")
 
 
-def _files(data: bytes) -> list[dict[str, Any]]:
-    return list(json.loads(data)["files"])
+def _manifest(data: bytes) -> list[tuple[str, int]]:
+    """(name, size) of the files that a manifest lists."""
+    return [(_text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
 
 
-def _parquet(data: bytes) -> list[dict[str, Any]]:
-    return list(pq.read_table(io.BytesIO(data)).to_pylist())
+def _archive_rows(data: bytes) -> list[dict[str, Any]]:
+    return [_archive_row(row) for row in pq.read_table(io.BytesIO(data)).to_pylist()]
+
+
+def _archived_commit(instant: Instant, data: bytes) -> Commit:
+    return _commit(instant, decode_record(data, instant.file_name))._replace(active=False)
 
 
 def _archive_row(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -129,9 +129,7 @@ class Evidence:
     def unlisted(self) -> tuple[File, ...]:
         """Data files of completed instants that do not list them: of attempts that came too late."""
         return tuple(
-            file
-            for path, file in self.files.items()
-            if file.requested in self.commits and path not in self.listed
+            file for path, file in self.files.items() if file.requested in self.commits and path not in self.listed
         )
 
     @cached_property

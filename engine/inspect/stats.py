@@ -54,4 +54,3 @@ def stats(found: Evidence) -> Stats:
         orphans=len(found.orphans) + len(found.unlisted),
         write_amplification=round(sum(file.size for file in files) / written, 2) if written else None,
     )
-

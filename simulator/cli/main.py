@@ -17,7 +17,8 @@ from .outcome import Exit
 
 # In the order in which a newcomer meets them; each is the module of that name beside this one.
 COMMANDS = (
-    "demo", "check", "explore", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list", "doctor",
+    "demo", "check", "explore", "verdicts", "replay", "inspect", "why", "validate", "table", "explain", "list",
+    "doctor",
 )  # fmt: skip
 
 

@@ -165,5 +165,3 @@ def _named(sentence: str, piece: Piece) -> str:
         return f"the {kind} {times[number]}" if times[number] else "another write"
 
     return re.sub(r"\b([wc])(\d+)\b", name, sentence)
-
-

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
+from typing import Any
 
 import pyarrow as pa
 
@@ -54,7 +55,7 @@ def _report(found: Evidence, reason: str) -> Report:
     return Report(**_head(found), possible=None, complaints=(), holes={}, opened=False, undetermined=reason)
 
 
-def _head(found: Evidence) -> dict[str, str | int]:
+def _head(found: Evidence) -> dict[str, Any]:
     return {
         "url": found.url,
         "name": found.properties.get("hoodie.table.name", ""),

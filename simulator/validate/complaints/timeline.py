@@ -61,7 +61,8 @@ def marks(view: View) -> Iterator[Found]:
     for commit in view.found.commits.values():
         if commit.own and not view.found.own:
             because = "nbcc wrote it, and the table's properties have lost nbcc's marks: it is read by other rules"
-            yield Found(timeline_file(commit.instant), because, "put the nbcc.* properties back", promises=("LAWS", "SNAP"))
+            remedy = "put the nbcc.* properties back"
+            yield Found(timeline_file(commit.instant), because, remedy, promises=("LAWS", "SNAP"))
         elif view.found.own and not commit.own and commit.operation in ("COMPACT", "CLUSTER", "LOG_COMPACT"):
             because = "another engine's service wrote it: its groups are under Hudi's rules from its barrier on"
             yield Found(timeline_file(commit.instant), because, "run the services of this table with nbcc", "AT RISK")

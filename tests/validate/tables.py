@@ -1,0 +1,77 @@
+"""Tables without Spark: the engine's, made by random interleavings, whole or broken by a mutant; and small ones by hand."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+from nbcc.model import Model, Protocol, Step, World
+from nbcc.simulator import mutants
+from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.simulator.crosscheck.check import Setting, close
+from nbcc.simulator.crosscheck.draws import draw_batches, draw_world
+from nbcc.simulator.crosscheck.history import History
+from nbcc.simulator.crosscheck.mutated import setting_of
+from nbcc.simulator.systems import CannotStep
+from nbcc.simulator.systems.registry import factory
+
+PRIVATE_ENDS = ("actor_crashes", "reader_starts_listing")
+
+
+class Unheld(History):
+    """A history whose system is not held against the model: a mutant may do what it wants."""
+
+    def _compare_arguments(self, step: Step, observed: Any) -> None:
+        pass
+
+    def _compare_observables(self, step: Step) -> None:
+        before = self._seen.get("timeline", ())
+        self._seen = {"timeline": tuple((i.action, i.state, i.requested, i.completed) for i in self._now())}
+        self._learn_data(step, before, self._seen["timeline"])
+
+    def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:
+        pass
+
+    def _now(self) -> Any:
+        return self.model.timeline(self.state)
+
+
+def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStorage:
+    """The table of a random interleaving of a random world on the engine, in memory; the same for the same seed."""
+    draw = random.Random(seed)
+    world = draw_world(draw.randrange)
+    batches = draw_batches(draw.randrange, world)
+    setting = Setting(factory("engine"), readers=())
+    if mutant is not None:
+        setting = setting_of(mutant, setting)
+    protocol = Protocol()
+    model = setting.model(world, protocol)
+    system = setting.factory(world, protocol, batches)
+    history = Unheld(model, system, batches, setting.mapping)
+    try:
+        with suppress(CannotStep, Exception) if mutant is not None else suppress():
+            for step in _walk(history, draw):
+                history.take(step)
+        storage: MemoryStorage = system.stage.storage
+        copy = MemoryStorage()
+        copy.objects = dict(storage.objects)
+        return copy
+    finally:
+        close(system)
+
+
+def _walk(history: History, draw: random.Random) -> Iterator[Step]:
+    """Random steps, crashes seldom, until nothing is possible."""
+    while enabled := history.enabled():
+        calm = [step for step in enabled if step.action not in PRIVATE_ENDS]
+        yield draw.choice(calm if calm and draw.random() < 0.9 else enabled)
+
+
+def world_of(**changes: Any) -> World:
+    return World(**changes)
+
+
+def model_of(world: World) -> Model:
+    return Model(world)
