@@ -214,13 +214,16 @@ def _commit(instant: Instant, record: Mapping[str, Any]) -> Commit:
     """The commit of a record; KeyError, TypeError or ValueError where it is none."""
     by_partition = record["partitionToWriteStats"] or {}
     extra = record["extraMetadata"] or {}
-    stats = tuple(
-        Stat(_text(s["path"]), int(s["fileSizeInBytes"] or 0), int(s["numWrites"] or 0), int(s["numDeletes"] or 0))
-        for partition in sorted(by_partition) for s in by_partition[partition] if s["path"]
-    )  # fmt: skip
+    stats = tuple(_stat(s) for partition in sorted(by_partition) for s in by_partition[partition] if s["path"])
     replaced = record.get("partitionToReplaceFileIds") or {}
     groups = tuple((_text(partition), _text(each)) for partition, ids in replaced.items() for each in ids)
     return Commit(instant, stats, record["operationType"] or "", OWN_KEY in extra, extra.get("schema"), groups)
+
+
+def _stat(record: Mapping[str, Any]) -> Stat:
+    size, rows, deletes = (int(record[name] or 0) for name in ("fileSizeInBytes", "numWrites", "numDeletes"))
+    merged = record.get("totalLogFilesCompacted")
+    return Stat(_text(record["path"]), size, rows, deletes, None if merged is None else int(merged))
 
 
 def _text(value: object) -> str:

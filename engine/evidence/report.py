@@ -15,12 +15,16 @@ File = BaseFile | LogFile
 
 
 class Stat(NamedTuple):
-    """A data file that a commit lists: where, how long it is to be, how many rows and deletes it is to hold."""
+    """A data file that a commit lists: where, how long it is to be, how many rows and deletes it is to hold.
+
+    `merged` is how many logs went into it, None where the commit does not say.
+    """
 
     path: str
     size: int
     rows: int
     deletes: int
+    merged: int | None = None
 
 
 class Commit(NamedTuple):

@@ -87,15 +87,16 @@ def _untold(view: View) -> dict[Group, str]:
 
 def _unplayable(view: View, group: Group) -> str | None:
     known = {part.barrier for part in view.plans.get(group, ())}
-    if not known and not any(isinstance(file, LogFile) for file in view.by_group.get(group, ())):
+    files = view.by_group.get(group, ())
+    if files and not known and not any(isinstance(file, LogFile) for file in files):
         return "nothing but base files that no compaction wrote"
-    for file in view.by_group.get(group, ()):
+    for file in files:
         commit = view.found.commits[file.requested]
         if commit.operation == "COMPACT" and file.requested not in known:
             return "the plan of a compaction is gone"
     if any(not part.operation.logs for part in view.plans.get(group, ())):
         return "a plan takes no logs"
-    given = (f for f in view.by_group.get(group, ()) if isinstance(f, BaseFile) and f.requested not in known)
+    given = (f for f in files if isinstance(f, BaseFile) and f.requested not in known)
     if known and any(base.requested > min(known) for base in given):
         return "a write put a base file beside compactions"
     return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from nbcc.model import Model, Protocol, State, Step, World
 
@@ -20,8 +21,19 @@ class Refused(NamedTuple):
     enabled: tuple[str, ...]
 
 
+ONLY_READS: Final = ("as_of_axis", "incremental_axis", "tombstones", "listing", "read_time", "fold")
+"""Choices that leave no trace in times, plans and file names."""
+
+
+def traced(protocol: Protocol) -> Protocol:
+    """The protocol with the default for each choice that leaves no trace: equal ones allow equal histories."""
+    standard = Protocol().to_mapping()
+    return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in ONLY_READS}})
+
+
+@lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a piece under a protocol; None if the model can do all of it."""
+    """Play a piece under a protocol (made by `traced`); None if the model can do all of it."""
     return _Play(shape, protocol).refused()
 
 
@@ -69,6 +81,8 @@ class _Play:
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
         """Under the lock the time is taken and published at once; outside it, what publishes late is seen late."""
+        if not self.model.component(self.state, actor).busy:
+            return (f"{actor} must have begun before it completes",)
         if not self.late:
             return self._advance(actor, f"{kind}_publishes_instant")
         if reasons := self._advance(actor, f"{kind}_takes_completion_time"):

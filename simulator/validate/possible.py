@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
-
-from nbcc.model import Protocol
 
 from .. import specs
 from .history import Histories, histories
 from .pieces import Piece, Shape, pieces
-from .play import Refused, play
+from .play import Refused, play, traced
 from .view import View
-
-ONLY_READS: Final = ("as_of_axis", "incremental_axis", "tombstones", "listing", "read_time", "fold")
-"""Choices that leave no trace in times, plans and file names."""
 
 MOST_REFUSALS: Final = 100
 Progress = Callable[[str, int, int], None]
@@ -77,7 +72,7 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
         instants=len(instants),
         groups=len(told.groups),
         played=judge.played,
-        shapes=len(judge.known),
+        shapes=len(judge.shapes),
         left_out=dict(told.left_out),
         notes=tuple(notes),
     )
@@ -89,10 +84,10 @@ class _Judge:
     def __init__(self, own: str, progress: Progress) -> None:
         self.own = own
         self.progress = progress
-        named = {name: specs.protocol(name) for name in specs.protocol_names()}
+        named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
         self.settings = {n: p for n, p in named.items() if p.slicing != "base_instant"}  # their logs have other names
         self.protocol = named[own]
-        self.known: dict[tuple[Shape, tuple[str, ...]], Refused | None] = {}
+        self.shapes: set[Shape] = set()
         self.played = 0
         self.refusals = 0
         self.earliest: tuple[str, Piece, Refused] | None = None
@@ -109,19 +104,14 @@ class _Judge:
 
     def _piece(self, piece: Piece, axis: str) -> None:
         self.played += 1
+        self.shapes.add(piece.shape)
         if self.protocol.merge_order == axis:
-            refused = self._verdict(piece.shape, self.protocol)
+            refused = play(piece.shape, self.protocol)
             if refused is not None:
                 self._remember(piece, refused)
         for name, protocol in list(self.settings.items()):
-            if protocol.merge_order == axis and self._verdict(piece.shape, protocol) is not None:
+            if protocol.merge_order == axis and play(piece.shape, protocol) is not None:
                 del self.settings[name]
-
-    def _verdict(self, shape: Shape, protocol: Protocol) -> Refused | None:
-        key = shape, tuple(v for n, v in protocol.to_mapping().items() if n not in ONLY_READS)
-        if key not in self.known:
-            self.known[key] = play(shape, protocol)
-        return self.known[key]
 
     def _remember(self, piece: Piece, refused: Refused) -> None:
         self.refusals += 1
@@ -131,26 +121,22 @@ class _Judge:
 
 
 def _told(time: str, piece: Piece, refused: Refused, view: View) -> Refusal:
-    event = piece.shape.events[refused.event]
-    says = {
-        "request": "a write requests its instant",
-        "complete": f"the write of {_at(piece.writes, event.who)} completes",
-        "plan": f"the plan {_at(piece.plans, event.who)} is made",
-        "done": f"the compaction {_at(piece.plans, event.who)} completes",
-    }
     partition, file_id = piece.group
     return Refusal(
         time=time,
         group=f"{partition}/{file_id}" if partition else file_id,
-        event=says[event.kind],
+        event=_event(piece, refused.event),
         before=sum(instant.requested < time for instant in view.found.timeline.instants),
         reasons=tuple(_named(reason, piece) for reason in refused.reasons),
         enabled=tuple(dict.fromkeys(_named(sentence, piece) for sentence in refused.enabled)),
     )
 
 
-def _at(times: Iterable[str], number: int) -> str:
-    return [*times][number]
+def _event(piece: Piece, number: int) -> str:
+    kind, who = piece.shape.events[number]
+    if kind in ("request", "complete"):
+        return f"the write {piece.writes[who]} {'requests its instant' if kind == 'request' else 'completes'}"
+    return f"the plan {piece.plans[who]} {'is made' if kind == 'plan' else 'completes'}"
 
 
 def _named(sentence: str, piece: Piece) -> str:

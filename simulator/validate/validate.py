@@ -10,8 +10,9 @@ import pyarrow as pa
 
 from nbcc.engine.clock import to_instant
 from nbcc.engine.config import VERSIONS, from_properties
-from nbcc.engine.errors import NotATable, Unsupported
+from nbcc.engine.errors import Unsupported
 from nbcc.engine.evidence import Evidence, data_flaws, gather
+from nbcc.engine.schema import from_avro
 from nbcc.engine.storage import Storage
 
 from .complaints import RULES, Rule, complaints_of
@@ -79,14 +80,16 @@ def _too_strange(found: Evidence) -> str | None:
 
 
 def _not_understood(found: Evidence) -> str | None:
+    """What of a table's properties this release does not know; what contradicts itself is left to the complaints."""
+    schema = found.properties.get("hoodie.table.create.schema")
     try:
         from_properties(found.properties, pa.schema([]))
+        if schema:
+            from_avro(schema)
     except Unsupported as unknown:
         return unknown.exists
-    except NotATable:
-        return None  # a complaint says what contradicts what
-    except ValueError as broken:
-        return f"its properties hold a number that is none ({broken})"
+    except Exception:  # a schema or a number that is none fails in any way
+        return None
     return None
 
 

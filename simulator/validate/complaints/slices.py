@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
-from nbcc.engine.files.names import in_partition, parse_base
+from nbcc.engine.files.names import in_partition, parse_base, parse_log
 
 from ..view import GroupPlan, View
 from .complaint import RESTORE, Found, Rule
@@ -86,6 +86,27 @@ def cannot_run(view: View) -> Iterator[Found]:
                     yield Found(path, because, f"{RESTORE}, or give the plan up: {_DROP}{part.barrier}")
 
 
+def left_out(view: View) -> Iterator[Found]:
+    """What a compaction says that it merged, against its plan: a log that it forgot is behind its base file."""
+    for requested, commit in view.found.commits.items():
+        for stat in commit.stats if requested in view.found.plans else ():
+            file = view.counted.get(stat.path)
+            if not isinstance(file, BaseFile) or stat.merged is None:
+                continue
+            parts = view.plans.get((file.partition, file.file_id), ())
+            planned = next((part.operation.logs for part in parts if part.barrier == requested), None)
+            if planned is None:
+                yield Found(stat.path, f"the compaction {requested} wrote it, and its plan has not this group", RESTORE)
+            elif stat.merged not in (len(planned), len(planned) - _kept(planned, view)):
+                because = f"{stat.merged} logs were merged into it, and its plan {requested} takes {len(planned)}"
+                yield Found(stat.path, because, "write the rows of the plan's logs again, from these files")
+
+
+def _kept(names: tuple[str, ...], view: View) -> int:
+    """How many of a plan's logs hold the deletes of an earlier compaction: nbcc counts them as part of its base."""
+    return sum(name is not None and name.instant in view.found.plans for name in map(parse_log, names))
+
+
 def old_base(view: View) -> Iterator[Found]:
     """A pending plan that starts from another base file than the newest would bring an old state back."""
     for group, parts in view.plans.items():
@@ -129,6 +150,7 @@ def first_log(view: View) -> Iterator[Found]:
 RULES: Final = (
     Rule("committed-log-lost", "a committed log that no reader sees", ("SNAP", "PART", "QUIET"), lost),
     Rule("log-in-two-slices", "a log that two slices hold, or that a plan must not take", ("PART", "QUIET"), twice),
+    Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", ("QUIET", "SNAP"), left_out),
     Rule("plan-from-old-base", "a plan that does not start from the newest base file", ("QUIET", "SNAP"), old_base),
     Rule("plan-cannot-run", "a pending plan whose inputs are gone", ("PROGRESS", "CLEAN"), cannot_run),
     Rule("written-after-replace", "a file in a file group that a replace has hidden", ("SNAP", "ACK"), replaced),

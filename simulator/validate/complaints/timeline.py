@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+import pyarrow as pa
+
 from nbcc.engine.clock import to_millis
 from nbcc.engine.config import from_properties
 from nbcc.engine.errors import NbccError, Unsupported
@@ -81,16 +83,16 @@ def names(view: View) -> Iterator[Found]:
 def properties(view: View) -> Iterator[Found]:
     values = view.found.properties
     schema = values.get("hoodie.table.create.schema") or _newest_schema(view)
-    if schema is None:
-        return
     try:
-        columns = without_meta(from_avro(schema))
+        columns = without_meta(from_avro(schema)) if schema else pa.schema([])
         config = from_properties(values, columns)
     except Unsupported:
         return  # said once, for the whole table
     except Exception as broken:  # a schema that is none fails in any way
         exists = broken.exists if isinstance(broken, NbccError) else f"its schema is none: {broken}"
         yield Found(".hoodie/hoodie.properties", " ".join(exists.split())[:300], RESTORE)
+        return
+    if schema is None:
         return
     named = {"record key": config.record_key, "partition": config.partition_by}
     named["ordering"] = (config.ordering,) if config.ordering else ()

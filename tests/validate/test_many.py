@@ -1,0 +1,56 @@
+"""Random tables of the engine: nothing is broken in a right one; of a mutant's, those that show it are told."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+
+from nbcc.engine.errors import NbccError
+from nbcc.simulator import mutants
+from nbcc.simulator.validate import validate
+from nbcc.simulator.validate.text import render
+
+from .fuzz import broken, judge, wrongly_fine
+from .tables import engine_table
+
+NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
+RIGHT = 1000 if NIGHTLY else 25
+FUZZED = 10_000 if NIGHTLY else 200
+OF_A_MUTANT = 1000 if NIGHTLY else 20
+A_TABLE = 40  # defects of one table
+
+# Mutants of the engine whose defect lies in files and times; the others are in a reader, or in how steps interleave.
+IN_THE_TABLE = {"compaction-drops-log": "compaction-left-logs-out", "plan-takes-inflight-log": "log-in-two-slices"}
+
+
+def test_nothing_is_broken_in_a_right_table() -> None:
+    for seed in range(RIGHT):
+        found = validate(engine_table(seed), opened=True)
+        assert found.verdict == "OK", f"table {seed}\n{render(found)}"
+
+
+@pytest.mark.parametrize("name", IN_THE_TABLE)
+def test_a_mutant_is_told_by_its_tables(name: str) -> None:
+    mutant = mutants.load(name)
+    rules: Counter[str] = Counter()
+    with mutants.applied(mutant):
+        tables = [engine_table(seed, mutant) for seed in range(OF_A_MUTANT)]
+    for table in tables:
+        rules.update({c.rule for c in validate(table, opened=True).complaints if c.gravity == "BROKEN"})
+    assert rules[IN_THE_TABLE[name]] >= OF_A_MUTANT // 5, f"{name}: {rules} of {OF_A_MUTANT}"
+
+
+def test_a_broken_table_is_never_called_fine_and_never_fails() -> None:
+    """What may change unnoticed is what readers do not look at either: see `wrongly_fine`."""
+    whole = engine_table(0)
+    for number in range(FUZZED):
+        table, first = divmod(number, A_TABLE)
+        whole = whole if first else engine_table(table)
+        case = broken(whole, number)
+        try:
+            found = judge(case.storage)
+        except NbccError:
+            continue
+        assert not wrongly_fine(whole, case, found), f"table {table}, defect {number}: {case.kind} {case.paths}"

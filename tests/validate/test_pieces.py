@@ -1,0 +1,130 @@
+"""A piece is played as the whole history would be: on random interleavings, right ones and ones with another plan."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from nbcc.engine.evidence import gather
+from nbcc.model import Protocol
+from nbcc.simulator import specs
+from nbcc.simulator.validate.history import histories
+from nbcc.simulator.validate.pieces import WRITES, Event, Inputs, Shape, pieces
+from nbcc.simulator.validate.play import play, traced
+from nbcc.simulator.validate.view import View
+
+from .tables import engine_table
+
+NOW = "20250101000000000"
+DEFAULT = traced(Protocol())
+
+
+def shape(*events: Event, plans: tuple[Inputs, ...], writes: int) -> Shape:
+    return Shape(events, (1,) * writes, plans, (True,) * len(plans), (False,) * writes)
+
+
+LATE = (
+    Event("request", 0), Event("complete", 0), Event("request", 1), Event("plan", 0), Event("complete", 1),
+)  # fmt: skip
+
+
+def test_a_plan_takes_what_completed_before_it() -> None:
+    right = shape(*LATE, plans=(Inputs(((0, 1),), True, False),), writes=2)
+    assert play(right, DEFAULT) is None
+
+
+@pytest.mark.parametrize(
+    ("logs", "reason"),
+    [
+        ((), "the log 1 of w1 must be taken"),
+        (((0, 1), (1, 1)), "the log 1 of w2 must not be taken"),
+    ],
+)
+def test_a_plan_that_takes_something_else_is_refused(logs: tuple[tuple[int, int], ...], reason: str) -> None:
+    refused = play(shape(*LATE, plans=(Inputs(logs, True, False),), writes=2), DEFAULT)
+    assert refused is not None
+    assert refused.event == 3
+    assert reason in refused.reasons[0]
+    assert refused.enabled
+
+
+def test_the_order_of_a_plans_logs_tells_settings_apart() -> None:
+    events = (
+        Event("request", 0), Event("request", 1), Event("complete", 1), Event("complete", 0), Event("plan", 0),
+    )  # fmt: skip
+    by_request = shape(*events, plans=(Inputs(((0, 1), (1, 1)), True, False),), writes=2)
+    assert play(by_request, traced(specs.protocol("hudi-1.2.0"))) is None
+    refused = play(by_request, DEFAULT)
+    assert refused is not None
+    assert "in this order: w2.1, w1.1" in refused.reasons[0]
+
+
+def test_two_plans_of_one_group_cannot_be_pending_at_once() -> None:
+    events = (
+        Event("request", 0), Event("complete", 0), Event("plan", 0), Event("request", 1), Event("complete", 1),
+        Event("plan", 1),
+    )  # fmt: skip
+    refused = play(
+        shape(*events, plans=(Inputs(((0, 1),), True, False), Inputs(((1, 1),), True, False)), writes=2), DEFAULT
+    )
+    assert refused is not None
+    assert refused.reasons == ("there must be a log to compact",)
+
+
+def test_a_plan_must_start_from_the_newest_base() -> None:
+    events = (
+        Event("request", 0), Event("complete", 0), Event("plan", 0), Event("done", 0), Event("request", 1),
+        Event("complete", 1), Event("plan", 1),
+    )  # fmt: skip
+    two = (Inputs(((0, 1),), True, False), Inputs(((1, 1),), False, False))
+    refused = play(shape(*events, plans=two, writes=2), DEFAULT)
+    assert refused is not None
+    assert "newest base file" in refused.reasons[0]
+
+
+def test_times_outside_the_lock_explain_a_plan_that_left_a_log_out() -> None:
+    events = (
+        Event("request", 0), Event("complete", 0), Event("request", 1), Event("complete", 1), Event("plan", 0),
+    )  # fmt: skip
+    odd = shape(*events, plans=(Inputs(((1, 1),), True, False),), writes=2)
+    assert play(odd, DEFAULT) is not None
+    assert play(odd, traced(specs.protocol("completion-outside-lock"))) is None
+
+
+def test_pieces_of_the_engines_tables_are_small_and_right() -> None:
+    seen = 0
+    for seed in range(40):
+        told = histories(View(gather(engine_table(seed)), NOW))
+        assert not told.left_out
+        for history in told.groups:
+            names = {name for write in history.writes for name in write.names}
+            covered = set()
+            for piece in pieces(history, "completion"):
+                assert sum(map(bool, piece.writes)) <= WRITES
+                assert [*piece.times] == sorted(piece.times)
+                covered |= {w for w in piece.writes if w}
+                assert play(piece.shape, DEFAULT) is None
+                seen += 1
+            assert covered == {write.requested for write in history.writes}
+            assert names
+    assert seen > 60
+
+
+def test_a_piece_with_another_plan_is_refused() -> None:
+    """Each log that a plan of the engine took is taken out of it: no piece with that plan is possible any more."""
+    draw, refused = random.Random(1), 0
+    for seed in range(40):
+        for history in histories(View(gather(engine_table(seed)), NOW)).groups:
+            for number, plan in enumerate(history.plans):
+                if len(plan.names) < 2:
+                    continue
+                fewer = plan._replace(names=tuple(n for n in plan.names if n != draw.choice(plan.names)))
+                if fewer == plan:
+                    continue
+                plans = (*history.plans[:number], fewer, *history.plans[number + 1 :])
+                changed = type(history)(history.group, history.writes, plans)
+                verdicts = [play(piece.shape, DEFAULT) for piece in pieces(changed, "completion")]
+                assert any(verdict is not None for verdict in verdicts), (seed, history, fewer)
+                refused += 1
+    assert refused > 10
