@@ -14,6 +14,10 @@ from .fields import nearest, refuse_unknown
 
 Axis = Literal["completion", "requested"]
 
+PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "timeline", "priority",
+             "early_detection", "completion_time", "slicing", "scheduling", "plan_takes")  # fmt: skip
+"""The choices that each actor makes for itself: real writers and services disagree in them."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:
@@ -32,10 +36,20 @@ class Protocol:
                       one of them), the survivor meets the base once
     scheduling        whether a plan may be made while somebody writes
     plan_takes        completed logs only, or whatever log files are there
-    visibility        whether a reader asks if a log's instant is completed
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
                       clock; local: each actor's own, nothing waited out; seconds: one clock that gives a second twice
     uniqueness        requested times as the clock gives them, or put if absent: who finds its own taken takes the next
+    visibility        whether a reader asks if a log's instant is completed; all_earlier: and every one requested before
+    concurrency       how a writer gets along with others: it never looks (nbcc), it aborts if a conflicting write
+                      completed since it began (occ), or it takes for granted that there are none (single_writer)
+    conflict_check    occ: made under the lock that also covers publishing, or before that lock is taken
+    conflict_window   occ: the writes that it is held against: those that completed since it began, or those requested
+                      after the last one that it knew (order by start time)
+    conflict_by       occ: two writes conflict in one bucket of one partition, or only in one and the same file id
+    file_ids          a bucket has one file group, or whoever finds none begins one of its own
+    timeline          occ: what it knew when it began stays sealed, or is loaded anew with each file
+    priority          occ: a compaction never aborts a writer, or whoever completes first has the file group
+    early_detection   occ: whether a writer aborts already when it meets another's marker in a file group
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -49,9 +63,17 @@ class Protocol:
     fold: Literal["rank", "logs_first"] = "rank"
     scheduling: Literal["non_serial", "serial"] = "non_serial"
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
-    visibility: Literal["completed", "any"] = "completed"
     clock: Literal["true_time", "time_service", "local", "seconds"] = "true_time"
     uniqueness: Literal["as_given", "test_and_set"] = "as_given"
+    visibility: Literal["completed", "any", "all_earlier"] = "completed"
+    concurrency: Literal["nbcc", "occ", "single_writer"] = "nbcc"
+    conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
+    conflict_window: Axis = "completion"
+    conflict_by: Literal["bucket", "file_id"] = "bucket"
+    file_ids: Literal["fixed", "minted"] = "fixed"
+    timeline: Literal["sealed", "reloaded"] = "sealed"
+    priority: Literal["writer", "first"] = "writer"
+    early_detection: Literal["off", "on"] = "off"
 
     def __post_init__(self) -> None:
         for name, allowed in choices().items():

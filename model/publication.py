@@ -13,8 +13,10 @@ from typing import Any
 from .actions import Setting
 from .clock import clock_of
 from .conditions import at, holds_lock, lock_is_free
-from .step import Action, Row
+from .step import Action, Guard, Row
 
+UNDER_LOCK = "under the lock"
+CHECKED = "sure that nothing conflicts"
 READY = "ready to publish"
 """The step from which `publishes` happens, whatever came before it."""
 
@@ -36,11 +38,13 @@ def publication_rows(
     publish: Callable[[Any], tuple[Any, Any]],
     *,
     requested: Callable[[Any], int] = lambda own: own.requested,
+    cleared: tuple[Guard, ...] = (),
 ) -> Iterator[Row]:
     """The rows that lead `me` from the step `since` to a published instant.
 
     `publish(own)` gives the actor's next value and the entry that is appended to the published timeline;
     `requested(own)` the instant's requested time, which its completion time is greater than whatever the clock says.
+    `cleared` are conditions over the actor itself that must hold before the last steps.
     """
     clocks = clock_of(setting.world, setting.protocol)
 
@@ -57,9 +61,9 @@ def publication_rows(
         return own._replace(step=then, completed=completed), later
 
     name = f"{kind}_takes_completion_time"
-    if setting.protocol.completion_time == "under_lock":
-        yield taking_lock(since, "under the lock")
-        yield Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, "under the lock"),),
+    if setting.protocol_of(me).completion_time == "under_lock":
+        yield taking_lock(since, UNDER_LOCK)
+        yield Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
                   lambda own, lock, clock, **args: timed(own, clock, READY, **args), (holds_lock(me),),
                   lambda *_: clocks.readings())  # fmt: skip
     else:
@@ -68,4 +72,4 @@ def publication_rows(
                   choices=lambda *_: clocks.readings())  # fmt: skip
         yield taking_lock("given a completion time", READY)
     yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published"), (me, "lock", "published"),
-              (at(me, READY),), publishes, (holds_lock(me),))  # fmt: skip
+              (at(me, READY), *cleared), publishes, (holds_lock(me),))  # fmt: skip

@@ -14,6 +14,7 @@ class Write(NamedTuple):
     """A delta commit. `files` are its (group, version); `completed` is None while it is not published.
 
     `bases` is used by the layout before RFC-66 only: per file group the barrier that the names of its logs carry.
+    `file_ids`: (group, file id) where that is not the one fixed by the bucket.
     """
 
     requested: int
@@ -22,10 +23,16 @@ class Write(NamedTuple):
     number: int
     files: tuple[tuple[int, int], ...]
     bases: tuple[int | None, ...] = ()
+    file_ids: tuple[tuple[int, int], ...] = ()
 
     @property
     def action(self) -> str:
         return "deltacommit"
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The file groups that it touches."""
+        return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def logs(self, group: int) -> tuple[Log, ...]:
         """Its log files in a file group, versions ascending."""

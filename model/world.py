@@ -8,11 +8,12 @@ from typing import Any, Literal, cast
 
 from . import actions
 from .fields import nearest, refuse_unknown, whole_number
+from .protocol import PER_ACTOR, Protocol
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions"),
-    "limits": ("writes_per_writer", "compactions", "crashes", "log_versions", "skew", "skew_beyond"),
+    "limits": ("writes_per_writer", "compactions", "crashes", "log_versions", "skew", "skew_beyond", "retries"),
     "data": ("keys", "orderings"),
 }
 
@@ -26,6 +27,8 @@ class World:
     not touch the group); a write that is not named touches every group with `log_versions` versions.
     `skew` is how far the clocks of two actors may differ, in ticks; `skew_beyond` by how much that is more than the
     bound which the actors were told (fault set F4).
+    `retries`: how often a writer takes a write up again, as a new instant, that it had to abort.
+    `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     """
 
@@ -39,9 +42,11 @@ class World:
     log_versions: int = 1
     skew: int = 0
     skew_beyond: int = 0
+    retries: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
 
@@ -56,10 +61,13 @@ class World:
             raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
-        for name in ("writes_per_writer", "compactions", "crashes", "skew", "skew_beyond"):
+        for name in ("writes_per_writer", "compactions", "crashes", "skew", "skew_beyond", "retries"):
             whole_number(getattr(self, name), f"world: {name}")
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
+        for actor, choices in self.settings.items():
+            refuse_unknown(choices, PER_ACTOR, f"world [actor.{actor}]")
+            Protocol.from_mapping(choices)
         for (writer, number), versions in self.writes.items():
             if len(versions) != self.groups or not any(versions) or min(versions) < 0:
                 raise ValueError(
@@ -80,7 +88,7 @@ class World:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
         """A world from the sections of its TOML file; ValueError names the nearest field."""
-        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "writes", *SECTIONS), "world")
+        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "actor", "writes", *SECTIONS), "world")
         if given.get("format", 1) != 1:
             raise ValueError(f"world: format {given['format']!r} is not known; this version reads format 1")
         if given.get("grain", "storage") != "storage":
@@ -99,6 +107,7 @@ class World:
             name=given.get("name", ""),
             about=given.get("about", ""),
             writes=dict(_write(row) for row in given.get("writes", ())),
+            settings={actor: dict(choices) for actor, choices in given.get("actor", {}).items()},
         )
 
     def to_mapping(self) -> dict[str, Any]:
@@ -118,6 +127,7 @@ class World:
             **({"about": self.about} if self.about else {}),
             **sections,
             "actors": dict(self.actors),
+            **({"actor": {actor: dict(choices) for actor, choices in sorted(self.settings.items())}} if self.settings else {}),
             **({"writes": shapes} if shapes else {}),
         }
 

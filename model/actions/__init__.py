@@ -18,7 +18,7 @@ An actor's component is named like the actor and is a NamedTuple with `step`, `b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -44,6 +44,12 @@ class Setting:
     def of(self, kind: str) -> tuple[str, ...]:
         """The actors of a kind, none if the world has none."""
         return self.actors.get(kind, ())
+
+    def protocol_of(self, actor: str) -> Protocol:
+        """The protocol by which one actor goes: the world may say that it, or its kind, chooses otherwise."""
+        kind = next(kind for kind, names in self.actors.items() if actor in names)
+        settings = self.world.settings
+        return replace(self.protocol, **{**settings.get(kind, {}), **settings.get(actor, {})})
 
 
 class Mechanism(NamedTuple):

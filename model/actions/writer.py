@@ -6,14 +6,16 @@ phase, and no row value is in its component: the search needs no data.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
-from ..publication import publication_actions, publication_rows
+from ..conflicts import file_ids
+from ..publication import CHECKED, publication_actions, publication_rows
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Write
+from ..world import World
 from . import Setting
 
 KIND, PREFIX = "writer", "w"
@@ -32,6 +34,9 @@ class Writer(NamedTuple):
     """`number` counts its writes from 1, `files` the log files of this write that are there.
 
     `bases` (layout before RFC-66 only): per file group the barrier it found when it started writing.
+    Under OCC: `mark` counts what was published when its timeline was sealed, `checked` that it found no conflict,
+    `conflict` is the requested time of the write that made it abort, `tries` counts the attempts that it gave up.
+    `file_ids`: (group, file id), where these are not fixed by the bucket.
     """
 
     step: str = "idle"
@@ -42,6 +47,11 @@ class Writer(NamedTuple):
     bases: tuple[int | None, ...] = ()
     inflight: bool = False
     dead: bool = False
+    mark: int = 0
+    checked: bool = False
+    conflict: int = 0
+    tries: int = 0
+    file_ids: tuple[tuple[int, int], ...] = ()
 
     @property
     def busy(self) -> bool:
@@ -59,37 +69,70 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
-    world = setting.world
+    world, protocol = setting.world, setting.protocol_of(me)
     left = Guard(f"{me} must have a write left", lambda own: own.number < world.writes_per_writer, budget=True)
-    looks_up = setting.protocol.slicing == "base_instant"
-
-    times = requests_of(setting, me)
-
-    def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        time, later = times.take("deltacommit", clock, seen, ahead)
-        return Writer("requested", own.number + 1, time), later
+    looks_up = protocol.slicing == "base_instant"
+    under_occ = protocol.concurrency == "occ"
+    reloads = under_occ and protocol.timeline == "reloaded"
+    checked = Guard(f"{me} must have found no conflict", lambda own: own.checked)
 
     def starts(own: Writer, plans: tuple[Plan, ...] = ()) -> tuple[Any, ...]:
         newest = (max((p.requested for p in plans if p.of(group)), default=None) for group in range(world.groups))
         return (own._replace(step="writing", inflight=True, bases=tuple(newest) if looks_up else ()),)
 
-    def next_file(own: Writer) -> Iterable[Args]:
+    def next_file(own: Writer, published: tuple[Any, ...] = ()) -> Iterable[Args]:
         group, version = world.files(me, own.number)[own.files]
         return ((("group", group), ("version", version)),)
 
-    def writes(own: Writer, group: int, version: int) -> tuple[Any, ...]:
+    def writes(own: Writer, published: tuple[Any, ...] = (), *, group: int, version: int) -> tuple[Any, ...]:
         last = own.files + 1 == len(world.files(me, own.number))
-        return (own._replace(step="written" if last else "writing", files=own.files + 1),)
+        mark = len(published) if reloads else own.mark
+        return (own._replace(step="written" if last else "writing", files=own.files + 1, mark=mark),)
 
     def publish(own: Writer) -> tuple[Writer, Write]:
         files = world.files(me, own.number)
-        return Writer(number=own.number), Write(own.requested, own.completed, me, own.number, files, own.bases)
+        write = Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids)
+        return Writer(number=own.number), write
 
-    yield Row("writer_requests_instant", me, (me, "lock", "clock", *times.reads), (me, "clock"), (at(me, "idle"), left),
-              requests, (lock_is_free(),), lambda *_: times.clock.readings())  # fmt: skip
+    requesting = requesting_of(me, setting)
+    yield Row("writer_requests_instant", me, requesting.reads, (me, "clock"), (at(me, "idle"), left),
+              requesting.effect, (lock_is_free(),), requesting.choices)  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
-    yield Row("writer_writes_log", me, (me,), (me,), (at(me, "writing"),), writes, choices=next_file)
-    yield from publication_rows(KIND, me, "written", setting, publish)
+    yield Row("writer_writes_log", me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
+              choices=next_file)  # fmt: skip
+    since = CHECKED if under_occ and protocol.conflict_check == "before_lock" else "written"
+    yield from publication_rows(KIND, me, since, setting, publish, cleared=(checked,) if under_occ else ())
+
+
+class Requesting(NamedTuple):
+    """How a writer requests an instant: what it reads, the effect, the choices of its clock."""
+
+    reads: tuple[str, ...]
+    effect: Callable[..., tuple[Any, ...]]
+    choices: Callable[..., Iterable[Args]]
+
+
+def requesting_of(me: str, setting: Setting) -> Requesting:
+    """Under OCC the timeline is sealed in the step that takes the requested time."""
+    world, protocol, times = setting.world, setting.protocol_of(me), requests_of(setting, me)
+    under_occ = protocol.concurrency == "occ"
+    looks = under_occ or protocol.file_ids == "minted"
+
+    def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
+        time, later = times.take("deltacommit", clock, seen if times.reads else (), ahead)
+        new = Writer("requested", own.number + 1, time, tries=own.tries)
+        if not looks:
+            return new, later
+        ids = file_ids(seen[0], groups_of(world, me, new), time, protocol)
+        return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later
+
+    more = times.reads or (("published",) if looks else ())
+    return Requesting((me, "lock", "clock", *more), requests, lambda *_: times.clock.readings())
+
+
+def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
+    """The file groups that its current write touches."""
+    return tuple(dict.fromkeys(group for group, _ in world.files(me, own.number)))
 
 
 def unpublished(setting: Setting, values: Mapping[str, Any]) -> tuple[Write, ...]:

@@ -9,6 +9,7 @@ from ..model import Model
 from ..packed import State
 from ..step import Step
 from .compare import against_oracle, one_against_other
+from .conflicts import key_twice
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import shape_of
@@ -19,6 +20,8 @@ from .view import View, answers, on_table, on_table_and_readers, settled_times, 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """SNAP: the snapshot, every as-of at a settled T, and every answer of a reader merge what completed by then."""
     view = view_of(model, after)
+    if broken := key_twice(view.done.values()):
+        return broken
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
     here += [(f"read as of t{t}", view, t, t) for t in settled]

@@ -1,0 +1,119 @@
+"""Promises about writes that meet: FIRST of writers that look for conflicts, KEY of where a key lives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+
+from ..actions.occ import ABORTED
+from ..conflicts import file_id_of
+from ..model import Model, State
+from ..step import Step
+from ..table import Compaction, Write
+from .promise import Promise
+from .sentences import write_named
+
+Published = tuple[Write | Compaction, ...]
+
+
+def first_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """FIRST: of two overlapping writes of one bucket the second to complete does not publish; an abort has a reason."""
+    writes = _writes(model.component(after, "published"))
+    for earlier, later in combinations(writes, 2):
+        if _looks(model, later.actor) and _conflict(earlier, later):
+            group = min(set(earlier.groups) & set(later.groups))
+            return (
+                f"{write_named(later, later.requested)} is published although {write_named(earlier, earlier.requested)} "
+                f"wrote group {group} after it had begun"
+            )
+    for me in model.setting.of("writer"):
+        own = model.component(after, me)
+        if own.step == ABORTED:
+            groups = {group for group, _ in model.world.files(me, own.number)}
+            if wrong := _no_reason(own.conflict, own.requested, groups, model.component(after, "published")):
+                return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
+    return None
+
+
+def _no_reason(named: int, since: int, groups: set[int], published: Published) -> str | None:
+    entry = next((entry for entry in published if entry.requested == named), None)
+    if entry is None:
+        return f"the write requested at t{named}, which has not completed"
+    if isinstance(entry, Compaction):
+        return f"the compaction requested at t{named}, which is no write"
+    if not groups & set(entry.groups):
+        return f"{write_named(entry, named)}, with which it shares no bucket"
+    if (entry.completed or 0) < since:
+        return f"{write_named(entry, named)}, which was there before it began"
+    return None
+
+
+def key_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """KEY: all completed writes that can hold a key put it into the same file group."""
+    return key_twice(_writes(model.component(after, "published")))
+
+
+def key_twice(writes: Iterable[Write]) -> str | None:
+    """The sentence about a key that two completed writes have put into two file groups, None if there is none."""
+    for one, other in combinations(writes, 2):
+        for group in sorted(set(one.groups) & set(other.groups)):
+            if file_id_of(one, group) != file_id_of(other, group):
+                return (
+                    f"a key of bucket {group} that both write lives twice: {write_named(one, one.requested)} and "
+                    f"{write_named(other, other.requested)} have put it into file groups of their own"
+                )
+    return None
+
+
+def _writes(published: Published) -> tuple[Write, ...]:
+    return tuple(entry for entry in published if isinstance(entry, Write))
+
+
+def _looks(model: Model, actor: str) -> bool:
+    """Whether a writer promises that nothing conflicts: only NBCC does without."""
+    return model.setting.protocol_of(actor).concurrency != "nbcc"
+
+
+def _conflict(earlier: Write, later: Write) -> bool:
+    """Both wrote a bucket, and the second began before the first was complete."""
+    return later.requested < (earlier.completed or 0) and bool(set(earlier.groups) & set(later.groups))
+
+
+def _met(model: Model, state: State) -> bool:
+    """A writer has aborted, or one that looks has published beside another write."""
+    if any(model.component(state, me).step == ABORTED for me in model.setting.of("writer")):
+        return True
+    pairs = combinations(_writes(model.component(state, "published")), 2)
+    return any(_looks(model, later.actor) and later.requested < (earlier.completed or 0) for earlier, later in pairs)
+
+
+def _share_a_bucket(model: Model, state: State) -> bool:
+    pairs = combinations(_writes(model.component(state, "published")), 2)
+    return any(set(one.groups) & set(other.groups) for one, other in pairs)
+
+
+def _nobody_looks(model: Model) -> str | None:
+    if any(_looks(model, me) for me in model.setting.of("writer")):
+        return None
+    return "every writer is non-blocking: none promises to abort"
+
+
+FIRST = Promise(
+    name="FIRST",
+    about="Of two overlapping writes of one bucket at most one completes; an abort names a completed one.",
+    source="RFC-22, concurrency control, option 1",
+    kind="state",
+    holds=first_holds,
+    sometimes=_met,
+    reads=lambda model: ("published", *model.setting.of("writer")),
+    unfit=_nobody_looks,
+)
+KEY = Promise(
+    name="KEY",
+    about="A key lives in one file group of its partition at every T.",
+    source="RFC-22, guarantees: integrity of unique records; RFC-66, consistent file ids",
+    kind="state",
+    holds=key_holds,
+    sometimes=_share_a_bucket,
+    reads=lambda model: ("published",),
+)
