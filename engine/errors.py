@@ -33,7 +33,14 @@ class Unsupported(NbccError):
 
 
 class Conflict(NbccError):
-    """Somebody else did, or holds, what the operation needed for itself."""
+    """Somebody else did, or holds, what the operation needed for itself.
+
+    `against` is the requested time of the write that made an optimistic writer give way, None for any other reason.
+    """
+
+    def __init__(self, asked: str, exists: str, remedy: str, against: str | None = None) -> None:
+        super().__init__(asked, exists, remedy)
+        self.against = against
 
 
 class Cleaned(NbccError):

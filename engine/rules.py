@@ -32,6 +32,9 @@ class Rules:
     scheduling       whether a plan may be made while writers are in flight
     plan_takes       logs completed before the plan's barrier; or any log that is there
     visibility       rows of completed instants only; or of any
+    conflict_check   an optimistic writer looks for conflicts under the lock that covers its publication, or before it
+    conflict_window  the completed writes that it is held against: by completion since it began, or by their beginning
+    priority         whether a compaction may stand against a writer: never, or like any commit that came first
     files            files listed by completed instants; or what lies in the directories
     """
 
@@ -47,6 +50,9 @@ class Rules:
     scheduling: Literal["non_serial", "serial"] = "non_serial"
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     visibility: Literal["completed", "any"] = "completed"
+    conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
+    conflict_window: Axis = "completion"
+    priority: Literal["writer", "first"] = "writer"
     files: Literal["listed", "directory"] = "listed"
 
     @classmethod

@@ -12,7 +12,9 @@ from . import html
 from .actions import operations
 from .clock import WallClock
 from .config import TableConfig, opening
-from .config.creation import NON_BLOCKING, table_config
+from .config.concurrency import NON_BLOCKING
+from .config.concurrency import concurrency_mode as mode_of
+from .config.creation import table_config
 from .context import Context
 from .errors import BadInput
 from .files.slices import FileSlice
@@ -87,9 +89,16 @@ class Table:
         spark: SparkSession | None,
         path: str | os.PathLike[str],
         storage_options: Mapping[str, Any] | None = None,
+        concurrency_mode: str | None = None,
     ) -> Table:
-        """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules."""
-        return open_table(context_of(spark, open_storage(path, storage_options)))
+        """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules.
+
+        `concurrency_mode`: how this writer gets along with others, if not as the table was created for.
+        """
+        table = open_table(context_of(spark, open_storage(path, storage_options)))
+        if concurrency_mode is not None:
+            table.config = replace(table.config, concurrency_mode=mode_of(concurrency_mode))
+        return table
 
     def run(self, operation: str, /, **arguments: Any) -> Any:
         """Run any operation of `nbcc.engine.actions` by name."""
@@ -98,9 +107,13 @@ class Table:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         return known[operation].run(self.context, self.config, **arguments)
 
-    def upsert(self, data: Any) -> Instant:
-        """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too."""
-        return self.run("upsert", data=data)  # type: ignore[no-any-return]
+    def upsert(self, data: Any, *, retries: int = 0) -> Instant:
+        """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
+
+        Under optimistic concurrency control: `Conflict` if a write of the same buckets completed meanwhile; `retries`
+        says how often to try again as a new instant.
+        """
+        return self.run("upsert", data=data, retries=retries)  # type: ignore[no-any-return]
 
     def bulk_insert(self, data: Any) -> Instant:
         """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.
@@ -109,9 +122,12 @@ class Table:
         """
         return self.run("bulk_insert", data=data)  # type: ignore[no-any-return]
 
-    def delete(self, keys: Any) -> Instant:
-        """Delete the rows with these keys (record key, partition and ordering columns) that are not newer."""
-        return self.run("delete", keys=keys)  # type: ignore[no-any-return]
+    def delete(self, keys: Any, *, retries: int = 0) -> Instant:
+        """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
+
+        `retries` as in `upsert`.
+        """
+        return self.run("delete", keys=keys, retries=retries)  # type: ignore[no-any-return]
 
     def schedule_compaction(self) -> Instant | None:
         """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""

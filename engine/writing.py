@@ -24,12 +24,13 @@ def take_time(context: Context, timeline: Timeline) -> str:
     return context.clock.take()
 
 
-def request(context: Context, action: str) -> str:
-    """Publish ``<now>.<action>.requested`` and return that time."""
+def request(context: Context, action: str) -> tuple[str, Timeline]:
+    """Publish ``<now>.<action>.requested``; that time, and the timeline as it was then (OCC seals it: RFC-22)."""
     with held(context.lock):
-        requested = take_time(context, load(context.storage))
+        sealed = load(context.storage)
+        requested = take_time(context, sealed)
         put_requested(context.storage, requested, action)
-    return requested
+    return requested, sealed
 
 
 @contextmanager
@@ -47,12 +48,17 @@ def taken_back_on_error(context: Context, requested: str, action: str) -> Iterat
 
 
 def take_back(context: Context, requested: str, action: str) -> None:
-    """Remove the files of an instant, then the instant."""
+    """Remove the files of an instant, then the instant: under the lock, as whatever changes what a listing shows."""
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
-    for state in ("inflight", "requested"):
-        context.storage.delete(f"{FOLDER}/{requested}.{action}.{state}")
+    with held(context.lock):
+        for state in ("inflight", "requested"):
+            context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
+
+
+def _nothing() -> None:
+    """No reason to refuse."""
 
 
 def complete(
@@ -63,7 +69,7 @@ def complete(
     files: Sequence[WrittenFile],
     commit: bytes,
     completed_by_another: Callable[[], Instant | None] = lambda: None,
-    refused_by: Callable[[], Conflict | None] = lambda: None,
+    refused_by: Callable[[], Conflict | None] = _nothing,
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
 
@@ -71,6 +77,11 @@ def complete(
     `refused_by` is asked next; if it has a reason, the instant is taken back, and the reason raised.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
+    if context.rules.conflict_check == "before_lock":
+        if refusal := refused_by():
+            take_back(context, requested, action)
+            raise refusal
+        refused_by = _nothing
     early = context.clock.take() if takes_time_early(context) else None
     with held(context.lock):
         if there := completed_by_another():

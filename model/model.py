@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from . import actions
 from .actions import Setting
-from .actions.writer import unpublished
+from .actions.writer import exposed, unpublished
 from .answers import Data, answer
 from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
@@ -119,13 +119,15 @@ class Model:
     @property
     def table_reads(self) -> tuple[str, ...]:
         """The components that a read of the table rests on under this protocol."""
-        writers = self.setting.of("writer") if self.protocol.visibility == "any" else ()
+        writers = () if self.protocol.visibility == "completed" else self.setting.of("writer")
         return ("published", "plans", *writers)
 
     def table(self, state: State) -> Table:
         """What a reader that sees everything at once goes by."""
 
         def compute(published: Any, plans: Any, *writers: Any) -> Table:
+            if self.protocol.visibility == "all_earlier":
+                return table_of(exposed(published, writers), plans)
             pending: tuple[Write, ...] = ()
             if writers:
                 pending = unpublished(self.setting, dict(zip(self.setting.of("writer"), writers, strict=True)))

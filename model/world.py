@@ -66,6 +66,8 @@ class World:
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
         for actor, choices in self.settings.items():
+            if not actions.kind_of(actor):
+                raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
             refuse_unknown(choices, PER_ACTOR, f"world [actor.{actor}]")
             Protocol.from_mapping(choices)
         for (writer, number), versions in self.writes.items():
@@ -84,6 +86,11 @@ class World:
         """The log files of one write as (group, version), in the order it puts them; versions count from 1."""
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
+
+    def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
+        """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""
+        chosen = {**self.settings.get(actions.kind_of(actor), {}), **self.settings.get(actor, {})}
+        return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
@@ -127,7 +134,11 @@ class World:
             **({"about": self.about} if self.about else {}),
             **sections,
             "actors": dict(self.actors),
-            **({"actor": {actor: dict(choices) for actor, choices in sorted(self.settings.items())}} if self.settings else {}),
+            **(
+                {"actor": {actor: dict(choices) for actor, choices in sorted(self.settings.items())}}
+                if self.settings
+                else {}
+            ),
             **({"writes": shapes} if shapes else {}),
         }
 

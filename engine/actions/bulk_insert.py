@@ -8,6 +8,7 @@ from typing import Any
 from ..batch import as_upserts, refuse_other_rows
 from ..commits import write_commit
 from ..config import TableConfig
+from ..conflicts import conflict_of
 from ..context import Context
 from ..data.tasks import WriteTask
 from ..errors import Conflict
@@ -51,7 +52,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         ACTION,
         files=files,
         commit=commit,
-        refused_by=lambda: overtaken(context, requested, based),
+        refused_by=lambda: (
+            overtaken(context, requested, based) or conflict_of(context, config, requested, files, timeline)
+        ),
     )
 
 

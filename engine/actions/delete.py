@@ -11,12 +11,12 @@ from ..timeline import Instant
 from .upsert import write
 
 
-def run(context: Context, config: TableConfig, keys: Any) -> Instant:
+def run(context: Context, config: TableConfig, keys: Any, retries: int = 0) -> Instant:
     """Write a batch of deletes: rows of record key, partition and ordering columns; other columns do not matter.
 
     A delete is ranked like a row: in an event-time table it wins over what has no greater ordering value.
-    Raises `BadInput`, nothing published then.
+    `retries` as in `upsert`. Raises `BadInput`, nothing published then.
     """
     config.check_writable()
     fields = (*config.record_key, *config.partition_by)
-    return write(context, config, as_deletes(keys, config.schema, fields, config.ordering), "DELETE")
+    return write(context, config, as_deletes(keys, config.schema, fields, config.ordering), "DELETE", retries)

@@ -13,6 +13,7 @@ from ..data.keys import is_key_type, is_partition_type
 from ..data.merge import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
 from ..schema import avro_json, from_spark
+from .concurrency import concurrency_mode as mode_of
 from .coordination import OPTIONS as COORDINATION
 from .coordination import Coordination, coordination_from
 from .table_config import LogFormat, MergeMode, TableConfig
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     Schema: TypeAlias = pa.Schema | StructType | str
 
 ASKED: Final = "create a table"
-NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_BUCKETS: Final = 100_000_000  # a file id has eight digits for it
@@ -46,7 +46,8 @@ def table_config(
     columns = arrow_schema(schema)
     keys, orderings, partitions = _names(record_key), _names(ordering_fields), _names(partition_by)
     _check_columns(columns)
-    _check_modes(merge_mode, table_type, concurrency_mode)
+    mode = mode_of(concurrency_mode, ASKED)
+    _check_modes(merge_mode, table_type)
     _check_keys(columns, keys)
     _check_partition(columns, partitions)
     _check_ordering(columns, orderings, merge_mode)
@@ -62,6 +63,7 @@ def table_config(
         partition_by=partitions,
         buckets=buckets,
         merge_mode="EVENT_TIME_ORDERING" if merge_mode == EVENT_TIME else "COMMIT_TIME_ORDERING",
+        concurrency_mode=mode,
         **_from_options(options),
     )
     avro_json(columns, config.name)  # refuses types that not every reader understands
@@ -119,7 +121,7 @@ def _zoneless(kind: pa.DataType) -> bool:
     return any(_zoneless(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def _check_modes(merge_mode: str, table_type: str, concurrency_mode: str) -> None:
+def _check_modes(merge_mode: str, table_type: str) -> None:
     if merge_mode not in get_args(MergeMode):
         raise BadInput(
             f"{ASKED} with merge_mode={merge_mode!r}",
@@ -131,12 +133,6 @@ def _check_modes(merge_mode: str, table_type: str, concurrency_mode: str) -> Non
         exists = "writers that never wait for each other need log files" if known else "there is no such type"
         raise (Unsupported if known else BadInput)(
             f"{ASKED} with table_type={table_type!r}", exists, "use MERGE_ON_READ"
-        )
-    if concurrency_mode != NON_BLOCKING:
-        known = concurrency_mode in ("SINGLE_WRITER", "OPTIMISTIC_CONCURRENCY_CONTROL")
-        exists = "this release has no other mode than non-blocking" if known else "there is no such mode"
-        raise (Unsupported if known else BadInput)(
-            f"{ASKED} with concurrency_mode={concurrency_mode!r}", exists, f"use {NON_BLOCKING}"
         )
 
 

@@ -11,6 +11,8 @@ import pyarrow as pa
 from ..errors import NotATable, Unsupported
 from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
+from .concurrency import NON_BLOCKING, ConcurrencyMode, concurrency_mode
+from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, Coordination, coordination_from
 from .properties import table_checksum
 
@@ -50,6 +52,7 @@ class TableConfig:
     own             whether the table carries nbcc's properties
     features        reader and writer features it demands
     metadata_table  the partitions of an active metadata table
+    concurrency_mode  how its writers get along, unless one opens it otherwise
     max_log_bytes   rows beyond this many bytes go to the next log version
     coordination    how its writers keep out of each other's way
     """
@@ -62,6 +65,7 @@ class TableConfig:
     buckets: int | None = None
     merge_mode: MergeMode = "EVENT_TIME_ORDERING"
     table_type: TableType = "MERGE_ON_READ"
+    concurrency_mode: ConcurrencyMode = NON_BLOCKING
     version: int = 9
     hive_style: bool = True
     own: bool = True
@@ -169,6 +173,7 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         "nbcc.buckets": str(config.buckets),
         "nbcc.reader.features": ",".join(sorted(READER_FEATURES)),
         "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES)),
+        CONCURRENCY: config.concurrency_mode,
         "hoodie.logfile.data.block.format": config.log_format,
     }
     if config.max_log_bytes != MAX_LOG_BYTES:
@@ -200,6 +205,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         buckets=int(values["nbcc.buckets"]) if own else None,
         merge_mode=merge_mode(values),
         table_type="MERGE_ON_READ" if kind == "MERGE_ON_READ" else "COPY_ON_WRITE",
+        concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING)),
         version=_version(values),
         hive_style=_true(values, "hoodie.datasource.write.hive_style_partitioning"),
         own=own,

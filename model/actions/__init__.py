@@ -18,7 +18,7 @@ An actor's component is named like the actor and is a NamedTuple with `step`, `b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -47,9 +47,7 @@ class Setting:
 
     def protocol_of(self, actor: str) -> Protocol:
         """The protocol by which one actor goes: the world may say that it, or its kind, chooses otherwise."""
-        kind = next(kind for kind, names in self.actors.items() if actor in names)
-        settings = self.world.settings
-        return replace(self.protocol, **{**settings.get(kind, {}), **settings.get(actor, {})})
+        return self.world.protocol_of(actor, self.protocol)
 
 
 class Mechanism(NamedTuple):
@@ -92,6 +90,15 @@ def _mechanism(module: ModuleType) -> Mechanism:
 def kinds() -> dict[str, Mechanism]:
     """Actor kind -> the mechanism that brings it."""
     return {mechanism.kind: mechanism for mechanism in mechanisms() if mechanism.kind}
+
+
+def kind_of(actor: str) -> str:
+    """The kind of an actor by its name, or the name of a kind itself; empty if it is neither."""
+    known = kinds()
+    if actor in known:
+        return actor
+    prefix = actor.rstrip("0123456789")
+    return next((kind for kind, mechanism in known.items() if mechanism.prefix == prefix), "")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from ..conflicts import Attempt, conflicting
 from ..publication import CHECKED, READY, UNDER_LOCK
 from ..step import Action, Args, Guard, Row
 from . import Setting
-from .writer import KIND, Writer, groups_of, requesting
+from .writer import KIND, Writer, groups_of, requesting_of
 
 ACTIONS = (
     Action("writer_passes_check", "finds no conflicting write that completed since it began",
@@ -25,7 +25,7 @@ ACTIONS = (
            "{actor} aborts: a write conflicts that completed since it began"),
     Action("writer_meets_marker", "finds the marker of another pending write where it is about to write; aborts",
            "{actor} aborts: another write is at work in the same file group"),
-    Action("writer_takes_back_write", "deletes its files, then its pending instant",
+    Action("writer_takes_back_write", "deletes its files, then, under the lock, its pending instant",
            "{actor} takes its files and its instant back"),
     Action("writer_retries", "under the lock: takes a new requested time for the write that it aborted",
            "{actor} tries again as a new instant"),
@@ -61,7 +61,10 @@ def _checking(me: str, setting: Setting) -> Iterator[Row]:
         return (own,) if early else (own, None)
 
     unchecked = Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked)
-    here = (at(me, "written" if early else READY if protocol.completion_time == "outside_lock" else UNDER_LOCK), unchecked)
+    here = (
+        at(me, "written" if early else READY if protocol.completion_time == "outside_lock" else UNDER_LOCK),
+        unchecked,
+    )
     none = Guard("no conflicting write may have completed since it began", lambda *v: conflict(*v) is None)
     some = Guard("a conflicting write must have completed since it began", lambda *v: conflict(*v) is not None)
     then = CHECKED if early else None
@@ -90,13 +93,14 @@ def _meeting_marker(me: str, setting: Setting) -> Row:
 def _taking_back(me: str, setting: Setting) -> Iterator[Row]:
     most = setting.world.retries
 
-    def takes_back(own: Writer) -> tuple[Any, ...]:
+    def takes_back(own: Writer, lock: None) -> tuple[Any, ...]:
         if own.tries < most:
             return (Writer(RETRYING, own.number, tries=own.tries + 1),)
         return (Writer(number=own.number),)
 
-    yield Row("writer_takes_back_write", me, (me,), (me,), (at(me, ABORTED),), takes_back)
+    yield Row("writer_takes_back_write", me, (me, "lock"), (me,), (at(me, ABORTED),), takes_back, (lock_is_free(),))
     if most:
-        reads, requests = requesting(me, setting)
-        yield Row("writer_retries", me, reads, (me, "clock"), (at(me, RETRYING),),
-                  lambda own, *v: requests(own._replace(number=own.number - 1), *v), (lock_is_free(),))  # fmt: skip
+        requesting = requesting_of(me, setting)
+        yield Row("writer_retries", me, requesting.reads, (me, "clock"), (at(me, RETRYING),),
+                  lambda own, *v, **ahead: requesting.effect(own._replace(number=own.number - 1), *v, **ahead),
+            (lock_is_free(),), requesting.choices)  # fmt: skip

@@ -7,6 +7,7 @@ phase, and no row value is in its component: the search needs no data.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import inf
 from typing import Any, NamedTuple
 
 from ..clock import requests_of
@@ -142,6 +143,12 @@ def unpublished(setting: Setting, values: Mapping[str, Any]) -> tuple[Write, ...
         for me, w in ((me, values[me]) for me in setting.of(KIND))
         if w.files
     )
+
+
+def exposed(published: tuple[Any, ...], writers: Iterable[Writer]) -> tuple[Any, ...]:
+    """What is shown if a commit is shown only when all requested before it are complete (RFC-22, comments)."""
+    oldest = min((writer.requested for writer in writers if writer.requested), default=inf)
+    return tuple(entry for entry in published if entry.requested < oldest)
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:

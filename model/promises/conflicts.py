@@ -23,8 +23,8 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
         if _looks(model, later.actor) and _conflict(earlier, later):
             group = min(set(earlier.groups) & set(later.groups))
             return (
-                f"{write_named(later, later.requested)} is published although {write_named(earlier, earlier.requested)} "
-                f"wrote group {group} after it had begun"
+                f"{write_named(later, later.requested)} is published although "
+                f"{write_named(earlier, earlier.requested)} wrote group {group} after it had begun"
             )
     for me in model.setting.of("writer"):
         own = model.component(after, me)

@@ -180,11 +180,11 @@ class History:
             self.observed[-1][name] = sentences
 
     def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
-        """A write's batch is filed under the requested time that its first step has put on the timeline."""
+        """A write's batch is filed under the requested time that a step of it has put on the timeline."""
         row = self._rows[step.action]
         new = {entry[2] for entry in timeline} - {entry[2] for entry in before}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
-        if row.starts and batch and len(new) == 1:
+        if batch and len(new) == 1:
             self.data[new.pop()] = batch
 
     def _compare_rows(self, query: Query) -> tuple[Any, ...]:

@@ -23,6 +23,7 @@ class Row:
     """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
 
     ``given`` names arguments of the operation that the model knows: argument -> field of the actor's component.
+    ``raises``: the error with which the operation may end in this segment.
     ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
     """
 
@@ -32,6 +33,7 @@ class Row:
     also: tuple[str, ...] = ()
     starts: bool = False
     given: tuple[tuple[str, str], ...] = ()
+    raises: str = ""
 
 
 # fmt: off
@@ -44,6 +46,15 @@ MAPPING: Final[list[Row]] = [
     Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
     Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
     Row("writer_publishes_instant",        "upsert"),
+
+    # optimistic writers; what a listing names is read after it, and never changes
+    Row("writer_passes_check",             "upsert", ends_after="list.end timeline"),
+    Row("writer_aborts",                   "upsert", ends_after="list.end timeline",
+        also=("get deltacommit", "get commit", "lock.release")),
+    Row("writer_meets_marker",             "upsert", ends_after="list.end marker"),
+    Row("writer_takes_back_write",         "upsert", ends_after="delete deltacommit.requested",
+        also=("lock.release",), raises="Conflict"),
+    Row("writer_retries",                  "upsert", ends_after="lock.release"),
 
     Row("compactor_schedules_plan",        "schedule_compaction", starts=True),
     Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,

@@ -8,7 +8,10 @@ from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.systems.registry import factory
 
-NOT_OURS = {"base-instant-naming", "hudi-1.2.0", "hudi-rs-0.5.0"}
+NOT_OURS = {
+    "base-instant-naming", "exposed-in-order", "hudi-1.2.0", "hudi-rs-0.5.0", "minted-file-ids", "occ-by-file-id",
+    "occ-early-detection", "occ-timeline-reloaded",
+}  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
 
 from ...config import TableConfig
-from ...config.creation import NON_BLOCKING, table_config
+from ...config.concurrency import NON_BLOCKING, concurrency_mode
+from ...config.creation import table_config
 from ...config.opening import PROPERTIES
 from ...data.columns import IS_DELETED
 from ...errors import BadInput, NotATable
@@ -52,6 +54,8 @@ def opened_or_created(options: WriteOptions, columns: pa.Schema) -> Table:
     table = open_table(context)
     if table.config.own:
         _check_agreement(options, table.config)
+    if mode := options.table.get("concurrency_mode"):
+        table.config = replace(table.config, concurrency_mode=concurrency_mode(mode))
     return table
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from pyspark.sql.types import StructType
 from ...batch import as_deletes, as_upserts
 from ...commits import write_commit
 from ...config import TableConfig
+from ...conflicts import conflict_of
 from ...context import Context
 from ...data.check import problems, refuse
 from ...data.columns import conform
@@ -33,7 +35,7 @@ from ...schema import from_spark
 from ...shape import table_shape
 from ...storage import Storage
 from ...table import context_of
-from ...timeline import load, put_inflight
+from ...timeline import Timeline, load, put_inflight
 from ...writing import complete, request, taken_back_on_error
 from .duplicates import Prints, combined, fingerprints, shared_groups
 from .options import WriteOptions
@@ -71,11 +73,11 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
             "use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
-    requested = request(context, ACTION)
+    requested, sealed = request(context, ACTION)
     with taken_back_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
     task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes)
-    return Writer(context.storage, config, options, task)
+    return Writer(context.storage, config, options, task, sealed)
 
 
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
@@ -88,7 +90,10 @@ def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.T
 class Writer(DataSourceArrowWriter):
     """Made once on the driver's machine; then `write` runs in each task, and `commit` or `abort` once, all apart."""
 
-    def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask) -> None:
+    def __init__(
+        self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask, sealed: Timeline
+    ) -> None:
+        self._sealed = sealed
         self._storage = storage
         self._config = config
         self._options = options
@@ -116,7 +121,9 @@ class Writer(DataSourceArrowWriter):
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
         requested = self._task.instant
         commit = write_commit(self._config, requested, self._options.operation.upper(), files)
-        complete(self._context(), requested, ACTION, files=files, commit=commit)
+        context = self._context()
+        conflict = partial(conflict_of, context, self._config, requested, files, self._sealed)
+        complete(context, requested, ACTION, files=files, commit=commit, refused_by=conflict)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""

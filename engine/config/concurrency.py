@@ -1,0 +1,27 @@
+"""How the writers of a table get along: Hudi's ``hoodie.write.concurrency.mode``, kept with the table's properties."""
+
+from __future__ import annotations
+
+from typing import Final, Literal, get_args
+
+from ..errors import BadInput
+
+ConcurrencyMode = Literal["NON_BLOCKING_CONCURRENCY_CONTROL", "OPTIMISTIC_CONCURRENCY_CONTROL", "SINGLE_WRITER"]
+
+OPTION: Final = "hoodie.write.concurrency.mode"
+NON_BLOCKING: Final = "NON_BLOCKING_CONCURRENCY_CONTROL"
+OPTIMISTIC: Final = "OPTIMISTIC_CONCURRENCY_CONTROL"
+SINGLE_WRITER: Final = "SINGLE_WRITER"
+
+
+def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
+    """The mode that is meant, whatever the case; `BadInput` if there is none."""
+    for known in get_args(ConcurrencyMode):
+        if text.upper() == known:
+            mode: ConcurrencyMode = known
+            return mode
+    raise BadInput(
+        f"{asked} with concurrency_mode={text!r}",
+        "there is no such mode",
+        f"use {' or '.join(get_args(ConcurrencyMode))}",
+    )

@@ -1,0 +1,73 @@
+"""Optimistic concurrency control: which completed writes stand against one that is about to publish (RFC-22, step 4).
+
+Two writes conflict if both have put files into one bucket of one partition. File ids are not asked: a writer that finds
+a bucket empty may have begun a file group of its own there. A compaction takes nothing from a writer, whose log belongs
+to whatever slice it completes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from .config import TableConfig
+from .config.concurrency import OPTIMISTIC
+from .context import Context
+from .data.tasks import WrittenFile
+from .errors import Conflict
+from .names import bucket_of
+from .timeline import Instant, Timeline, load
+
+Bucket = tuple[str, int | None]
+"""(partition, bucket)."""
+
+
+def conflict_of(
+    context: Context, config: TableConfig, requested: str, files: Sequence[WrittenFile], sealed: Timeline
+) -> Conflict | None:
+    """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets.
+
+    To be asked under the lock that publishes. Non-blocking and single writers do not look.
+    """
+    if config.concurrency_mode != OPTIMISTIC:
+        return None
+    touched = {place(file.partition, file.file_id) for file in files}
+    now = load(context.storage)
+    for instant in completed_since(context, sealed, now):
+        if counts(context, now, instant):
+            stats = context.commits.commit(instant).stats
+            if shared := touched & {place(stat.partition, stat.file_id) for stat in stats}:
+                return described(requested, instant, shared)
+    return None
+
+
+def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
+    """The instants that completed after `sealed` was loaded, by completion; or by the order in which they began."""
+    known = {instant.requested for instant in sealed.completed}
+    if context.rules.conflict_window == "completion":
+        yield from (instant for instant in now.completed if instant.writes and instant.requested not in known)
+    else:
+        newest = max(known, default="")
+        yield from (instant for instant in now.completed if instant.writes and instant.requested > newest)
+
+
+def counts(context: Context, timeline: Timeline, instant: Instant) -> bool:
+    """Whether an instant can stand against a writer."""
+    return not timeline.is_compaction(instant) or context.rules.priority == "first"
+
+
+def place(partition: str, file_id: str) -> Bucket:
+    """Where a file lies, as far as conflicts go."""
+    return partition, bucket_of(file_id)
+
+
+def described(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
+    """What the writer is told."""
+    partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
+    place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
+    several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place
+    return Conflict(
+        f"publish the write requested at {requested}",
+        f"the {instant.action} requested at {instant.requested} has written {several} and completed at {instant.completed}",
+        "run it again, which takes a new instant; `retries` does so by itself",
+        against=instant.requested,
+    )

@@ -1,0 +1,70 @@
+"""Optimistic writers: each weaker choice breaks what it must, disjoint writes never meet, modes live side by side."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nbcc.model import Model, Protocol, World
+from nbcc.simulator import specs
+from nbcc.simulator.explore import Verdict
+
+from .pins import search, violated
+from .test_protocols import OPTIMISTIC
+
+WORLDS = {"priority": "demo", "conflict_window": "occ_three_writes"}
+BREAKS: dict[tuple[str, str], set[str]] = {
+    ("conflict_check", "before_lock"): {"FIRST"},
+    ("conflict_window", "requested"): {"FIRST"},
+    ("conflict_by", "file_id"): set(),  # as long as the bucket fixes the file id
+    ("timeline", "reloaded"): {"FIRST"},
+    ("priority", "first"): {"FIRST"},
+    ("early_detection", "on"): {"FIRST"},
+}
+
+
+def test_every_choice_of_optimistic_writers_is_judged() -> None:
+    assert {field for field, _ in BREAKS} == OPTIMISTIC
+
+
+@pytest.mark.parametrize(("field", "value"), BREAKS)
+def test_each_weaker_choice_breaks_exactly_these(field: str, value: str) -> None:
+    world = specs.world(WORLDS.get(field, "occ_two_groups"))
+    protocol = Protocol.from_mapping({"concurrency": "occ", field: value})
+    assert violated(search(Model(world, protocol))).keys() == BREAKS[field, value]
+
+
+def test_disjoint_writes_never_abort_each_other() -> None:
+    world = World(actors={"writer": 2}, buckets=2, writes={("w1", 1): (1, 0), ("w2", 1): (0, 1)})
+    model = Model(world, Protocol(concurrency="occ"))
+    result = search(model)
+    assert result.promises["FIRST"].verdict is Verdict.HOLDS
+    assert result.ends == 2, "both orders of completion, nothing given up"
+
+
+def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> None:
+    world = replace(specs.world("occ_beside_nbcc"), actors={"writer": 2})
+    model = Model(world)
+    assert {row.actor for row in model.table_of_rows if row.action == "writer_aborts"} == {"w2"}
+    assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"writr": {"concurrency": "occ"}}, "world [actor.writr]: there is no such actor; did you mean 'writer'?"),
+        ({"w1": {"concurency": "occ"}}, "world [actor.w1]: unknown field 'concurency'; did you mean 'concurrency'?"),
+        ({"w1": {"concurrency": "pessimistic"}}, "protocol: concurrency = 'pessimistic'"),
+    ],
+)
+def test_settings_of_an_actor_that_cannot_be_say_what_can(given: dict[str, dict[str, str]], message: str) -> None:
+    with pytest.raises(ValueError, match=".") as refused:
+        World(settings=given)
+    assert message in str(refused.value)
+
+
+def test_settings_of_actors_survive_the_file() -> None:
+    world = specs.world("occ_beside_nbcc")
+    assert World.from_mapping(world.to_mapping()) == world
+    assert World.from_mapping(world.to_mapping()).settings == {"w2": {"concurrency": "occ"}}
