@@ -37,9 +37,9 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     PeerStep("writer_passes_check",             because="`commit` takes the lock, looks for conflicts, and publishes"),
     PeerStep("writer_aborts",                   "commit"),
-    PeerStep("writer_takes_back_write",         impossible=True, because="Hudi leaves an aborted instant pending until a rollback"),
-    PeerStep("writer_retries",                  impossible=True, because="Hudi retries in its data source, not in the client that is driven"),
-    PeerStep("writer_meets_marker",             impossible=True, because="the peer writes without early conflict detection"),
+    PeerStep("writer_takes_back_write",         impossible=True, because="Hudi leaves who aborted pending until a rollback"),
+    PeerStep("writer_retries",                  impossible=True, because="Hudi retries in its data source, not in its client"),
+    PeerStep("writer_meets_marker",             impossible=True, because="it writes without early conflict detection"),
 
     PeerStep("compactor_schedules_plan",        "plan", takes=True),
     PeerStep("compactor_starts_plan",           "compact"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -59,9 +60,8 @@ def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> 
     ],
 )
 def test_settings_of_an_actor_that_cannot_be_say_what_can(given: dict[str, dict[str, str]], message: str) -> None:
-    with pytest.raises(ValueError, match=".") as refused:
+    with pytest.raises(ValueError, match=re.escape(message)):
         World(settings=given)
-    assert message in str(refused.value)
 
 
 def test_settings_of_actors_survive_the_file() -> None:
