@@ -67,7 +67,8 @@ def described(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict
     several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place
     return Conflict(
         f"publish the write requested at {requested}",
-        f"the {instant.action} requested at {instant.requested} has written {several} and completed at {instant.completed}",
+        f"the {instant.action} requested at {instant.requested} has written {several} "
+        f"and completed at {instant.completed}",
         "run it again, which takes a new instant; `retries` does so by itself",
         against=instant.requested,
     )

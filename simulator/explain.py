@@ -134,7 +134,10 @@ def _value(field: str, value: str) -> Explanation:
     name, about = f"{field}={value}", _field_docs()[field]
     if value == choices()[field][0]:
         return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
-    alone = [p for p in specs.protocol_names() if specs.protocol(p).differences() == {field: value}]
+    differ = {name: specs.protocol(name).differences() for name in specs.protocol_names()}
+    alone = [p for p, given in differ.items() if given == {field: value}]
+    # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company.
+    alone += [p for p, given in differ.items() if given.get("concurrency") == "occ" and given.get(field) == value]
     if alone:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)

@@ -52,6 +52,8 @@ def small_worlds() -> Iterator[World]:
     ]
     for crew in crews:
         yield World(actors=crew)
+    yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
+    yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
     yield World(actors={"writer": 1}, crashes=1)
     yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
 

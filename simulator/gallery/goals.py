@@ -37,6 +37,12 @@ def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
     return any(plan in died for plan, _ in _done(model, state, "commit"))
 
 
+def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
+    """Two writes are complete, and more times were given than they carry: one of them had been begun before."""
+    done = _writes(model, state)
+    return len(done) == 2 and int(model.component(state, "clock")) > 2 * len(done)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -44,6 +50,7 @@ GOALS: dict[str, Goal] = {
         two_writes_completed_out_of_order,
         a_write_completed_beside_a_compaction,
         a_compaction_outlived_its_compactor,
+        a_write_succeeded_at_its_second_try,
     )
 }
 

@@ -168,20 +168,12 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             "Asked to create a table with table_type='MERGE_ON_WRITE', but there is no such type: use MERGE_ON_READ.",
         ),
     ),
-    "another concurrency mode": (
-        {"concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"},
-        Refusal(
-            Unsupported,
-            "Asked to create a table with concurrency_mode='OPTIMISTIC_CONCURRENCY_CONTROL', but this "
-            "release has no other mode than non-blocking: use NON_BLOCKING_CONCURRENCY_CONTROL.",
-        ),
-    ),
     "an unknown concurrency mode": (
         {"concurrency_mode": "NONE"},
         Refusal(
             BadInput,
             "Asked to create a table with concurrency_mode='NONE', but there is no such mode: use "
-            "NON_BLOCKING_CONCURRENCY_CONTROL.",
+            "NON_BLOCKING_CONCURRENCY_CONTROL or OPTIMISTIC_CONCURRENCY_CONTROL or SINGLE_WRITER.",
         ),
     ),
     "an unknown option": (

@@ -43,6 +43,14 @@ SAID = {
         "after its barrier",
         "LAWS": "the base of t2 in group 0 merges the write requested at t1, whose rank nobody knows yet",
     },
+    ("demo", "concurrency", "single_writer"): {
+        "FIRST": "w2's write (requested t2, completed t4) is published although w1's write (requested t1, completed "
+        "t3) wrote group 0 after it had begun",
+    },
+    ("demo", "file_ids", "minted"): {
+        "KEY": "a key of bucket 0 that both write lives twice: w1's write (requested t1, completed t3) and w2's write "
+        "(requested t2, completed t4) have put it into file groups of their own",
+    },
     ("readers", "listing", "once"): {
         "SNAP": "r1's snapshot at t4 in group 0 misses w1's write (requested t1, completed t2): a key that w1 upserts "
         "with ordering value 1 shows no row, not the row of w1",
