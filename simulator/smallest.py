@@ -15,6 +15,7 @@ from nbcc.model.promises import PROMISES
 from .counterexample import counterexample
 from .explore import explore
 from .replay import play
+from .shrink import realised
 from .systems.registry import factory
 from .trace import Trace
 from .witness import witness
@@ -106,8 +107,10 @@ def _first(never: Never, title: str) -> Trace | None:
 
 def _told(model: Model, steps: Any, title: str) -> Trace:
     """The trace of steps that break nothing, with rows and with what the model shows."""
+    named = realised(model, tuple(steps))
+    assert named is not None, "the search took these steps"
     bare = Trace(
-        world=model.world, protocol=model.protocol, steps=tuple(steps), batches=witness(model, tuple(steps[:30])),
+        world=model.world, protocol=model.protocol, steps=named, batches=witness(model, tuple(steps[:30])),
         title=title, found_by=FOUND_BY,
     )  # fmt: skip
     return replace(play(bare, "model", factory("model")).trace, verdict="")

@@ -56,9 +56,9 @@ class ModelOperation:
         system = self._system
         before = {entry[2] for entry in system.timeline()}
         system.take(Step(self._actor, action, tuple(args.items())))
-        if self._batch is not None:
-            (requested,) = {entry[2] for entry in system.timeline()} - before
-            system.data[requested], self._batch = self._batch, None
+        if self._batch is not None:  # a write that is tried again is a new instant with the same rows
+            new = {entry[2] for entry in system.timeline()} - before
+            system.data.update(dict.fromkeys(new, self._batch))
         if action == "reader_reads":
             return {"rows": reader_rows(system.model, system.state, self._actor, system.data)}
         return {}

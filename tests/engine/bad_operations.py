@@ -228,7 +228,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.run("vacuum"),
         Refusal(
             BadInput,
-            "Asked to run 'vacuum', but the operations are as_of, changes, compact, delete, file_slices, "
+            "Asked to run 'vacuum', but the operations are as_of, bulk_insert, changes, compact, delete, file_slices, "
             "incremental, read_optimized, run_compaction, schedule_compaction, settled, snapshot, timeline, "
             "upsert: name one of them.",
         ),
