@@ -175,7 +175,7 @@ class EngineSystem:
     def _opened_by(self, actor: str) -> TableConfig:
         """The table as an actor opens it, which may have settings of its own."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
-        if own != self.protocol:
+        if own != self.protocol and self.rules == rules_of(self.protocol):  # else all go by the rules that were given
             self._rules_of[actor] = rules_of(own)
         return replace(self.config, concurrency_mode=MODES[own.concurrency])
 
