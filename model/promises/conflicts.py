@@ -26,7 +26,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
                 f"{write_named(later, later.requested)} is published although "
                 f"{write_named(earlier, earlier.requested)} wrote group {group} after it had begun"
             )
-    for me in model.setting.of("writer"):
+    for me in _who_may_abort(model):
         own = model.component(after, me)
         if own.step == ABORTED:
             groups = {group for group, _ in model.world.files(me, own.number)}
@@ -65,6 +65,10 @@ def key_twice(writes: Iterable[Write]) -> str | None:
     return None
 
 
+def _who_may_abort(model: Model) -> tuple[str, ...]:
+    return tuple(me for me in model.setting.of("writer") if model.setting.protocol_of(me).concurrency == "occ")
+
+
 def _writes(published: Published) -> tuple[Write, ...]:
     return tuple(entry for entry in published if isinstance(entry, Write))
 
@@ -81,15 +85,14 @@ def _conflict(earlier: Write, later: Write) -> bool:
 
 def _met(model: Model, state: State) -> bool:
     """A writer has aborted, or one that looks has published beside another write."""
-    if any(model.component(state, me).step == ABORTED for me in model.setting.of("writer")):
+    if any(model.component(state, me).step == ABORTED for me in _who_may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)
     return any(_looks(model, later.actor) and later.requested < (earlier.completed or 0) for earlier, later in pairs)
 
 
-def _share_a_bucket(model: Model, state: State) -> bool:
-    pairs = combinations(_writes(model.component(state, "published")), 2)
-    return any(set(one.groups) & set(other.groups) for one, other in pairs)
+def _two_writes(model: Model, state: State) -> bool:
+    return len(_writes(model.component(state, "published"))) > 1
 
 
 def _nobody_looks(model: Model) -> str | None:
@@ -105,7 +108,7 @@ FIRST = Promise(
     kind="state",
     holds=first_holds,
     sometimes=_met,
-    reads=lambda model: ("published", *model.setting.of("writer")),
+    reads=lambda model: ("published", *_who_may_abort(model)),
     unfit=_nobody_looks,
 )
 KEY = Promise(
@@ -114,6 +117,6 @@ KEY = Promise(
     source="RFC-22, guarantees: integrity of unique records; RFC-66, consistent file ids",
     kind="state",
     holds=key_holds,
-    sometimes=_share_a_bucket,
+    sometimes=_two_writes,
     reads=lambda model: ("published",),
 )

@@ -194,5 +194,3 @@ def pairs(model: Model) -> Iterator[dict[str, str]]:
     for names in model.actors.values():
         for one, other in combinations(names, 2):
             yield {one: other, other: one}
-
-

@@ -38,7 +38,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("writer_passes_check",             because="`commit` takes the lock, looks for conflicts, and publishes"),
     PeerStep("writer_aborts",                   "commit"),
     PeerStep("writer_takes_back_write",         impossible=True, because="Hudi leaves it pending until a rollback"),
-    PeerStep("writer_retries",                  impossible=True, because="Hudi's data source does, its client does not"),
+    PeerStep("writer_retries",                  impossible=True, because="Hudi's data source does, not its client"),
     PeerStep("writer_meets_marker",             impossible=True, because="it writes without early conflict detection"),
 
     PeerStep("compactor_schedules_plan",        "plan", takes=True),
