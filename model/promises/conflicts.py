@@ -7,7 +7,8 @@ from itertools import combinations
 
 from ..actions.occ import ABORTED
 from ..conflicts import file_id_of
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..step import Step
 from ..table import Compaction, Write
 from .promise import Promise
