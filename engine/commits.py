@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from .config import TableConfig
 from .data.tasks import WrittenFile
+from .files.names import parse_base, split_path
 from .timeline import CommitMetadata, CompactionOperation, CompactionPlan, WriteStat, encode_commit, own_extra
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
@@ -47,6 +48,8 @@ def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
 def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
     """`operation`: that of the plan which asked for the file; without one it is the first of its group."""
     before = operation if operation is not None and operation.base_file else None
+    if file.before is not None:
+        return _rewritten_stat(file, split_path(file.before)[1])
     return WriteStat(
         file_id=file.file_id,
         path=file.path,
@@ -62,4 +65,20 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
         log_blocks=file.log_blocks,
         log_files_compacted=file.log_files,
         log_size_compacted=operation.log_bytes if operation else 0,
+    )
+
+
+def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
+    """Copy on write: the file that came before is in the stat, for whoever asks what has changed."""
+    named = parse_base(before)
+    return WriteStat(
+        file_id=file.file_id,
+        path=file.path,
+        partition=file.partition,
+        size=file.size,
+        prev_commit=named.instant if named else _NO_BASE,
+        writes=file.rows,
+        deletes=file.deletes,
+        updates=file.rows,
+        prev_base_file=before,
     )

@@ -12,7 +12,6 @@ from . import html
 from .actions import operations
 from .clock import WallClock
 from .config import TableConfig, opening
-from .config.concurrency import NON_BLOCKING
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
 from .context import Context
@@ -56,7 +55,7 @@ class Table:
         buckets: int = 4,
         merge_mode: str = "EVENT_TIME_ORDERING",
         table_type: str = "MERGE_ON_READ",
-        concurrency_mode: str = NON_BLOCKING,
+        concurrency_mode: str | None = None,
         options: Mapping[str, str] | None = None,
         storage_options: Mapping[str, Any] | None = None,
     ) -> Table:
@@ -66,6 +65,8 @@ class Table:
         good. `options`: hoodie.logfile.data.block.format (parquet, avro), hoodie.logfile.max.size (bytes),
         hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9),
         hoodie.time.generator.max_expected_clock_skew_ms (how far the clocks of its writers may differ).
+        `table_type`: MERGE_ON_READ, whose writers are non-blocking unless `concurrency_mode` says otherwise, or
+        COPY_ON_WRITE, whose writers are optimistic, or SINGLE_WRITER.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))

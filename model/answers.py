@@ -46,7 +46,10 @@ class Lookup:
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
         keys = {key for log in logs_of(shape) for key in self.file(log)}
         winners = ((key, evaluate(shape, self._record_of(key), self.rule)) for key in sorted(keys, key=str))
-        return {key: won.content for key, won in winners if won is not None and (deletes or not won.deleted)}
+        found = {key: won.content for key, won in winners if won is not None and (deletes or not won.deleted)}
+        if shape.changed:  # what a base file leaves out says no more than that it is gone
+            found = {key: row._replace(ordering=None) if row.deleted else row for key, row in found.items()}
+        return found
 
     def _record_of(self, key: Key) -> Callable[[Log], Ranked | None]:
         def record_of(log: Log) -> Ranked | None:

@@ -13,12 +13,14 @@ class Fold(NamedTuple):
     """`base` was folded earlier, by a compaction; `logs` are merged in this order.
 
     `tombstones` says how many of the logs are merged before the tombstones that the base's compaction kept; used only
-    where those are a log like any other (fold = logs_first).
+    where those are a log like any other (fold = logs_first). `changed`, of a copy-on-write window and nothing else:
+    base files in the order of their completion, each a base and one log, of which only what it changed counts.
     """
 
     base: Fold | None
     logs: tuple[Log, ...]
     tombstones: int = 0
+    changed: tuple[Fold, ...] = ()
 
 
 NOTHING = Fold(None, ())
@@ -29,6 +31,8 @@ def logs_of(shape: Fold) -> Iterator[Log]:
     if shape.base is not None:
         yield from logs_of(shape.base)
     yield from shape.logs
+    for file in shape.changed:
+        yield from file.logs
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
@@ -38,6 +42,8 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
     greatest rank wins, folding the logs among themselves first changes nothing for rows; it matters for the tombstones
     of the base, which then are one of the logs.
     """
+    if shape.changed:
+        return _merged_changes(shape, record_of, rule)
     base = evaluate(shape.base, record_of, rule) if shape.base is not None else None
     if base is not None:
         base = base._replace(place=-1.0)
@@ -50,4 +56,24 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
         record = record_of(log)
         if record is not None:
             winner = merge(winner, record._replace(place=float(place)), rule.event_time)
+    return winner
+
+
+def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
+    """The merge of what the files changed: upserts that are in their base file, and deletes of rows that were there.
+
+    A record that lost against the rows below it left no trace, nor did a delete of nothing. What a file leaves out has
+    no ordering value any more: it wins over all before it and loses against all after it.
+    """
+    winner: Ranked | None = None
+    for place, file in enumerate(shape.changed):
+        (log,) = file.logs
+        record, won = record_of(log), evaluate(file, record_of, rule)
+        below = evaluate(file.base, record_of, rule) if file.base is not None else None
+        was_there = below is not None and not below.deleted
+        if record is None or won is None or won.content != record.content or (won.deleted and not was_there):
+            continue
+        record = record._replace(place=float(place))
+        fenced = record.deleted or (winner is not None and winner.deleted)
+        winner = record if fenced else merge(winner, record, rule.event_time)
     return winner

@@ -35,7 +35,8 @@ class Model:
         self.protocol = protocol or Protocol()
         event_time = world.merge_mode == "EVENT_TIME_ORDERING"
         # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
-        self.rule = Rule(event_time, event_time and self.protocol.tombstones == "keep", self.protocol.fold)
+        keeps = event_time and self.protocol.tombstones == "keep" and not world.copy_on_write
+        self.rule = Rule(event_time, keeps, self.protocol.fold)
         self._mechanisms = actions.mechanisms()
         self.actors: Mapping[str, tuple[str, ...]] = {
             m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from .copy_on_write import is_copy_on_write, snapshot_of, window_of
 from .fold import NOTHING, Fold
 from .protocol import Protocol
 from .slicing import in_order, writes_by_slice
@@ -67,6 +68,8 @@ def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol)
 
 def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     """What a read as of `time` takes of one file group; `time` = inf is a snapshot of everything that stands."""
+    if is_copy_on_write(table):
+        return snapshot_of(table, group, standing(table.writes, time, protocol))
     files = {
         plan.requested
         for plan, completed in zip(table.plans, table.completed, strict=True)
@@ -107,6 +110,8 @@ def read_optimized(table: Table, group: int, time: float, protocol: Protocol) ->
 
 def incremental(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
     """What the window (after, until] takes of one file group."""
+    if is_copy_on_write(table):
+        return window_of(table, group, in_window(table, after, until, protocol))
     return _fold_of(table, group, None, in_window(table, after, until, protocol), protocol)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
+from .copy_on_write import is_copy_on_write, slices_of
 from .protocol import Protocol
 from .table import FileSlice, Table, Write
 
@@ -53,6 +54,8 @@ def in_order(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]
 
 def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice, ...]:
     """The slices of one file group, oldest first, superseded ones included."""
+    if is_copy_on_write(table):
+        return slices_of(table, group)
     done = {plan.requested for plan, completed in zip(table.plans, table.completed, strict=True) if completed}
     slices = [
         FileSlice(

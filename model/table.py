@@ -14,6 +14,7 @@ class Write(NamedTuple):
     """A delta commit. `files` are its (group, version); `completed` is None while it is not published.
 
     `bases` is used by the layout before RFC-66 only: per file group the barrier that the names of its logs carry.
+    `onto`, of a copy-on-write table: (group, requested time of the base file that it merged, None without one).
     `file_ids`: (group, file id) where that is not the one fixed by the bucket.
     """
 
@@ -24,10 +25,11 @@ class Write(NamedTuple):
     files: tuple[tuple[int, int], ...]
     bases: tuple[int | None, ...] = ()
     file_ids: tuple[tuple[int, int], ...] = ()
+    onto: tuple[tuple[int, int | None], ...] = ()
 
     @property
     def action(self) -> str:
-        return "deltacommit"
+        return "commit" if self.onto else "deltacommit"
 
     @property
     def groups(self) -> tuple[int, ...]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from . import actions
 from .fields import nearest, refuse_unknown, whole_number
 from .protocol import PER_ACTOR, Protocol
 
+TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions"),
@@ -33,6 +34,7 @@ class World:
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
+    table_type: TableType = "MERGE_ON_READ"
     merge_mode: MergeMode = "EVENT_TIME_ORDERING"
     buckets: int = 1
     partitions: int = 1
@@ -59,6 +61,10 @@ class World:
         if self.merge_mode not in ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"):
             modes = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
             raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
+        if (kind := self.table_type) not in (types := get_args(TableType)):
+            raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
+        if self.copy_on_write and (self.actors.get("compactor") or self.log_versions > 1):
+            raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
         for name in ("writes_per_writer", "compactions", "crashes", "skew", "skew_beyond", "retries"):
@@ -76,6 +82,11 @@ class World:
                     f"world: write {number} of {writer} needs a count of log versions for each of {self.groups} file "
                     f"groups, at least one of them above 0, found {versions!r}"
                 )
+
+    @property
+    def copy_on_write(self) -> bool:
+        """Whether writes put base files instead of log files."""
+        return self.table_type == "COPY_ON_WRITE"
 
     @property
     def groups(self) -> int:
@@ -105,8 +116,7 @@ class World:
             values = given.get(section, {})
             refuse_unknown(values, names, f"world [{section}]")
             flat.update(values)
-        if (kind := flat.pop("type", "MERGE_ON_READ")) != "MERGE_ON_READ":
-            raise ValueError(f"world [table]: type {kind!r} is not known; known: MERGE_ON_READ")
+        flat["table_type"] = flat.pop("type", "MERGE_ON_READ")
         if "actors" in given:
             flat["actors"] = dict(given["actors"])
         return cls(
@@ -126,7 +136,7 @@ class World:
         values = {name: getattr(self, name) for names in SECTIONS.values() for name in names if name != "type"}
         values = {name: value for name, value in values.items() if value != 0 or DEFAULTS[name] != 0}
         sections = {section: {n: values[n] for n in names if n in values} for section, names in SECTIONS.items()}
-        sections["table"] = {"type": "MERGE_ON_READ", **sections["table"]}
+        sections["table"] = {"type": self.table_type, **sections["table"]}
         shapes = [{"writer": w, "number": n, "versions": list(v)} for (w, n), v in sorted(self.writes.items())]
         return {
             "format": 1,

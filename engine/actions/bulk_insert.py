@@ -19,6 +19,7 @@ from ..reads.retention import refuse_unlisted
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, load, put_inflight, put_requested
 from ..writing import complete, take_time, taken_back_on_error
+from .upsert import write
 
 ACTION = "deltacommit"
 
@@ -35,6 +36,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     config.check_writable()
     rows = as_upserts(data, config.schema)
     refuse_other_rows(rows, context.jobs)
+    if not config.merge_on_read:  # every write makes base files there
+        return write(context, config, rows, "BULK_INSERT")
     with held(context.lock):
         timeline = load(context.storage)
         filled = filled_groups(context, timeline)

@@ -12,11 +12,10 @@ from ..conflicts import conflict_of
 from ..context import Context
 from ..data.tasks import WriteTask
 from ..errors import Conflict
+from ..files.slices import load_slices, to_read
 from ..shape import table_shape
-from ..timeline import Instant, put_inflight
+from ..timeline import Instant, Timeline, put_inflight
 from ..writing import complete, request, taken_back_on_error
-
-ACTION = "deltacommit"
 
 
 def run(context: Context, config: TableConfig, data: Any, retries: int = 0) -> Instant:
@@ -46,11 +45,26 @@ def write(context: Context, config: TableConfig, data: Any, operation: str, retr
 
 def _attempt(context: Context, config: TableConfig, data: Any, operation: str) -> Instant:
     """The steps of one attempt, under an instant of its own."""
-    shape = table_shape(config, context.rules)
-    requested, sealed = request(context, ACTION)
-    with taken_back_on_error(context, requested, ACTION):
-        put_inflight(context.storage, requested, ACTION)
-        files = context.jobs.write(data, WriteTask(shape, requested, config.max_log_bytes))
+    action = action_of(config)
+    requested, sealed = request(context, action)
+    task = write_task(context, config, requested, sealed)
+    with taken_back_on_error(context, requested, action):
+        put_inflight(context.storage, requested, action)
+        files = context.jobs.write(data, task)
     commit = write_commit(config, requested, operation, files)
     conflict = partial(conflict_of, context, config, requested, files, sealed)
-    return complete(context, requested, ACTION, files=files, commit=commit, refused_by=conflict)
+    return complete(context, requested, action, files=files, commit=commit, refused_by=conflict)
+
+
+def action_of(config: TableConfig) -> str:
+    """The action of a write: files of its own beside those that are there, or in their place."""
+    return "deltacommit" if config.merge_on_read else "commit"
+
+
+def write_task(context: Context, config: TableConfig, requested: str, sealed: Timeline) -> WriteTask:
+    """What the data phase is to do; copy on write goes by the base files of the timeline as it was at the request."""
+    shape = table_shape(config, context.rules)
+    if config.merge_on_read:
+        return WriteTask(shape, requested, config.max_log_bytes)
+    slices = to_read(load_slices(context.storage, sealed, context.commits, context.rules), context.rules)
+    return WriteTask(shape, requested, onto={piece.group: piece.base.path for piece in slices if piece.base})

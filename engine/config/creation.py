@@ -13,10 +13,11 @@ from ..data.keys import is_key_type, is_partition_type
 from ..data.merge import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
 from ..schema import avro_json, from_spark
+from .concurrency import NON_BLOCKING, OPTIMISTIC
 from .concurrency import concurrency_mode as mode_of
 from .coordination import OPTIONS as COORDINATION
 from .coordination import Coordination, coordination_from
-from .table_config import LogFormat, MergeMode, TableConfig
+from .table_config import LogFormat, MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -39,15 +40,15 @@ def table_config(
     buckets: int,
     merge_mode: str,
     table_type: str,
-    concurrency_mode: str,
+    concurrency_mode: str | None,
     options: Mapping[str, str],
 ) -> TableConfig:
     """The config of a new table. Raises `BadInput` or `Unsupported` for the first argument that cannot be."""
     columns = arrow_schema(schema)
     keys, orderings, partitions = _names(record_key), _names(ordering_fields), _names(partition_by)
     _check_columns(columns)
-    mode = mode_of(concurrency_mode, ASKED)
-    _check_modes(merge_mode, table_type)
+    mode = mode_of(concurrency_mode or (NON_BLOCKING if table_type == "MERGE_ON_READ" else OPTIMISTIC), ASKED)
+    _check_modes(merge_mode, table_type, mode)
     _check_keys(columns, keys)
     _check_partition(columns, partitions)
     _check_ordering(columns, orderings, merge_mode)
@@ -63,6 +64,7 @@ def table_config(
         partition_by=partitions,
         buckets=buckets,
         merge_mode="EVENT_TIME_ORDERING" if merge_mode == EVENT_TIME else "COMMIT_TIME_ORDERING",
+        table_type="MERGE_ON_READ" if table_type == "MERGE_ON_READ" else "COPY_ON_WRITE",
         concurrency_mode=mode,
         **_from_options(options),
     )
@@ -121,18 +123,21 @@ def _zoneless(kind: pa.DataType) -> bool:
     return any(_zoneless(kind.field(i).type) for i in range(kind.num_fields))
 
 
-def _check_modes(merge_mode: str, table_type: str) -> None:
+def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
     if merge_mode not in get_args(MergeMode):
         raise BadInput(
             f"{ASKED} with merge_mode={merge_mode!r}",
             "there is no such mode",
             f"use {' or '.join(get_args(MergeMode))}",
         )
-    if table_type != "MERGE_ON_READ":
-        known = table_type == "COPY_ON_WRITE"
-        exists = "writers that never wait for each other need log files" if known else "there is no such type"
-        raise (Unsupported if known else BadInput)(
-            f"{ASKED} with table_type={table_type!r}", exists, "use MERGE_ON_READ"
+    if table_type not in get_args(TableType):
+        known = " or ".join(get_args(TableType))
+        raise BadInput(f"{ASKED} with table_type={table_type!r}", "there is no such type", f"use {known}")
+    if table_type == "COPY_ON_WRITE" and mode == NON_BLOCKING:
+        raise Unsupported(
+            f"{ASKED} that is COPY_ON_WRITE with concurrency_mode={NON_BLOCKING!r}",
+            "writers that never wait for each other need log files",
+            f"use {OPTIMISTIC}, or MERGE_ON_READ",
         )
 
 

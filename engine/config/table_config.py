@@ -11,7 +11,7 @@ import pyarrow as pa
 from ..errors import NotATable, Unsupported
 from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
-from .concurrency import NON_BLOCKING, ConcurrencyMode, concurrency_mode
+from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, Coordination, coordination_from
 from .properties import table_checksum
@@ -110,9 +110,9 @@ class TableConfig:
         elif not self.own or self.buckets is None:
             exists = "it was not created by nbcc, and how many buckets its writers use is recorded nowhere"
             remedy = "write with the engine that created it, or copy it into a table made by Table.create"
-        elif not self.merge_on_read:
-            exists = "it is COPY_ON_WRITE"
-            remedy = "write it with Apache Hudi; nbcc writes MERGE_ON_READ tables"
+        elif not self.merge_on_read and self.concurrency_mode == NON_BLOCKING:
+            exists = "it is COPY_ON_WRITE, and writers that never wait for each other need log files"
+            remedy = f"open it with concurrency_mode={OPTIMISTIC!r}"
         elif unknown := sorted(self.writer_features - WRITER_FEATURES):
             exists = f"its writers must know the features {', '.join(unknown)}"
             remedy = "use a release of nbcc that knows them"

@@ -5,6 +5,7 @@ Paths are relative to the table's root; instants are strings of 17 digits.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,6 +80,7 @@ class WriteTask:
 
     `first_version` is that of the first log file in each group: not 1 where several tasks share the groups of a write.
     `bulk`: base files instead, save in the groups (partition, file id) in `filled`, and no deletes.
+    `onto`, of a copy-on-write table: the base file of each group that has one, which the rows are merged onto.
     """
 
     shape: TableShape
@@ -87,6 +89,7 @@ class WriteTask:
     first_version: int = 1
     bulk: bool = False
     filled: frozenset[tuple[str, str]] = frozenset()
+    onto: Mapping[tuple[str, str], str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +169,7 @@ class CompactTask:
 class WrittenFile:
     """All that a write stat needs of one file.
 
+    `before`: the base file that it takes the place of, if a write and not a plan says so.
     `version` is the log version, None for a base file; `rows` and `deletes` count its records. The rest counts what a
     compaction merged into it and is 0 otherwise: records, files and blocks of the logs.
     """
@@ -177,6 +181,7 @@ class WrittenFile:
     rows: int
     deletes: int
     version: int | None = None
+    before: str | None = None
     log_records: int = 0
     log_files: int = 0
     log_blocks: int = 0

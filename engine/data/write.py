@@ -30,6 +30,7 @@ from .columns import (
 from .keys import hashed_values, partition_paths, record_keys
 from .merge import key_codes, order_numbers, winners_of
 from .publish import put_base_file, put_data_file
+from .rewrite import rewrite_group
 from .tasks import TableShape, WriteTask, WrittenFile
 
 
@@ -82,6 +83,10 @@ def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBat
         storage.put_if_absent(*partition_metadata(group.partition, task.instant))
     file_id = names.file_id(group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, writer)
+    if task.onto is not None:
+        name = BaseName(file_id, names.write_token(), task.instant)
+        before = task.onto.get((group.partition, file_id))
+        return [rewrite_group(storage, shape, group.partition, name, rows, before=before)]
     if task.bulk and (group.partition, file_id) not in task.filled:
         name = BaseName(file_id, names.write_token(), task.instant)
         return [put_base_file(storage, group.partition, name, rows.select([*META_COLUMNS, *shape.schema.names]))]

@@ -9,6 +9,7 @@ from ..context import Context
 from ..data.tasks import BaseInput, WindowTask
 from ..errors import BadInput, Unsupported
 from ..files.group_files import BaseFile, Group
+from ..files.names import in_partition
 from ..files.window import WindowFiles, window_files
 from ..shape import table_shape
 from ..timeline import Timeline, completion_of, load_settled
@@ -57,10 +58,11 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
     refuse_replacements(context, window, clustering=False)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     there = _bases(context, window) if any(group.bases for group in files) else {}
+    named = _said_before(context, window) if config.own and there else {}
     shape = table_shape(config, context.rules)
     return {
         (group.partition, group.file_id): WindowTask(
-            shape, log_inputs(group.logs), _base_inputs(group, there, with_before=not config.merge_on_read)
+            shape, log_inputs(group.logs), _base_inputs(group, there, named, with_before=not config.merge_on_read)
         )
         for group in files
     }
@@ -91,10 +93,27 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
     return found
 
 
-def _base_inputs(group: WindowFiles, there: dict[Group, list[BaseFile]], with_before: bool) -> tuple[BaseInput, ...]:
+def _said_before(context: Context, window: Window) -> dict[str, str | None]:
+    """Path of each base file -> of the one that its write merged, as our commits say: two may have merged the same."""
+    stats = (
+        stat
+        for instant in window.timeline.completed
+        if instant.writes
+        for stat in context.commits.commit(instant).stats
+    )
+    return {
+        stat.path: in_partition(stat.partition, stat.prev_base_file) if stat.prev_base_file else None for stat in stats
+    }
+
+
+def _base_inputs(
+    group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, str | None], with_before: bool
+) -> tuple[BaseInput, ...]:
     """What each base file that a write made has changed. Only copy-on-write ones say by absence what was deleted."""
 
     def before(base: BaseFile) -> str | None:
+        if base.path in named:
+            return named[base.path] if with_before else None
         older = [old.path for old in there[group.partition, group.file_id] if old.requested < base.requested]
         return older[-1] if older and with_before else None
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import file_ids
+from ..copy_on_write import newest_base
 from ..publication import CHECKED, publication_actions, publication_rows
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Write
@@ -25,6 +26,8 @@ ACTIONS = (
     Action("writer_requests_instant", "under the lock: takes a requested time and puts the requested instant",
            "{actor} requests an instant"),
     Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
+    Action("writer_writes_base", "copy on write: merges its rows onto a base file and puts the new one",
+           "{actor} writes the base of group {group}"),
     Action("writer_writes_log", "puts one log file, named by its own instant and a version",
            "{actor} writes log version {version} of group {group}"),
     *publication_actions(KIND),
@@ -37,6 +40,7 @@ class Writer(NamedTuple):
     `bases` (layout before RFC-66 only): per file group the barrier it found when it started writing.
     Under OCC: `mark` counts what was published when its timeline was sealed, `checked` that it found no conflict,
     `conflict` is the requested time of the write that made it abort, `tries` counts the attempts that it gave up.
+    `onto`, copy on write: (group, requested time of the base file that it merges).
     `file_ids`: (group, file id), where these are not fixed by the bucket.
     """
 
@@ -53,6 +57,7 @@ class Writer(NamedTuple):
     conflict: int = 0
     tries: int = 0
     file_ids: tuple[tuple[int, int], ...] = ()
+    onto: tuple[tuple[int, int | None], ...] = ()
 
     @property
     def busy(self) -> bool:
@@ -75,6 +80,8 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     looks_up = protocol.slicing == "base_instant"
     under_occ = protocol.concurrency == "occ"
     reloads = under_occ and protocol.timeline == "reloaded"
+    if world.copy_on_write and protocol.concurrency == "nbcc":
+        raise ValueError(f"{me} is non-blocking, which needs log files; in a COPY_ON_WRITE table: occ, single_writer")
     checked = Guard(f"{me} must have found no conflict", lambda own: own.checked)
 
     def starts(own: Writer, plans: tuple[Plan, ...] = ()) -> tuple[Any, ...]:
@@ -83,23 +90,27 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
 
     def next_file(own: Writer, published: tuple[Any, ...] = ()) -> Iterable[Args]:
         group, version = world.files(me, own.number)[own.files]
-        return ((("group", group), ("version", version)),)
+        return ((("group", group), *(() if world.copy_on_write else (("version", version),))),)
 
-    def writes(own: Writer, published: tuple[Any, ...] = (), *, group: int, version: int) -> tuple[Any, ...]:
+    def writes(own: Writer, published: tuple[Any, ...] = (), *, group: int, version: int = 1) -> tuple[Any, ...]:
         last = own.files + 1 == len(world.files(me, own.number))
         mark = len(published) if reloads else own.mark
-        return (own._replace(step="written" if last else "writing", files=own.files + 1, mark=mark),)
+        own = own._replace(step="written" if last else "writing", files=own.files + 1, mark=mark)
+        if reloads and own.onto:
+            own = own._replace(onto=tuple((g, newest_base(published, g) if g == group else b) for g, b in own.onto))
+        return (own,)
 
     def publish(own: Writer) -> tuple[Writer, Write]:
         files = world.files(me, own.number)
-        write = Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids)
+        write = Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto)
         return Writer(number=own.number), write
 
     requesting = requesting_of(me, setting)
     yield Row("writer_requests_instant", me, requesting.reads, (me, "clock"), (at(me, "idle"), left),
               requesting.effect, (lock_is_free(),), requesting.choices)  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
-    yield Row("writer_writes_log", me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
+    name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
+    yield Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
               choices=next_file)  # fmt: skip
     since = CHECKED if under_occ and protocol.conflict_check == "before_lock" else "written"
     yield from publication_rows(KIND, me, since, setting, publish, cleared=(checked,) if under_occ else ())
@@ -117,7 +128,7 @@ def requesting_of(me: str, setting: Setting) -> Requesting:
     """Under OCC the timeline is sealed in the step that takes the requested time."""
     world, protocol, times = setting.world, setting.protocol_of(me), requests_of(setting, me)
     under_occ = protocol.concurrency == "occ"
-    looks = under_occ or protocol.file_ids == "minted"
+    looks = under_occ or protocol.file_ids == "minted" or world.copy_on_write
 
     def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
         time, later = times.take("deltacommit", clock, seen if times.reads else (), ahead)
@@ -125,6 +136,8 @@ def requesting_of(me: str, setting: Setting) -> Requesting:
         if not looks:
             return new, later
         ids = file_ids(seen[0], groups_of(world, me, new), time, protocol)
+        onto = ((group, newest_base(seen[0], group)) for group in groups_of(world, me, new))
+        new = new._replace(onto=tuple(onto) if world.copy_on_write else ())
         return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later
 
     more = times.reads or (("published",) if looks else ())
@@ -139,7 +152,7 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 def unpublished(setting: Setting, values: Mapping[str, Any]) -> tuple[Write, ...]:
     """The writes that have put log files and are not published: what a reader or planner that does not ask sees."""
     return tuple(
-        Write(w.requested, None, me, w.number, setting.world.files(me, w.number)[: w.files], w.bases)
+        Write(w.requested, None, me, w.number, setting.world.files(me, w.number)[: w.files], w.bases, onto=w.onto)
         for me, w in ((me, values[me]) for me in setting.of(KIND))
         if w.files
     )
@@ -155,4 +168,5 @@ def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
     for me in setting.of(KIND):
         writer = values[me]
         if writer.requested:
-            yield Instant(writer.requested, "deltacommit", "inflight" if writer.inflight else "requested", None)
+            action = "commit" if writer.onto else "deltacommit"
+            yield Instant(writer.requested, action, "inflight" if writer.inflight else "requested", None)

@@ -45,7 +45,8 @@ def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
     """The same tree over other names of logs."""
     base = renamed(shape.base, names) if shape.base is not None else None
-    return Fold(base, tuple(names[log] for log in shape.logs), shape.tombstones)
+    changed = tuple(renamed(file, names) for file in shape.changed)
+    return Fold(base, tuple(names[log] for log in shape.logs), shape.tombstones, changed)
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:

@@ -45,7 +45,7 @@ class Task:
         self.dead = False
         self._function = function
         self._patience = patience
-        self._ends_after = ""
+        self._ends_after: tuple[str, ...] = ()
         self._also: Container[str] = ()
         self._over = False
         self._blocked = False
@@ -53,10 +53,10 @@ class Task:
         self._back = threading.Semaphore(0)
         self._thread = threading.Thread(target=self._main, name=f"nbcc-{actor}", daemon=True)
 
-    def run(self, ends_after: str, also: Container[str] = ()) -> list[Call]:
+    def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
         """Run to the end of a segment and return the calls it made.
 
-        The segment ends after the first call whose text is ``ends_after`` (and those with a text in ``also`` that
+        The segment ends after the first call whose text is ``ends_after``, or one of them (and those with a text in ``also`` that
         follow it directly), or when the operation returns. An exception of the operation is kept in ``error``.
 
         Raises:
@@ -66,7 +66,8 @@ class Task:
         if self.finished:
             return []
         before = len(self.calls)
-        self._ends_after, self._also, self._over, self._blocked = ends_after, also, False, False
+        self._ends_after = (ends_after,) if isinstance(ends_after, str) else ends_after
+        self._also, self._over, self._blocked = also, False, False
         self._switch()
         if self._blocked:
             raise ActorBlocked(f"{self.actor} waits: its next call is {self.pending.text if self.pending else '?'}")
@@ -99,7 +100,7 @@ class Task:
         with audit.inside_seam(self):
             result = execute()
         self.calls.append(call)
-        self._over = self._over or call.text == self._ends_after
+        self._over = self._over or call.text in self._ends_after
         return result
 
     # Two semaphores hand the one permission to run back and forth.

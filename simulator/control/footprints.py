@@ -38,7 +38,7 @@ class Access(NamedTuple):
 def is_unobserved(path: str) -> bool:
     """Inflight files of the timeline, markers, and partition metadata: written for other readers' sake, never read."""
     kind = kind_of(path)
-    return kind in {"marker", "partition_metadata"} or kind.endswith(".inflight")
+    return kind in {"marker", "partition_metadata"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:

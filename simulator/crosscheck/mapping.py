@@ -2,7 +2,7 @@
 
 A segment starts where the actor stands and ends after the first call with the text ``ends_after`` (the words of
 `nbcc.simulator.control.calls.Call.text`), together with the calls in ``also`` that follow it directly; RETURN means:
-when the operation returns. Footprints check after every history that a segment is atomic for the others.
+when the operation returns; several texts: whichever comes first. Footprints check after every history that a segment is atomic for the others.
 To map a new action, append a row.
 """
 
@@ -29,7 +29,7 @@ class Row:
 
     action: str
     operation: str
-    ends_after: str = RETURN
+    ends_after: str | tuple[str, ...] = RETURN
     also: tuple[str, ...] = ()
     starts: bool = False
     given: tuple[tuple[str, str], ...] = ()
@@ -40,8 +40,9 @@ class Row:
 MAPPING: Final[list[Row]] = [
     # under the lock: list the timeline, take the requested time, publish the request
     Row("writer_requests_instant",         "upsert", ends_after="lock.release", starts=True),
-    Row("writer_starts_writing",           "upsert", ends_after="put deltacommit.inflight"),
+    Row("writer_starts_writing",           "upsert", ends_after=("put deltacommit.inflight", "put inflight")),
     Row("writer_writes_log",               "upsert", ends_after="put log"),
+    Row("writer_writes_base",              "upsert", ends_after="put base"),
     # what it does next under its lock (late attempts' files away) is private
     Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
     Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
@@ -52,7 +53,7 @@ MAPPING: Final[list[Row]] = [
     Row("writer_aborts",                   "upsert", ends_after="list.end timeline",
         also=("get deltacommit", "get commit", "lock.release")),
     Row("writer_meets_marker",             "upsert", ends_after="list.end marker"),
-    Row("writer_takes_back_write",         "upsert", ends_after="delete deltacommit.requested",
+    Row("writer_takes_back_write",         "upsert", ends_after=("delete deltacommit.requested", "delete commit.requested"),
         also=("lock.release",), raises="Conflict"),
     Row("writer_retries",                  "upsert", ends_after="lock.release"),
 

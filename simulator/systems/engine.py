@@ -268,9 +268,9 @@ class EngineOperation:
         self.system.stage.step += 1
         if row.ends_after == RETURN:
             return self._returned()
-        ended_by = next((call for call in calls if call.text == row.ends_after), None)
+        ended_by = next((call for call in calls if call.text in _texts(row)), None)
         if ended_by is None:
-            raise CannotStep(f"{who} returned without {row.ends_after}")
+            raise CannotStep(f"{who} returned without {' or '.join(_texts(row))}")
         return self._observed(ended_by)
 
     def _run(self, row: Row, who: str) -> list[Call]:
@@ -296,6 +296,11 @@ class EngineOperation:
         if "version" in name:
             told["version"] = int(name["version"])
         return told
+
+
+def _texts(row: Row) -> tuple[str, ...]:
+    """The calls of which one ends the segment of a row."""
+    return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
 
 
 def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:

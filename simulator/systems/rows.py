@@ -26,6 +26,7 @@ def table_config(world: World) -> TableConfig:
         partition_by=("part",) if world.partitions > 1 else (),
         buckets=world.buckets,
         merge_mode=world.merge_mode,
+        table_type=world.table_type,
         hive_style=False,
     )
 

@@ -95,7 +95,9 @@ class SparkOperation(EngineOperation):
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self.system.rows_by_action[action]
-        job = DATA_PHASES.get(row.ends_after)
+        job = DATA_PHASES.get(row.ends_after) if isinstance(row.ends_after, str) else None
+        if job and row.operation == "upsert":  # which puts base files in a copy-on-write table
+            job = "jobs.write"
         if job is None:
             return super().step(action, args)
         if any(call.verb == job for call in self.task.calls):

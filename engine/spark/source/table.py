@@ -10,7 +10,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ...config import TableConfig
-from ...config.concurrency import NON_BLOCKING, concurrency_mode
+from ...config.concurrency import concurrency_mode
 from ...config.creation import table_config
 from ...config.opening import PROPERTIES
 from ...data.columns import IS_DELETED
@@ -84,7 +84,7 @@ def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any])
         buckets=_whole(given.get("buckets", "4")),
         merge_mode=given.get("merge_mode", "EVENT_TIME_ORDERING"),
         table_type=given.get("table_type", "MERGE_ON_READ"),
-        concurrency_mode=given.get("concurrency_mode", NON_BLOCKING),
+        concurrency_mode=given.get("concurrency_mode"),
         options=options.create,
     )
 

@@ -19,6 +19,7 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
+from ...actions.upsert import action_of, write_task
 from ...batch import as_deletes, as_upserts
 from ...commits import write_commit
 from ...config import TableConfig
@@ -30,9 +31,8 @@ from ...data.tasks import WriteTask, WrittenFile
 from ...data.write import bucket_column, split_by_group, write_group
 from ...errors import Unsupported
 from ...lock import BetweenProcesses
-from ...names import RandomNames
+from ...names import RandomNames, bucket_of
 from ...schema import from_spark
-from ...shape import table_shape
 from ...storage import Storage
 from ...table import context_of
 from ...timeline import Timeline, load, put_inflight
@@ -41,7 +41,6 @@ from .duplicates import Prints, combined, fingerprints, shared_groups
 from .options import WriteOptions
 from .table import opened_or_created
 
-ACTION: Final = "deltacommit"
 VERSIONS_PER_TASK: Final = 1000
 """Task n numbers its log files in a group from 1 + 1000 n: names tell the tasks apart, beside their tokens."""
 
@@ -73,10 +72,11 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
             "use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
-    requested, sealed = request(context, ACTION)
-    with taken_back_on_error(context, requested, ACTION):
-        put_inflight(context.storage, requested, ACTION)
-    task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes)
+    action = action_of(config)
+    requested, sealed = request(context, action)
+    with taken_back_on_error(context, requested, action):
+        put_inflight(context.storage, requested, action)
+    task = write_task(context, config, requested, sealed)
     return Writer(context.storage, config, options, task, sealed)
 
 
@@ -109,13 +109,16 @@ class Writer(DataSourceArrowWriter):
         refuse(problems(found, shape, deletes=self._options.operation != "bulk_insert"), shape)
         here = TaskContext.get()
         number = here.partitionId() if here else 0
-        task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number)
+        # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
+        task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
         return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
         files = [file for message in written for file in message.files]
         shared = shared_groups([message.prints for message in written if message.prints is not None])
+        if self._task.onto is not None:
+            shared = frozenset((file.partition, bucket_of(file.file_id) or 0) for file in files)
         if shared:
             last = replace(self._task, first_version=1 + VERSIONS_PER_TASK * len(messages))
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
@@ -123,14 +126,14 @@ class Writer(DataSourceArrowWriter):
         commit = write_commit(self._config, requested, self._options.operation.upper(), files)
         context = self._context()
         conflict = partial(conflict_of, context, self._config, requested, files, self._sealed)
-        complete(context, requested, ACTION, files=files, commit=commit, refused_by=conflict)
+        complete(context, requested, action_of(self._config), files=files, commit=commit, refused_by=conflict)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
         context, requested = self._context(), self._task.instant
         instant = load(context.storage).find(requested)
         if instant is not None and instant.completed is None:
-            with suppress(_Aborted), taken_back_on_error(context, requested, ACTION):
+            with suppress(_Aborted), taken_back_on_error(context, requested, action_of(self._config)):
                 raise _Aborted
 
     def _conformed(self, rows: pa.Table) -> pa.Table:

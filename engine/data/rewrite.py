@@ -1,0 +1,38 @@
+"""Copy on write: the rows of a batch are merged onto the base file of their group, and become its next one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..files.names import BaseName
+from ..storage import Storage
+from .columns import conform, is_deleted
+from .merge import Layer, merge
+from .publish import put_base_file
+from .read import base_rows
+from .tasks import TableShape, WrittenFile
+
+
+def rewrite_group(
+    storage: Storage, shape: TableShape, partition: str, name: BaseName, rows: pa.Table, *, before: str | None
+) -> WrittenFile:
+    """Put the base file that merges `rows`, which have Hudi's columns, onto the one at `before` (None: there is none).
+
+    A delete leaves a row out, and nothing that would remember it: the file has no place for that, as in Hudi.
+    """
+    layers = [_batch(rows, shape)]
+    if before is not None:
+        layers.insert(0, Layer(base_rows(storage, before, shape), shape.deletes_schema.empty_table(), base=True))
+    merged = merge(layers, shape.merge)
+    written = put_base_file(storage, partition, name, conform(merged.rows, shape.stored_schema))
+    return replace(written, deletes=len(merged.deletes), before=before)
+
+
+def _batch(rows: pa.Table, shape: TableShape) -> Layer:
+    """The batch as upserts and deletes."""
+    flags = is_deleted(rows)
+    kept, deleted = (rows, rows.slice(0, 0)) if flags is None else (rows.filter(pc.invert(flags)), rows.filter(flags))
+    return Layer(conform(kept, shape.packed_schema), conform(deleted, shape.deletes_schema))
