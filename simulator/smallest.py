@@ -53,6 +53,7 @@ def small_worlds() -> Iterator[World]:
     ]
     for crew in crews:
         yield World(actors=crew)
+    yield World(actors={"writer": 1}, table_type="COPY_ON_WRITE", settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
     yield World(actors={"writer": 1}, crashes=1)

@@ -2,7 +2,8 @@
 
 A segment starts where the actor stands and ends after the first call with the text ``ends_after`` (the words of
 `nbcc.simulator.control.calls.Call.text`), together with the calls in ``also`` that follow it directly; RETURN means:
-when the operation returns; several texts: whichever comes first. Footprints check after every history that a segment is atomic for the others.
+when the operation returns; of several texts whichever comes first. Footprints check after every history that a segment is
+atomic for the others.
 To map a new action, append a row.
 """
 
@@ -53,8 +54,8 @@ MAPPING: Final[list[Row]] = [
     Row("writer_aborts",                   "upsert", ends_after="list.end timeline",
         also=("get deltacommit", "get commit", "lock.release")),
     Row("writer_meets_marker",             "upsert", ends_after="list.end marker"),
-    Row("writer_takes_back_write",         "upsert", ends_after=("delete deltacommit.requested", "delete commit.requested"),
-        also=("lock.release",), raises="Conflict"),
+    Row("writer_takes_back_write",         "upsert", raises="Conflict",
+        ends_after=("delete deltacommit.requested", "delete commit.requested"), also=("lock.release",)),
     Row("writer_retries",                  "upsert", ends_after="lock.release"),
 
     Row("compactor_schedules_plan",        "schedule_compaction", starts=True),

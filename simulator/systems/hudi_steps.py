@@ -31,6 +31,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("writer_requests_instant",         "start", takes=True),
     PeerStep("writer_starts_writing",           "data"),
     PeerStep("writer_writes_log",               because="`data` has put the inflight instant and every log file"),
+    PeerStep("writer_writes_base",              impossible=True, because="its tables are MERGE_ON_READ"),
     PeerStep("writer_takes_lock",               because="`commit` takes the lock, the time, and publishes"),
     PeerStep("writer_takes_completion_time",    because="`commit` takes the lock, the time, and publishes", takes=True),
     PeerStep("writer_publishes_instant",        "commit"),

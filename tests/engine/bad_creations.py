@@ -153,19 +153,21 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             "EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING.",
         ),
     ),
-    "copy on write": (
-        {"table_type": "COPY_ON_WRITE"},
+    "copy on write and non-blocking": (
+        {"table_type": "COPY_ON_WRITE", "concurrency_mode": "NON_BLOCKING_CONCURRENCY_CONTROL"},
         Refusal(
             Unsupported,
-            "Asked to create a table with table_type='COPY_ON_WRITE', but writers that never wait for each "
-            "other need log files: use MERGE_ON_READ.",
+            "Asked to create a table that is COPY_ON_WRITE with concurrency_mode='NON_BLOCKING_CONCURRENCY_CONTROL', "
+            "but writers that never wait for each other need log files: use OPTIMISTIC_CONCURRENCY_CONTROL, or "
+            "MERGE_ON_READ.",
         ),
     ),
     "an unknown table type": (
         {"table_type": "MERGE_ON_WRITE"},
         Refusal(
             BadInput,
-            "Asked to create a table with table_type='MERGE_ON_WRITE', but there is no such type: use MERGE_ON_READ.",
+            "Asked to create a table with table_type='MERGE_ON_WRITE', but there is no such type: use MERGE_ON_READ or "
+            "COPY_ON_WRITE.",
         ),
     ),
     "an unknown concurrency mode": (

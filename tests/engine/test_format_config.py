@@ -126,7 +126,7 @@ def test_writers_are_refused_where_readers_are_not() -> None:
     writes_refused = {
         "metadata table": {"hoodie.table.metadata.partitions": "files,column_stats"},
         "features telepathy": {"nbcc.writer.features": "fixed-buckets,telepathy"},
-        "COPY_ON_WRITE": {"hoodie.table.type": "COPY_ON_WRITE"},
+        "COPY_ON_WRITE, and writers that never wait": {"hoodie.table.type": "COPY_ON_WRITE"},
     }
     for reason, change in writes_refused.items():
         config = from_properties({**to_properties(CONFIG), **change}, SCHEMA)
