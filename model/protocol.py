@@ -41,7 +41,8 @@ class Protocol:
     uniqueness        requested times as the clock gives them, or put if absent: who finds its own taken takes the next
     visibility        whether a reader asks if a log's instant is completed; all_earlier: and every one requested before
     concurrency       how a writer gets along with others: it never looks (nbcc), it aborts if a conflicting write
-                      completed since it began (occ), or it takes for granted that there are none (single_writer)
+                      completed since it began (occ), or it takes for granted that there are none (single_writer); in
+                      a copy-on-write table, where nobody merges later, nbcc is to look at nothing, too
     conflict_check    occ: made under the lock that also covers publishing, or before that lock is taken
     conflict_window   occ: the writes that it is held against: those that completed since it began, or those requested
                       after the last one that it knew (order by start time)

@@ -80,8 +80,6 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     looks_up = protocol.slicing == "base_instant"
     under_occ = protocol.concurrency == "occ"
     reloads = under_occ and protocol.timeline == "reloaded"
-    if world.copy_on_write and protocol.concurrency == "nbcc":
-        raise ValueError(f"{me} is non-blocking, which needs log files; in a COPY_ON_WRITE table: occ, single_writer")
     checked = Guard(f"{me} must have found no conflict", lambda own: own.checked)
 
     def starts(own: Writer, plans: tuple[Plan, ...] = ()) -> tuple[Any, ...]:

@@ -57,7 +57,8 @@ class Task:
         """Run to the end of a segment and return the calls it made.
 
         The segment ends after the first call whose text is ``ends_after``, or one of them (and those with a text in
-        ``also`` that follow it directly), or when the operation returns. An exception of the operation is kept in ``error``.
+        ``also`` that follow it directly), or when the operation returns. An exception of the operation is kept in
+        ``error``.
 
         Raises:
             ActorBlocked: the next call waits for a lock that somebody holds; nothing was executed since.

@@ -2,8 +2,8 @@
 
 A segment starts where the actor stands and ends after the first call with the text ``ends_after`` (the words of
 `nbcc.simulator.control.calls.Call.text`), together with the calls in ``also`` that follow it directly; RETURN means:
-when the operation returns; of several texts whichever comes first. Footprints check after every history that a segment is
-atomic for the others.
+when the operation returns; of several texts whichever comes first. Footprints check after every history that a segment
+is atomic for the others.
 To map a new action, append a row.
 """
 

@@ -177,7 +177,10 @@ class EngineSystem:
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else all go by the rules that were given
             self._rules_of[actor] = rules_of(own)
-        return replace(self.config, concurrency_mode=MODES[own.concurrency])
+        mode = MODES[own.concurrency]
+        if mode == NON_BLOCKING and self.world.copy_on_write:
+            mode = SINGLE_WRITER  # the engine refuses the other; neither looks at anybody
+        return replace(self.config, concurrency_mode=mode)
 
     def nobodys_context(self) -> Context:
         """For the harness's own reads: real storage and jobs, a clock that stands still, and nothing else."""

@@ -44,7 +44,11 @@ def test_a_protocol_survives_its_mapping_and_knows_what_it_changes() -> None:
         ({"actors": {"writer": -1}}, "actors.writer: a whole number of at least 0 is needed, found -1"),
         ({"table": {"buckets": 0}}, "buckets: a whole number of at least 1 is needed, found 0"),
         ({"table": {"merge_mode": "EVENT"}}, "unknown merge_mode 'EVENT'; did you mean"),
-        ({"table": {"type": "COPY_ON_WRITE"}}, "type 'COPY_ON_WRITE' is not known"),
+        ({"table": {"type": "COPY_ON_READ"}}, "type 'COPY_ON_READ' is not known; did you mean"),
+        (
+            {"table": {"type": "COPY_ON_WRITE"}, "actors": {"writer": 1, "compactor": 1}},
+            "no log files, so no compactor",
+        ),
         ({"format": 2}, "format 2 is not known"),
         ({"grain": "step"}, "grain 'step' is not known; known: storage"),
         ({"writes": [{"writer": "w1", "number": 1}]}, "'versions' is missing"),
