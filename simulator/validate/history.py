@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, pairwise
 from typing import NamedTuple
 
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
@@ -46,6 +46,12 @@ class GroupHistory:
     group: Group
     writes: tuple[Written, ...]
     plans: tuple[Planned, ...]
+
+    @property
+    def in_one_order(self) -> bool:
+        """Whether its writes complete in the order in which they are requested."""
+        times = [write.completed or "~" for write in self.writes]
+        return all(earlier <= later for earlier, later in pairwise(times))
 
 
 @dataclass

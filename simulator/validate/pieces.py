@@ -16,7 +16,7 @@ from nbcc.engine.files.group_files import Group
 
 from .history import GroupHistory, Planned, Written
 
-WRITES = 3  # in a piece; neighbours share one
+WRITES = 4  # in a piece; neighbours share one
 Kind = Literal["request", "complete", "plan", "done"]
 
 

@@ -93,24 +93,23 @@ class _Judge:
         self.earliest: tuple[str, Piece, Refused] | None = None
 
     def groups(self, told: Histories) -> None:
-        axes = ("completion", "requested")
         for done, history in enumerate(told.groups):
             self.progress("file groups", done, len(told.groups))
-            for axis in axes:
-                for piece in pieces(history, axis):
-                    self._piece(piece, axis)
+            for axes in (("completion", "requested"),) if history.in_one_order else (("completion",), ("requested",)):
+                for piece in pieces(history, axes[0]):
+                    self._piece(piece, axes)
             if self.refusals >= MOST_REFUSALS:
                 return
 
-    def _piece(self, piece: Piece, axis: str) -> None:
+    def _piece(self, piece: Piece, axes: tuple[str, ...]) -> None:
         self.played += 1
         self.shapes.add(piece.shape)
-        if self.protocol.merge_order == axis:
+        if self.protocol.merge_order in axes:
             refused = play(piece.shape, self.protocol)
             if refused is not None:
                 self._remember(piece, refused)
         for name, protocol in list(self.settings.items()):
-            if protocol.merge_order == axis and play(piece.shape, protocol) is not None:
+            if protocol.merge_order in axes and play(piece.shape, protocol) is not None:
                 del self.settings[name]
 
     def _remember(self, piece: Piece, refused: Refused) -> None:

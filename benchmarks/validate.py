@@ -1,0 +1,73 @@
+"""`python -m benchmarks.validate`: `nbcc validate` on a big table, its seconds and its memory."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from .big_table import BigTable
+
+
+def main() -> int:
+    """Make a table, judge it in a process of its own, print the figures; 1 if it is not judged fine."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.validate", description=__doc__)
+    parser.add_argument("--instants", type=int, default=100_000)
+    parser.add_argument("--groups", type=int, default=9, help="file groups that a write touches (default: %(default)s)")
+    parser.add_argument("--every", type=int, default=1000, help="one in so many compacts (default: %(default)s)")
+    parser.add_argument("--table", type=Path, help="keep the table here, and use the one that is there")
+    parser.add_argument("--judge", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.judge:
+        print(json.dumps(judge(asked.judge)))
+        return 0
+    with tempfile.TemporaryDirectory(prefix="nbcc-bench-") as folder:
+        table = asked.table or Path(folder) / "big"
+        if not (table / ".hoodie").exists():
+            began = time.monotonic()
+            made = BigTable(table, asked.instants, asked.groups, asked.every)
+            made.make()
+            print(f"made {made.instants:,} instants, {made.files:,} data files in {time.monotonic() - began:.0f} s")
+        command = [sys.executable, "-m", "benchmarks.validate", "--judge", str(table)]
+        told = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    figures = json.loads(told)
+    print(json.dumps({"format": 1, "load": [round(x, 1) for x in os.getloadavg()], **figures}, indent=1))
+    return int(figures["verdict"] != "OK")
+
+
+def judge(table: Path) -> dict[str, object]:
+    """Seconds of wall clock and of processor time, and the most memory held."""
+    from nbcc.engine.storage import open_storage
+    from nbcc.simulator.validate import validate
+
+    began, stages = time.monotonic(), {}
+
+    def progress(what: str, done: int, of: int) -> None:
+        """When each stage begins, in seconds of processor time: a machine that others use has no other clock."""
+        stages.setdefault(what, round(time.process_time(), 1))
+
+    found = validate(open_storage(table), progress=progress)
+    history = found.possible
+    assert history is not None, found.undetermined
+    return {
+        "verdict": found.verdict,
+        "complaints": len(found.complaints),
+        "seconds": round(time.monotonic() - began, 1),
+        "processor_seconds": round(time.process_time(), 1),
+        "began": stages,
+        "peak_mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "instants": history.instants,
+        "data_files": found.files,
+        "pieces": history.played,
+        "shapes": history.shapes,
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
