@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from nbcc.model import Model, Step
@@ -57,13 +60,22 @@ class ReplayReport:
         return int(any(not outcome.fits or outcome.verdict != "AGREED" for outcome in self.outcomes))
 
 
-def replay(trace: Trace, systems: Sequence[str] = ("model",)) -> ReplayReport:
-    """Play the trace on each system, side by side with the model.
+def replay(trace: Trace, systems: Sequence[str] = ("model",), keep: Path | None = None) -> ReplayReport:
+    """Play the trace on each system, side by side with the model; ``keep`` gets the files of the engine's table.
 
     Raises:
         ValueError: a system is unknown, or the trace names a promise that does not exist.
     """
-    return ReplayReport(tuple(play(trace, name, factory(name)) for name in systems))
+    ended = partial(_kept, keep) if keep is not None else lambda history: None
+    return ReplayReport(tuple(play(trace, name, factory(name), ended) for name in systems))
+
+
+def _kept(folder: Path, history: History) -> None:
+    """Copy the table of a system that has one as files."""
+    table = getattr(history.system, "folder", None)
+    if table is not None:
+        with table() as files:
+            shutil.copytree(files, folder, dirs_exist_ok=True)
 
 
 def broken_promise(model: Model, before: Any, step: Step, after: Any, promise: str) -> str | None:

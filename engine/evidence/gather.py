@@ -1,7 +1,8 @@
 """Gathering: one listing, then the timeline again, then the archive, then what every instant says.
 
-The data files are listed before the timeline: an instant is requested before its first file is put, and archived before
-it leaves the timeline, so that a file whose instant is in neither belongs to nobody who is still at work.
+The data files are listed before the timeline, and again if it has grown meanwhile: an instant is requested before its
+first file is put, and archived before it leaves the timeline, so that a file whose instant is in neither belongs to
+nobody who is still at work.
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class _Gathering:
     def all(self) -> Evidence:
         properties = load_properties(self.storage)
         entries = self.storage.list("")
-        names = self._timeline_names(entries)
+        names, came = self._timeline_names(entries)
+        entries += self.storage.list("") if came else []  # with the files of what has completed meanwhile
         listing = {entry.path: entry.size for entry in entries if not entry.path.startswith(f"{FOLDER}/")}
         del entries
         instants = [instant for name in names if (instant := parse_instant(name))]
@@ -79,10 +81,15 @@ class _Gathering:
             reads=self.reads,
         )
 
-    def _timeline_names(self, first: Iterable[Entry]) -> list[str]:
-        """The names in the timeline's folder, by two listings: the second one after that of the data files."""
-        seen = {entry.path for entry in (*first, *self.storage.list(FOLDER)) if entry.path.startswith(f"{FOLDER}/")}
-        return sorted(name for path in seen if "/" not in (name := path.removeprefix(f"{FOLDER}/")))
+    def _timeline_names(self, first: Iterable[Entry]) -> tuple[list[str], bool]:
+        """The names in the timeline's folder, by two listings: the second one after that of the data files.
+
+        And whether anything came between the two.
+        """
+        before = {entry.path for entry in first if entry.path.startswith(f"{FOLDER}/")}
+        after = {entry.path for entry in self.storage.list(FOLDER)}
+        names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
+        return sorted(name for name in names if "/" not in name), bool(after - before)
 
     def _get(self, kind: str, path: str) -> bytes | None:
         self.reads += 1

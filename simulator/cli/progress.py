@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -11,6 +12,9 @@ Progress = Callable[[str, int, int], None]
 @contextmanager
 def on_stderr() -> Iterator[Progress]:
     """A function (what, done, of how many); the bar appears with its first call and goes away at the end."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, of: None
+        return
     from rich.console import Console
     from rich.progress import Progress as Bar
 

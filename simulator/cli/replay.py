@@ -30,6 +30,8 @@ def _sections() -> Iterable[Section]:
 @click.option("--expect", type=click.Choice([*EXPECTED]), help="Exit 0 if this is the verdict everywhere, else 1.")
 @click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write a page that steps through it; it needs no server and no network.")  # fmt: skip
+@click.option("--keep", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
+              help="Keep the table that the engine has made in this folder, which must be empty.")  # fmt: skip
 @traces_option
 @json_option
 @debug_option
@@ -40,6 +42,7 @@ def command(
     protocol: str | None,
     expect: str | None,
     html: Path | None,
+    keep: Path | None,
     traces: Path,
     as_json: bool,
 ) -> Exit:
@@ -53,6 +56,7 @@ def command(
       nbcc replay traces/1f3a9c.json
       nbcc replay 1f3a9c --on engine --on spark
       nbcc replay 1f3a9c --expect violated
+      nbcc replay 1f3a9c --on engine --keep table
     """
     from dataclasses import replace
     from importlib.resources import files
@@ -69,7 +73,11 @@ def command(
             asked = replace(asked, protocol=specs.protocol(protocol), observed=())
         for system in systems:
             factory(system)
-    outcomes = replay(asked, systems).outcomes
+        if keep is not None and keep.is_dir() and any(keep.iterdir()):
+            raise click.UsageError(f"{keep} is not empty: name a new folder")
+        if keep is not None and "engine" not in systems:
+            raise click.UsageError("--keep keeps the table of the engine: add --on engine")
+    outcomes = replay(asked, systems, keep).outcomes
     if html is not None:
         html.write_text(page.render(side_by_side(outcomes)), encoding="utf-8")
     if as_json:

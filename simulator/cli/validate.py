@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +42,7 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
     from nbcc.simulator.validate.text import render
 
     with opened(table, "validate") as storage, on_stderr() as progress:
-        found = validate(storage, opened=deep, progress=progress)
+        found = replace(validate(storage, opened=deep, progress=progress), url=table)  # as it was typed
     if as_json:
         answer(found.to_mapping())
     else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import answer, debug_option, json_option
+from .command import answer, debug_option, json_option, users_words
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
@@ -36,10 +36,21 @@ if TYPE_CHECKING:
     metavar="FILE",
     help="Draw the matrix as well: a .png or .svg file.",
 )
+@click.option(
+    "--options",
+    "options",
+    multiple=True,
+    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    metavar="FILE ...",
+    help="Which row is mine? Of writers with these hoodie.* options (properties or JSON); nothing is searched.",
+)
+@click.argument("more", nargs=-1, type=click.Path(path_type=Path, dir_okay=False, exists=True), metavar="")
 @json_option
 @debug_option
 def command(
     *,
+    options: tuple[Path, ...],
+    more: tuple[Path, ...],
     depth: str,
     accept: bool,
     workers: int | None,
@@ -60,7 +71,12 @@ def command(
       nbcc verdicts
       nbcc verdicts --picture verdicts.png
       nbcc verdicts --depth full --workers 2 --json
+      nbcc verdicts --options writer-a.properties writer-b.json
     """
+    if more and not options:
+        raise click.UsageError(f"Got unexpected extra argument ({more[0]}); files of options come after --options")
+    if options:
+        return _row_of((*options, *more), as_json)
     from nbcc.simulator import verdicts as judged
 
     level = judged.depth_of(depth)
@@ -81,6 +97,31 @@ def command(
             click.echo(line)
     doubts = any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
     return gravest([Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else [])])
+
+
+def _row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
+    """Which row the options of the writers lead to; UNDETERMINED where none tells what they do together."""
+    from nbcc.simulator.options import judge
+
+    with users_words():
+        found = judge(paths)
+    if as_json:
+        answer(found.to_mapping())
+        return Exit.AGREES if found.row else Exit.UNDETERMINED
+    for writer in found.writers:
+        click.echo(f"{writer.file}: {writer.row or f'no row, {writer.because}'}")
+        for option, value, given in writer.decided:
+            click.echo(f"  decided by {option} = {value or '(none)'}{'' if given else ', by default'}")
+        for option, nearest in writer.unknown:
+            click.echo(f"  unknown: {option}" + (f"; did you mean {nearest}?" if nearest else ""))
+    if found.row is None:
+        click.echo(f"UNDETERMINED: {found.because}")
+        return Exit.UNDETERMINED
+    from nbcc.simulator import specs
+
+    click.echo(f"row {found.row}: {specs.about('protocols', found.row)}")
+    click.echo(f"  its verdicts: specs/verdicts.md, or nbcc verdicts; what it is: nbcc explain {found.row}")
+    return Exit.AGREES
 
 
 def _kill() -> tuple[Kill, ...]:

@@ -31,7 +31,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Possible:
-    """`own` is the setting that the table is to follow. `legal`: the settings under which all of its history is.
+    """`own` is the setting that the table is to follow. `legal` are those under which its history is, `excluded` not.
 
     `refusal` is the first one under `own`, None if there is none. `left_out`: reason -> file groups that the model
     does not know how to tell. `notes` say what was taken as given.
@@ -39,6 +39,7 @@ class Possible:
 
     own: str
     legal: tuple[str, ...]
+    excluded: tuple[str, ...]
     refusal: Refusal | None
     instants: int
     groups: int
@@ -68,6 +69,7 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
     return Possible(
         own=own,
         legal=tuple(judge.settings),
+        excluded=tuple(sorted(judge.all - judge.settings.keys())),
         refusal=None if judge.earliest is None else _told(*judge.earliest, view),
         instants=len(instants),
         groups=len(told.groups),
@@ -86,6 +88,7 @@ class _Judge:
         self.progress = progress
         named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
         self.settings = {n: p for n, p in named.items() if p.slicing != "base_instant"}  # their logs have other names
+        self.all = frozenset(self.settings)
         self.protocol = named[own]
         self.shapes: set[Shape] = set()
         self.played = 0

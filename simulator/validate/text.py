@@ -46,9 +46,11 @@ def _history(found: Possible | None) -> Iterator[str]:
     if found.refusal is not None:
         yield from _refusal(found, found.refusal)
     elif found.groups:
-        yield f"  possible under {found.own}"
-    if found.legal:
-        yield f"  settings under which all of it is possible: {', '.join(found.legal)}"
+        yield f"  possible under {found.own}" + (f" and {len(found.legal) - 1} others" if len(found.legal) > 1 else "")
+    if found.refusal is not None and found.legal:
+        yield f"  all of it is possible under {', '.join(found.legal)}"
+    if found.refusal is None and found.excluded:
+        yield f"  not possible under {', '.join(found.excluded)}"
     for reason, groups in sorted(found.left_out.items()):
         yield f"  not judged: {groups} file groups, {reason}"
     for note in found.notes:

@@ -33,8 +33,9 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
         if barrier is not None:
             plan = next((plan for plan in found if plan.barrier == barrier), None)
             if plan is None:
-                there = ", ".join(plan.barrier for plan in found) or "no pending compaction"
-                raise BadInput(f"give up the compaction {barrier}", f"the table has {there}", "name one of these")
+                there = ", ".join(plan.barrier for plan in found) or "none"
+                exists = f"the pending compactions of the table are: {there}"
+                raise BadInput(f"give up the compaction {barrier}", exists, "name one that is pending")
             if dry_run:
                 paths = [f".hoodie/timeline/{barrier}.compaction.{state}" for state in ("inflight", "requested")]
                 listed = {entry.path for entry in storage.list(".hoodie/timeline")}

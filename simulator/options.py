@@ -1,0 +1,148 @@
+"""Which row of the matrix is mine? From the `hoodie.*` option files of writers to a setting, and what decided it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from nbcc.engine.config.properties import decode_properties
+
+MODE = "hoodie.write.concurrency.mode"
+
+
+class Decision(NamedTuple):
+    """An option by which a writer was judged; `given` is False where it is Hudi's default."""
+
+    option: str
+    value: str
+    given: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """A file of options. `row` is None where no row tells what such a writer does, `because` says why.
+
+    `unknown` are options that Hudi is not known to have, each with the nearest that it has, or ''.
+    """
+
+    file: str
+    row: str | None
+    because: str
+    decided: tuple[Decision, ...]
+    unknown: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All writers of a table. `row` is the one that applies to them together, None if there is none: `because`."""
+
+    row: str | None
+    because: str
+    writers: tuple[Writer, ...]
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The value of ``verdicts --options --json``, without its ``format``."""
+        return {
+            "row": self.row,
+            "because": self.because,
+            "writers": [
+                {
+                    "file": writer.file,
+                    "row": writer.row,
+                    "because": writer.because,
+                    "decided_by": [decision._asdict() for decision in writer.decided],
+                    "unknown": [{"option": option, "nearest": near} for option, near in writer.unknown],
+                }
+                for writer in self.writers
+            ],
+        }
+
+
+def judge(paths: Iterable[str | Path]) -> Judgement:
+    """The row of the writers whose options stand in these files (Java properties, or a JSON object).
+
+    Raises:
+        ValueError: a file is neither; the sentence names it.
+        FileNotFoundError: it is not there.
+    """
+    writers = tuple(judge_writer(str(path), read(Path(path))) for path in paths)
+    outside = next((writer for writer in writers if writer.row is None), None)
+    if outside is not None:
+        return Judgement(None, f"{outside.file}: {outside.because}", writers)
+    rows = list(dict.fromkeys(writer.row for writer in writers))
+    if len(rows) > 1:
+        told = ", ".join(f"{writer.file} is {writer.row}" for writer in writers)
+        return Judgement(None, f"the writers disagree, and no row mixes them: {told}", writers)
+    return Judgement(rows[0], "", writers) if rows else Judgement(None, "there is no writer", writers)
+
+
+def judge_writer(file: str, given: Mapping[str, str]) -> Writer:
+    """The row of one writer."""
+    told = _told()
+    named = {told["aliases"].get(option, option): value for option, value in given.items()}
+    unknown = tuple((option, _nearest(option)) for option in sorted(given) if not _is_known(option))
+    for case in told["outside"]:
+        if _applies(case["when"], named):
+            return Writer(file, None, case["because"], _decisions(case["when"], named), unknown)
+    for case in told["rows"]:
+        if _applies(case["when"], named):
+            return Writer(file, case["row"], "", _decisions(case["when"], named), unknown)
+    mode = named.get(MODE, "")
+    return Writer(file, None, f"{MODE} = {mode} is no mode of Hudi", (Decision(MODE, mode, True),), unknown)
+
+
+def read(path: Path) -> dict[str, str]:
+    """The options in a file: a JSON object, or Java properties; what does not begin with ``hoodie.`` is left out."""
+    data = path.read_bytes()
+    if data.lstrip().startswith(b"{"):
+        try:
+            values = json.loads(data)
+        except ValueError as broken:
+            raise ValueError(f"{path} is not JSON: {broken}") from None
+    else:
+        values = decode_properties(data)
+    found = {str(option): _text(value) for option, value in values.items() if str(option).startswith("hoodie.")}
+    if not found:
+        raise ValueError(f"{path} holds no option that begins with 'hoodie.'")
+    return found
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@cache
+def _told() -> dict[str, Any]:
+    return tomllib.loads((files("nbcc") / "specs" / "hudi_options.toml").read_text("utf-8"))
+
+
+def _value(option: str, named: Mapping[str, str]) -> str:
+    return named.get(option, str(_told()["defaults"].get(option, "")))
+
+
+def _applies(when: Mapping[str, list[str]], named: Mapping[str, str]) -> bool:
+    return all(_value(option, named).upper() in map(str.upper, values) for option, values in when.items())
+
+
+def _decisions(when: Iterable[str], named: Mapping[str, str]) -> tuple[Decision, ...]:
+    return tuple(Decision(option, _value(option, named), option in named) for option in when)
+
+
+def _known() -> list[str]:
+    told = _told()
+    return [*told["defaults"], *told["aliases"], *told["known"]["names"]]
+
+
+def _is_known(option: str) -> bool:
+    return option in _known() or option.startswith(tuple(_told()["known"]["prefixes"]))
+
+
+def _nearest(option: str) -> str:
+    return next(iter(get_close_matches(option, _known(), 1, 0.8)), "")

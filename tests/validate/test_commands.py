@@ -1,0 +1,162 @@
+"""`nbcc validate` and `nbcc table`: exit codes, answers on standard output, repairs that do what they said."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from nbcc.engine.storage import Entry, Storage
+from nbcc.simulator import trace as traces
+from nbcc.simulator.cli.main import nbcc, run
+from nbcc.simulator.cli.outcome import Exit
+from nbcc.simulator.validate import validate
+from nbcc.simulator.validate.of_trace import judge_trace
+
+from .golden import BAD, TIMELINE, good_table, log, set_properties
+from .tables import engine_table
+
+GALLERY = Path(__file__).parents[2] / "specs" / "traces"
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Storage:
+    return good_table(tmp_path / "t")
+
+
+def nbcc_of(*arguments: str) -> Result:
+    return CliRunner().invoke(nbcc, [*arguments], standalone_mode=False)
+
+
+def told(result: Result) -> Any:
+    return json.loads(result.stdout)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [(None, Exit.AGREES), ("log-gone", Exit.VIOLATED), ("forgotten-write", Exit.AGREES)],
+)
+def test_exit_codes(name: str | None, code: Exit, good: Storage, tmp_path: Path) -> None:
+    if name:
+        BAD[name].do(good)
+    result = nbcc_of("validate", str(tmp_path / "t"))
+    assert result.return_value == code
+    assert ("OK" if code == Exit.AGREES else "BROKEN") in result.stdout
+    answer = told(nbcc_of("validate", str(tmp_path / "t"), "--json"))
+    assert answer["format"] == 1
+    assert answer["verdict"] == ("OK" if code == Exit.AGREES else "BROKEN")
+    assert set(answer["promises"]["SNAP"]) == {"verdict", "because"}
+
+
+def test_an_old_table_is_undetermined_and_no_table_is_bad_input(good: Storage, tmp_path: Path) -> None:
+    set_properties(good, hoodie__table__version="6")
+    assert nbcc_of("validate", str(tmp_path / "t")).return_value == Exit.UNDETERMINED
+    assert run(["validate", str(tmp_path / "nothing")]) == Exit.BAD_INPUT
+
+
+def test_a_refused_history_names_the_moment_and_what_was_false(good: Storage, tmp_path: Path) -> None:
+    BAD["plan-takes-a-later-log"].do(good)
+    text = nbcc_of("validate", str(tmp_path / "t")).stdout
+    assert "not possible under default: at 20260101000000009" in text
+    assert "the log 1 of the write 20260101000000010 must not be taken" in text
+    assert "possible until then: the first 4 instants" in text
+
+
+def test_remedies_are_commands_that_can_be_typed(good: Storage, tmp_path: Path) -> None:
+    """Each remedy that is a command repairs: the complaint is gone afterwards."""
+    table = str(tmp_path / "t")
+    for name in ("forgotten-write", "partition-not-marked", "input-of-a-plan-gone"):
+        BAD[name].do(good)
+    rules = {"orphan-file", "partition-metadata-missing", "plan-cannot-run"}
+    before = [c for c in validate(good).complaints if c.rule in rules]
+    assert {c.rule for c in before} == rules
+    for complaint in before:
+        words = complaint.remedy.partition("nbcc ")[2].format(table=table).split()
+        objects = _objects(good)
+        dry = nbcc_of(*words, "--dry-run")
+        assert dry.exception is None
+        assert "would " in dry.stdout
+        assert _objects(good) == objects, "a dry run changed something"
+        assert nbcc_of(*words).exception is None
+        assert _objects(good) != objects
+    assert not {c.rule for c in validate(good).complaints} & rules
+
+
+def _objects(storage: Storage) -> dict[str, bytes]:
+    paths = [entry.path for entry in storage.list("") if not entry.path.endswith(".lock")]
+    return {path: storage.get(path) for path in paths}
+
+
+def test_an_orphan_that_a_lost_archive_may_know_is_kept(good: Storage, tmp_path: Path) -> None:
+    path = log(10)(good).replace("20260101000000010", "20250101000000000")
+    good.put(path, b"#HUDI#")
+    found = told(nbcc_of("table", str(tmp_path / "t"), "orphans", "--delete", "--json"))
+    assert found["deleted"] == []
+    assert "does not reach back" in found["orphans"][0]["kept"]
+    assert good.get(path)
+
+
+def test_a_plan_that_completed_is_not_given_up(good: Storage, tmp_path: Path) -> None:
+    table = str(tmp_path / "t")
+    assert told(nbcc_of("table", table, "plans", "--json"))["plans"][0]["barrier"] == "20260101000000009"
+    assert run(["table", table, "plans", "--drop", "20260101000000005"]) == Exit.BAD_INPUT
+
+
+def test_timeline_and_stats(good: Storage, tmp_path: Path) -> None:
+    table = str(tmp_path / "t")
+    assert len(told(nbcc_of("table", table, "timeline", "--json"))["instants"]) == 6
+    assert [i["action"] for i in told(nbcc_of("table", table, "timeline", "--json", "--pending"))["instants"]] == [
+        "compaction"
+    ]
+    assert told(nbcc_of("table", table, "timeline", "--json", "--last", "1"))["instants"][0]["requested"][-2:] == "10"
+    stats = told(nbcc_of("table", table, "stats", "--json"))
+    assert (stats["groups"], stats["base_files"], stats["log_files"], stats["orphans"]) == (1, 1, 4, 0)
+    assert stats["write_amplification"] > 1
+
+
+def test_every_sub_command_is_found() -> None:
+    listed = CliRunner().invoke(nbcc, ["table", "--help"]).output
+    for name in ("orphans", "partitions", "plans", "stats", "timeline"):
+        assert f"\n  {name} " in listed
+    assert "given" not in listed.partition("Commands:")[2]
+
+
+@pytest.mark.parametrize("path", sorted(GALLERY.glob("0*.json")), ids=lambda path: path.stem)
+def test_every_trace_of_the_gallery_is_possible(path: Path) -> None:
+    assert judge_trace(traces.load(path)).possible
+
+
+def test_a_trace_that_is_not_possible_says_where_and_why(tmp_path: Path) -> None:
+    trace = json.loads((GALLERY / "02-two-writers.json").read_text())
+    trace["steps"] = [step for step in trace["steps"] if not step["action"].endswith("takes_lock")]
+    path = tmp_path / "odd.json"
+    path.write_text(json.dumps(trace))
+    result = nbcc_of("validate", str(path))
+    assert result.return_value == Exit.VIOLATED
+    assert "is not possible: " in result.stdout
+    assert "must be" in result.stdout
+    assert "what was possible there:" in result.stdout
+    answer = told(nbcc_of("validate", str(path), "--json"))
+    assert 0 < answer["legal_prefix"] < answer["steps"]
+
+
+def test_a_commit_that_comes_between_the_listings_is_seen_whole() -> None:
+    """The first listing is of before the last write; everything after sees the table as it is."""
+    whole = engine_table(5)
+    last = max(p for p in whole.objects if p.startswith(f"{TIMELINE}/") and "_" in p.rpartition("/")[2])
+    requested = last.rpartition("/")[2].partition("_")[0]
+
+    class Growing(type(whole)):  # type: ignore[misc]
+        first = True
+
+        def list(self, prefix: str) -> list[Entry]:
+            found: list[Entry] = super().list(prefix)
+            late, self.first = self.first, False
+            return [entry for entry in found if not (late and requested in entry.path)]
+
+    growing = Growing()
+    growing.objects = whole.objects
+    assert not [c for c in validate(growing).complaints if c.gravity == "BROKEN"]
