@@ -36,6 +36,7 @@ class Rules:
     conflict_window  the completed writes that it is held against: by completion since it began, or by their beginning
     priority         whether a compaction may stand against a writer: never, or like any commit that came first
     files            files listed by completed instants; or what lies in the directories
+    bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
     """
 
     slice_by: Literal["completion", "requested", "base_instant"] = "completion"
@@ -54,6 +55,7 @@ class Rules:
     conflict_window: Axis = "completion"
     priority: Literal["writer", "first"] = "writer"
     files: Literal["listed", "directory"] = "listed"
+    bulk_insert: Literal["checked", "unchecked"] = "checked"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:

@@ -79,5 +79,5 @@ def requests_of(setting: Setting, me: str) -> Requests:
     """How `me` takes requested times in a world under a protocol."""
     clock, unique = clock_of(setting.world, setting.protocol), setting.protocol.uniqueness == "test_and_set"
     learns = clock.most_ahead > 0
-    others = tuple(name for name in setting.of("writer") if name != me)
+    others = tuple(name for kind in ("writer", "loader") for name in setting.of(kind) if name != me)
     return Requests(clock, learns, unique, ("published", "plans", *others) if learns or unique else ())

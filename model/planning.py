@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from math import inf
 
 from .protocol import Protocol
-from .slicing import in_order, writes_by_slice
+from .slicing import in_order, loads, writes_by_slice
 from .table import GroupPlan, Table
 
 
@@ -27,7 +27,7 @@ def _parts(table: Table, groups: int, barrier: float, protocol: Protocol) -> Ite
         here = [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.of(group)]
         if any(done is None for _, done in here):
             continue
-        base = max((requested for requested, _ in here), default=None)
+        base = max((*(requested for requested, _ in here), *loads(table, group)), default=None)
         inside = writes_by_slice(table, group, protocol)[base]
         taken = tuple(w for w in inside if protocol.plan_takes == "any_log" or (w.completed or inf) < barrier)
         if logs := tuple(log for write in in_order(taken, protocol) for log in write.logs(group)):

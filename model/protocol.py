@@ -51,6 +51,9 @@ class Protocol:
     timeline          occ: what it knew when it began stays sealed, or is loaded anew with each file
     priority          occ: a compaction never aborts a writer, or whoever completes first has the file group
     early_detection   occ: whether a writer aborts already when it meets another's marker in a file group
+    bulk_insert       base files only into file groups in which nothing else has completed, asked again under the lock
+                      before publishing; resolved: refused as well if only its logs were overtaken, as by Hudi's
+                      conflict resolution; unchecked: base files into every group, whatever is there
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -75,6 +78,7 @@ class Protocol:
     timeline: Literal["sealed", "reloaded"] = "sealed"
     priority: Literal["writer", "first"] = "writer"
     early_detection: Literal["off", "on"] = "off"
+    bulk_insert: Literal["checked", "unchecked", "resolved"] = "checked"
 
     def __post_init__(self) -> None:
         for name, allowed in choices().items():

@@ -54,7 +54,10 @@ def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tupl
 
 
 def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol) -> Fold | None:
-    """The fold that the compaction with this barrier wrote into the group's base file; None without a barrier."""
+    """What the group's base file with this barrier holds: a compaction's fold, or rows as they were loaded; or None."""
+    loaded = next((w for w in table.writes if w.requested == barrier and group in w.loaded), None)
+    if loaded is not None:
+        return Fold(None, loaded.files_in(group))
     part = next((plan.of(group) for plan in table.plans if plan.requested == barrier), None)
     if part is None:
         return None
@@ -75,6 +78,7 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
         for plan, completed in zip(table.plans, table.completed, strict=True)
         if completed and stands(plan.requested, completed, time, protocol)
     }
+    files |= {write.requested for write in standing(table.writes, time, protocol) if group in write.loaded}
     writes: tuple[Write, ...] = ()
     for barrier, members in _newest_first(table, group, time, protocol):
         writes += standing(members, time, protocol)
@@ -109,10 +113,13 @@ def read_optimized(table: Table, group: int, time: float, protocol: Protocol) ->
 
 
 def incremental(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
-    """What the window (after, until] takes of one file group."""
+    """What the window (after, until] takes of one file group: logs, on base files that a write itself has put."""
     if is_copy_on_write(table):
         return window_of(table, group, in_window(table, after, until, protocol))
-    return _fold_of(table, group, None, in_window(table, after, until, protocol), protocol)
+    writes = in_window(table, after, until, protocol)
+    loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
+    merged = _fold_of(table, group, None, writes, protocol)
+    return merged._replace(logs=(*loaded, *merged.logs))
 
 
 def in_window(table: Table, after: int, until: float, protocol: Protocol) -> tuple[Write, ...]:
@@ -140,7 +147,9 @@ def _slice_fold(table: Table, group: int, barrier: int | None, logs: tuple[Log, 
     if base is None or protocol.fold == "rank":
         return Fold(base, logs)
     # The log that holds the base's tombstones has the compaction's own instant and takes its place among the logs.
-    instant = next(i for i, plan in enumerate(table.plans) if plan.requested == barrier)
+    instant = next((i for i, plan in enumerate(table.plans) if plan.requested == barrier), None)
+    if instant is None:  # loaded: there are no tombstones
+        return Fold(base, logs)
     if protocol.merge_order == "requested":
         return Fold(base, logs, sum(requested < table.plans[instant].requested for requested, _ in logs))
     at = {write.requested: write.completed or inf for write in table.writes}

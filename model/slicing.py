@@ -29,7 +29,13 @@ def slice_time(protocol: Protocol) -> SliceTime:
 
 def barriers(table: Table, group: int) -> tuple[int, ...]:
     """The barriers of a file group, ascending."""
-    return tuple(sorted(plan.requested for plan in table.plans if plan.of(group)))
+    planned = {plan.requested for plan in table.plans if plan.of(group)}
+    return tuple(sorted(planned | loads(table, group)))
+
+
+def loads(table: Table, group: int) -> set[int]:
+    """The barriers of a file group whose base file a write has put itself."""
+    return {write.requested for write in table.writes if group in write.loaded}
 
 
 def barrier_of(write: Write, group: int, among: tuple[int, ...], time: SliceTime) -> int | None:
@@ -57,6 +63,7 @@ def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice
     if is_copy_on_write(table):
         return slices_of(table, group)
     done = {plan.requested for plan, completed in zip(table.plans, table.completed, strict=True) if completed}
+    done |= loads(table, group)
     slices = [
         FileSlice(
             group,

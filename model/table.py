@@ -16,6 +16,7 @@ class Write(NamedTuple):
     `bases` is used by the layout before RFC-66 only: per file group the barrier that the names of its logs carry.
     `onto`, of a copy-on-write table: (group, requested time of the base file that it merged, None without one).
     `file_ids`: (group, file id) where that is not the one fixed by the bucket.
+    `loaded`: the file groups in which its one file is a base file (bulk insert), whose barrier is `requested`.
     """
 
     requested: int
@@ -26,6 +27,7 @@ class Write(NamedTuple):
     bases: tuple[int | None, ...] = ()
     file_ids: tuple[tuple[int, int], ...] = ()
     onto: tuple[tuple[int, int | None], ...] = ()
+    loaded: tuple[int, ...] = ()
 
     @property
     def action(self) -> str:
@@ -38,6 +40,10 @@ class Write(NamedTuple):
 
     def logs(self, group: int) -> tuple[Log, ...]:
         """Its log files in a file group, versions ascending."""
+        return () if group in self.loaded else self.files_in(group)
+
+    def files_in(self, group: int) -> tuple[Log, ...]:
+        """Its files in a file group, logs or base file, versions ascending."""
         return tuple((self.requested, version) for in_group, version in self.files if in_group == group)
 
 

@@ -50,6 +50,8 @@ def small_worlds() -> Iterator[World]:
         {"writer": 2, "compactor": 1},
         {"writer": 2, "reader": 1},
         {"writer": 2, "compactor": 1, "reader": 1},
+        {"loader": 1},
+        {"writer": 1, "loader": 1},
     ]
     for crew in crews:
         yield World(actors=crew)

@@ -54,7 +54,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
     """(writer, number of its write) -> requested time, for every write that was requested."""
     found: dict[tuple[str, int], int] = {}
     for state in states:
-        for actor in model.actors.get("writer", ()):
+        for actor in (*model.actors.get("writer", ()), *model.actors.get("loader", ())):
             own = model.component(state, actor)
             if own.requested:
                 found[actor, own.number] = own.requested
@@ -71,8 +71,9 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool) -> Batch:
-    """One row a log file; versions of one write hold different keys, because a write has one row a key."""
+    """One row a file; versions of one write hold different keys, because a write has one row a key. No bulk deletes."""
     world = model.world
+    deleted = deleted and write[0] not in model.actors.get("loader", ())
     return {
         (group, version): {keys_of(world, group)[version - 1]: Record(ordering, f"{write[0]}.{write[1]}", deleted)}
         for group, version in world.files(*write)

@@ -14,11 +14,10 @@ from ..data.tasks import WriteTask
 from ..errors import Conflict
 from ..files.group_files import Group
 from ..files.slices import find_files, pending_plans
-from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..shape import table_shape
-from ..timeline import Instant, Timeline, load, put_inflight, put_requested
-from ..writing import complete, take_time, taken_back_on_error
+from ..timeline import Instant, Timeline, load, put_inflight
+from ..writing import complete, request, taken_back_on_error
 from .upsert import write
 
 ACTION = "deltacommit"
@@ -28,24 +27,20 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write a batch as base files of an instant of its own where a file group begins with it, else as log files.
 
     A base file hides every log that completed before its instant was requested, and ranks below every log that did
-    after: so it may only be the first file of its group that completes. Which groups have none is seen when the instant
-    is requested and asked again, under the lock, before it is published. A write that was faster there makes this one a
-    `Conflict`; its own files are taken back. (Apache Hudi appends to groups that exist, too, if its row writer is
-    switched off, and resolves conflicts of this one operation under NBCC.)
+    after: so it may only be the first file of its group that completes. Which groups have none is looked up before the
+    rows are written, and again, under the lock, before they are published. A write that was faster there makes this one
+    a `Conflict`; its own files are taken back. (So does Apache Hudi, if its row writer is switched off.)
     """
     config.check_writable()
     rows = as_upserts(data, config.schema)
     refuse_other_rows(rows, context.jobs)
     if not config.merge_on_read:  # every write makes base files there
         return write(context, config, rows, "BULK_INSERT")
-    with held(context.lock):
-        timeline = load(context.storage)
-        filled = filled_groups(context, timeline)
-        requested = take_time(context, timeline)
-        put_requested(context.storage, requested, ACTION)
-    task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes, bulk=True, filled=filled)
+    requested = request(context, ACTION)
     with taken_back_on_error(context, requested, ACTION):
+        filled = filled_groups(context, load(context.storage))
         put_inflight(context.storage, requested, ACTION)
+        task = WriteTask(table_shape(config, context.rules), requested, config.max_log_bytes, bulk=True, filled=filled)
         files = context.jobs.write(rows, task)
     based = {(file.partition, file.file_id) for file in files if file.version is None}
     commit = write_commit(config, requested, "BULK_INSERT", files)
@@ -62,7 +57,12 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
 
 
 def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
-    """The file groups in which a completed instant lists a file, or a pending plan has a slice."""
+    """The file groups in which a completed instant lists a file, or a pending plan has a slice.
+
+    `Rules(bulk_insert="unchecked")` does not want to know.
+    """
+    if context.rules.bulk_insert == "unchecked":
+        return frozenset()
     refuse_unlisted(context, timeline, "bulk insert")
     files = find_files(context.storage, timeline, context.commits, context.rules)
     planned = pending_plans(timeline, context.commits, context.rules)
@@ -71,8 +71,6 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
 
 def overtaken(context: Context, requested: str, based: Collection[Group]) -> Conflict | None:
     """Why base files of these groups must not be published: another instant has filled one of them. Under the lock."""
-    if not based:
-        return None
     taken = sorted(filled_groups(context, load(context.storage)) & set(based))
     if not taken:
         return None

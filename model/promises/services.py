@@ -8,6 +8,7 @@ from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
 from ..step import Step
+from ..table import FileSlice, Log
 from .compare import one_against_other
 from .promise import Promise
 from .reads import same_reads, two_writes
@@ -48,7 +49,7 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
     view = view_of(model, after)
     for group in view.groups:
         for log in view.logs(group):
-            if (times := sum(log in each.logs for each in view.slices(group))) != 1:
+            if (times := sum(log in files_of(each) for each in view.slices(group))) != 1:
                 return f"the log of {write_named(view.done[log[0]], log[0])} lies in {times} slices of group {group}"
         for barrier, shape in view.bases(group):
             if broken := _sides_differ(view, group, barrier, shape):
@@ -56,10 +57,15 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
     return None
 
 
+def files_of(piece: FileSlice) -> tuple[Log, ...]:
+    """The logs of a slice, and its base file under the name by which a write that put it itself is known."""
+    return piece.logs if piece.base is None else ((piece.base, 1), *piece.logs)
+
+
 def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
     older = [each for each in view.slices(group) if each.barrier is None or each.barrier < barrier]
-    behind = {log for each in older for log in each.logs if log[0] in view.done}
-    taken = {log for log in logs_of(base) if log[0] in view.done}
+    behind = {log for each in older for log in files_of(each) if log[0] in view.done}
+    taken = {log for log in logs_of(base) if log[0] in view.done and log[0] != barrier}
     for log in sorted(taken ^ behind):
         name = write_named(view.done[log[0]], log[0])
         if log in behind:

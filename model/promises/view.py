@@ -11,7 +11,7 @@ from .. import reads
 from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
-from ..slicing import file_slices
+from ..slicing import barriers, file_slices
 from ..table import Compaction, FileSlice, Log, Table, Write, table_of
 from . import oracle
 from .oracle import Row
@@ -55,9 +55,8 @@ class View:
     def bases(self, group: int) -> list[tuple[int, Fold]]:
         """Barrier and content of each base file of the group, planned or there."""
         shapes = (
-            (plan.requested, reads.base_file(self.table, group, plan.requested, self.model.protocol))
-            for plan in self.table.plans
-            if plan.of(group)
+            (barrier, reads.base_file(self.table, group, barrier, self.model.protocol))
+            for barrier in barriers(self.table, group)
         )
         return self._once(
             ("bases", group), lambda: [(barrier, shape) for barrier, shape in shapes if shape is not None]

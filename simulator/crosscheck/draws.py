@@ -30,6 +30,7 @@ def draw_world(choose: Choose) -> World:
         for writer in range(1, actors["writer"] + 1)
         for number in range(1, per_writer + 1)
     }
+    shapes |= {(f"l{loader}", 1): _groups(choose, buckets * partitions) for loader in range(1, actors["loader"] + 1)}
     return World(
         actors=actors,
         merge_mode="COMMIT_TIME_ORDERING" if choose(3) == 2 else "EVENT_TIME_ORDERING",
@@ -57,6 +58,12 @@ def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
     return tuple(1 + int(choose(4) == 3) if group == first or choose(2) else 0 for group in range(groups))
 
 
+def _groups(choose: Choose, groups: int) -> tuple[int, ...]:
+    """One log version in some groups, at least one of them."""
+    first = choose(groups)
+    return tuple(1 if group == first or choose(2) else 0 for group in range(groups))
+
+
 def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
     """The rows of every write of the world. Few keys and few ordering values, so that ties and deletes meet.
 
@@ -68,11 +75,14 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
         for number in range(1, world.writes_per_writer + 1):
             actor = f"w{writer}"
             batches[actor, number] = _batch(choose, world, actor, number)
+    for loader in range(1, world.actors.get("loader", 0) + 1):
+        batches[f"l{loader}", 1] = _batch(choose, world, f"l{loader}", 1, deletes=False)
     return batches
 
 
-def _batch(choose: Choose, world: World, actor: str, number: int) -> Batch:
-    files = world.files(actor, number)
+def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
+    """A bulk insert holds no `deletes`, and one file a group."""
+    files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
     batch: dict[tuple[int, int], dict[str, Record]] = {}
     used: dict[int, list[str]] = {}
@@ -83,7 +93,7 @@ def _batch(choose: Choose, world: World, actor: str, number: int) -> Batch:
             left.pop(choose(len(left))): Record(
                 ordering=1 + choose(world.orderings),
                 value=f"{actor}.{number}",
-                deleted=choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
+                deleted=deletes and choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
             )
             for _ in range(rows)
         }

@@ -70,6 +70,16 @@ MAPPING: Final[list[Row]] = [
     Row("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
     Row("compactor_publishes_instant",     "run_compaction"),
 
+    Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
+    Row("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
+    Row("loader_writes_base",              "bulk_insert", ends_after="put base"),
+    Row("loader_writes_log",               "bulk_insert", ends_after="put log"),
+    Row("loader_takes_lock",               "bulk_insert", ends_after="lock.acquire"),
+    Row("loader_looks_again",              "bulk_insert", ends_after="list.end timeline"),
+    Row("loader_withdraws_instant",        "bulk_insert", raises="Conflict"),
+    Row("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
+    Row("loader_publishes_instant",        "bulk_insert"),
+
     Row("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
     Row("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
     Row("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),

@@ -51,6 +51,17 @@ STEPS: Final[tuple[PeerStep, ...]] = (
              takes=True),
     PeerStep("compactor_publishes_instant",     "commit_compaction"),
 
+    PeerStep("loader_requests_instant",         "start", takes=True),
+    PeerStep("loader_starts_writing",           "bulk"),
+    PeerStep("loader_writes_base",              because="`bulk` has put the inflight instant and every file"),
+    PeerStep("loader_writes_log",               because="`bulk` has put the inflight instant and every file"),
+    PeerStep("loader_takes_lock",               because="`commit` takes the lock, looks, takes the time, publishes"),
+    PeerStep("loader_looks_again",              because="`commit` takes the lock, looks, takes the time, publishes"),
+    PeerStep("loader_withdraws_instant",        "refused"),
+    PeerStep("loader_takes_completion_time",    because="`commit` takes the lock, looks, takes the time, publishes",
+             takes=True),
+    PeerStep("loader_publishes_instant",        "commit"),
+
     *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call; nothing stops it between")
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_reads")),
@@ -61,6 +72,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
 PHASES: Final[tuple[frozenset[str], ...]] = (
     frozenset({"writer_starts_writing", "writer_writes_log"}),
+    frozenset({"loader_starts_writing", "loader_writes_base", "loader_writes_log"}),
     frozenset({"compactor_starts_plan", "compactor_resumes_plan", "compactor_writes_base"}),
 )
 """Steps that a schedule takes together. Steps under the lock are not among them: nobody sees between them."""

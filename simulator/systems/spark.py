@@ -27,8 +27,10 @@ from .engine import MEMORY, EngineOperation, EngineSystem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DATA_PHASES: Final = {"put log": "jobs.write", "put base": "jobs.compact"}
-"""Which job stands for all the segments of an operation that end with such a call."""
+DATA_PHASES: Final = {"run_compaction": "jobs.compact"}
+"""Which job stands for all the segments of an operation that end with the put of a data file; of others it is
+`jobs.write`."""
+DATA_FILES: Final = {"put log", "put base"}
 PATIENCE: Final = 120.0  # seconds; the first job of a session loads half of Spark
 
 
@@ -50,7 +52,7 @@ class SparkSystem(EngineSystem):
         self._temporary = folder is None
         self._folder = folder or Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
         storage = open_storage(self._folder)
-        self.coarse = frozenset(row.action for row in mapping if row.ends_after in DATA_PHASES)
+        self.coarse = frozenset(row.action for row in mapping if row.ends_after in DATA_FILES)
         super().__init__(world, protocol, mapping=mapping, stage=Stage(storage, PATIENCE))
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
@@ -95,11 +97,9 @@ class SparkOperation(EngineOperation):
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         row = self.system.rows_by_action[action]
-        job = DATA_PHASES.get(row.ends_after) if isinstance(row.ends_after, str) else None
-        if job and row.operation == "upsert":  # which puts base files in a copy-on-write table
-            job = "jobs.write"
-        if job is None:
+        if row.ends_after not in DATA_FILES:
             return super().step(action, args)
+        job = DATA_PHASES.get(row.operation, "jobs.write")
         if any(call.verb == job for call in self.task.calls):
             self.system.stage.step += 1
             return {}

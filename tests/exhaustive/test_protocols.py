@@ -14,7 +14,7 @@ from nbcc.simulator.explore import Verdict
 
 from .pins import SIZES, search, violated
 
-KEEPING = ("serial", "time_service", "test_and_set", "occ")  # other choices that lose nothing
+KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved")  # other choices that lose nothing
 OPTIMISTIC = {"conflict_check", "conflict_window", "conflict_by", "timeline", "priority", "early_detection"}
 WEAKER = [
     (name, value)
@@ -38,6 +38,7 @@ BREAKS = {
     ("concurrency", "single_writer"): {"FIRST"},
     ("file_ids", "minted"): {"SNAP", "KEY"},
     ("visibility", "any"): {"SNAP", "TRAVEL", "CDC", "ATOM"},
+    ("bulk_insert", "unchecked"): {"SNAP", "INCR", "CDC", "QUIET", "PART", "LAWS"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
 }
@@ -88,12 +89,14 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps = {"completion-outside-lock", "single-listing", "colliding-seconds", "test-and-set"}
     changes_steps |= {"occ-check-before-lock", "occ-by-start-time", "occ-by-file-id", "occ-timeline-reloaded"}
     changes_steps |= {"occ-services-first", "occ-early-detection"}
+    changes_steps |= {"bulk-insert-unchecked"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 
 @pytest.mark.parametrize(("field", "value"), WEAKER)
 def test_each_weaker_choice_breaks_exactly_these(field: str, value: str) -> None:
-    world = specs.world({"listing": "readers", "read_time": "readers", "clock": "skewed_clocks"}.get(field, "demo"))
+    shown_in = {"listing": "readers", "read_time": "readers", "clock": "skewed_clocks", "bulk_insert": "loads"}
+    world = specs.world(shown_in.get(field, "demo"))
 
     assert violated(search(Model(world, Protocol.from_mapping({field: value})))).keys() == BREAKS[field, value]
 

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from .options import DDL, NAMESPACE, RECORD, SCHEMA
-from .session import hudi, java, java_list, java_map, nothing, spark
+from .session import causes, hudi, java, java_list, java_map, nothing, spark
 
 ACTION = "deltacommit"
 
@@ -50,11 +50,30 @@ class Client:
 
     def data(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
         """Publish the inflight instant and write the log files; how many."""
-        statuses = self.hudis.upsert(self._records(rows, table_config), self.instant).collect()
+        return self._wrote(self.hudis.upsert(self._records(rows, table_config), self.instant))
+
+    def _wrote(self, written: Any) -> int:
+        statuses = written.collect()
         if failed := [str(status.getGlobalError()) for status in statuses if status.hasErrors()]:
             raise RuntimeError("; ".join(failed))
         self._done = java_list(status.getStat() for status in statuses)
         return int(self._done.size())
+
+    def bulk(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
+        """A bulk insert: publish the inflight instant, write base files or, where a group has files, logs; how many."""
+        return self._wrote(self.hudis.bulkInsert(self._records(rows, table_config), self.instant))
+
+    def refused(self) -> None:
+        """Fail to publish the completed instant because of a conflict, and roll it back, as whoever meets that must."""
+        try:
+            self.commit()
+        except Exception as error:
+            if "HoodieWriteConflictException" not in causes(error):
+                raise
+            self.hudis.rollback(self.instant)
+            self.close()
+        else:
+            raise RuntimeError(f"Hudi has published {self.instant}")
 
     def commit(self) -> None:
         """Publish the completed instant."""

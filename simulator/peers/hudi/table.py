@@ -44,6 +44,12 @@ class Table:
     def data(self, actor: str, rows: Sequence[Sequence[Any]]) -> int:
         return self._clients[actor].data(rows, self._meta().getTableConfig())
 
+    def bulk(self, actor: str, rows: Sequence[Sequence[Any]]) -> int:
+        return self._clients[actor].bulk(rows, self._meta().getTableConfig())
+
+    def refused(self, actor: str) -> None:
+        self._clients[actor].refused()
+
     def commit(self, actor: str) -> None:
         self._clients[actor].commit()
 
