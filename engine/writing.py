@@ -88,12 +88,14 @@ def complete(
             for file in files:
                 context.storage.delete(file.path)
             return there
-        if refusal := refused_by():
-            take_back(context, requested, action)
-            raise refusal
-        remove_late_attempts(context, requested, files)
-        completed = early or context.clock.take()
-        instant = put_completed(context.storage, requested, completed, action, commit)
+        refusal = refused_by()
+        if refusal is None:
+            remove_late_attempts(context, requested, files)
+            completed = early or context.clock.take()
+            instant = put_completed(context.storage, requested, completed, action, commit)
+    if refusal is not None:
+        take_back(context, requested, action)
+        raise refusal
     forget_markers(context, requested)
     return instant
 

@@ -36,7 +36,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     refuse_other_rows(rows, context.jobs)
     if not config.merge_on_read:  # every write makes base files there
         return write(context, config, rows, "BULK_INSERT")
-    requested = request(context, ACTION)
+    requested, sealed = request(context, ACTION)
     with taken_back_on_error(context, requested, ACTION):
         filled = filled_groups(context, load(context.storage))
         put_inflight(context.storage, requested, ACTION)
@@ -51,7 +51,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         files=files,
         commit=commit,
         refused_by=lambda: (
-            overtaken(context, requested, based) or conflict_of(context, config, requested, files, timeline)
+            overtaken(context, requested, based) or conflict_of(context, config, requested, files, sealed)
         ),
     )
 

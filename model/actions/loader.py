@@ -30,7 +30,8 @@ ACTIONS = (
            "{actor} writes a log of group {group}"),
     Action("loader_looks_again", "under the lock: looks whether anything has completed beside its base files",
            "{actor} looks whether others were faster"),
-    Action("loader_withdraws_instant", "under the lock: takes its files and its instant back, because others were",
+    Action("loader_gives_up", "gives the lock back and publishes nothing, because others were", "{actor} gives up"),
+    Action("loader_withdraws_instant", "takes its files back and, under the lock, its instant",
            "{actor} withdraws its bulk insert"),
     *publication_actions(KIND),
 )  # fmt: skip
@@ -145,8 +146,10 @@ def _publishing(me: str, setting: Setting) -> Iterator[Row]:
                      lambda own: own.step in UNDER_LOCK and not own.clear and not own.dead)  # fmt: skip
     yield Row("loader_looks_again", me, (me, "lock", "published", "plans"), (me,), (may_look,), looks,
               (holds_lock(me),))  # fmt: skip
-    yield Row("loader_withdraws_instant", me, (me, "lock"), (me, "lock"), (at(me, "overtaken"),),
-              lambda own, lock: (Loader("refused"), None), (holds_lock(me),))  # fmt: skip
+    yield Row("loader_gives_up", me, (me, "lock"), (me, "lock"), (at(me, "overtaken"),),
+              lambda own, lock: (own._replace(step="withdrawing"), None), (holds_lock(me),))  # fmt: skip
+    yield Row("loader_withdraws_instant", me, (me, "lock"), (me,), (at(me, "withdrawing"),),
+              lambda own, lock: (Loader("refused"),), (lock_is_free(),))  # fmt: skip
     clear = Guard(f"{me} must have looked again", lambda own: own.clear)
     for row in publication_rows(KIND, me, "written", setting, publish):
         waits = "lock" in row.reads and row.action != f"{KIND}_takes_lock"

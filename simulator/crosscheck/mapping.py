@@ -76,6 +76,7 @@ MAPPING: Final[list[Row]] = [
     Row("loader_writes_log",               "bulk_insert", ends_after="put log"),
     Row("loader_takes_lock",               "bulk_insert", ends_after="lock.acquire"),
     Row("loader_looks_again",              "bulk_insert", ends_after="list.end timeline"),
+    Row("loader_gives_up",                 "bulk_insert", ends_after="lock.release"),
     Row("loader_withdraws_instant",        "bulk_insert", raises="Conflict"),
     Row("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
     Row("loader_publishes_instant",        "bulk_insert"),

@@ -57,6 +57,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("loader_writes_log",               because="`bulk` has put the inflight instant and every file"),
     PeerStep("loader_takes_lock",               because="`commit` takes the lock, looks, takes the time, publishes"),
     PeerStep("loader_looks_again",              because="`commit` takes the lock, looks, takes the time, publishes"),
+    PeerStep("loader_gives_up",                 because="`refused` is told of the conflict and rolls back"),
     PeerStep("loader_withdraws_instant",        "refused"),
     PeerStep("loader_takes_completion_time",    because="`commit` takes the lock, looks, takes the time, publishes",
              takes=True),
