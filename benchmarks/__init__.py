@@ -1,1 +1,1 @@
-"""How long the engine's operations take; `python -m benchmarks` (or `make bench`) prints it and keeps it as JSON."""
+"""How long things take: the engine beside Apache Hudi and plain Parquet, its growth, the speed of the search."""

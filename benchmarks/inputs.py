@@ -8,27 +8,34 @@ from typing import Final
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from .side import Side
+
 SCHEMA: Final = "id STRING, ts BIGINT, name STRING, price DOUBLE, quantity INT, note STRING"
 
 
-class Inputs:
-    """Batches in files below one folder."""
+def rows(spark: SparkSession, count: int, first: int, ordering: int) -> DataFrame:
+    """`count` rows with keys from number `first` on: a key of 16 and a text of 64 characters, and four columns."""
+    number = F.col("id")
+    return spark.range(first, first + count, 1, 2).select(
+        F.concat(F.lit("k"), F.lpad(number.cast("string"), 15, "0")).alias("id"),
+        F.lit(ordering).cast("bigint").alias("ts"),
+        F.concat(F.lit("name "), (number % 1000).cast("string")).alias("name"),
+        (number * 0.37).alias("price"),
+        (number % 97).cast("int").alias("quantity"),
+        F.sha2(number.cast("string"), 256).alias("note"),
+    )
 
-    def __init__(self, spark: SparkSession, folder: Path) -> None:
-        self._spark = spark
+
+class Inputs:
+    """Batches in files below one folder, made by the side `ours` when they are first asked for."""
+
+    def __init__(self, maker: Side, folder: Path) -> None:
+        self._maker = maker
         self._folder = folder
 
-    def rows(self, count: int, first: int, ordering: int) -> DataFrame:
-        """`count` rows with keys from number `first` on: a key of 16 and a text of 64 characters, and four columns."""
-        path = str(self._folder / f"{count}-{first}-{ordering}")
-        if not Path(path).exists():
-            number = F.col("id")
-            self._spark.range(first, first + count, 1, 2).select(
-                F.concat(F.lit("k"), F.lpad(number.cast("string"), 15, "0")).alias("id"),
-                F.lit(ordering).cast("bigint").alias("ts"),
-                F.concat(F.lit("name "), (number % 1000).cast("string")).alias("name"),
-                (number * 0.37).alias("price"),
-                (number % 97).cast("int").alias("quantity"),
-                F.sha2(number.cast("string"), 256).alias("note"),
-            ).write.parquet(path)
-        return self._spark.read.schema(SCHEMA).parquet(path)
+    def path(self, count: int, first: int = 0, ordering: int = 1) -> str:
+        """The folder that holds the batch."""
+        path = self._folder / f"{count}-{first}-{ordering}"
+        if not path.exists():
+            self._maker.do("make", path=str(path), count=count, first=first, ordering=ordering)
+        return str(path)

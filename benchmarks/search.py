@@ -34,3 +34,14 @@ def _figure(world: str, rounds: int, promises: Sequence[Any]) -> dict[str, Any]:
         "seconds": round(seconds, 3),
         "transitions_per_second": round(results[0].generated / seconds),
     }
+
+
+def text(result: dict[str, Any]) -> str:
+    """Sizes and speed, a line a world."""
+    lines = [f"{'search':20}{'promises':>9}{'distinct':>10}{'generated':>11}{'seconds':>9}{'transitions/s':>15}"]
+    lines += [
+        f"{row['world']:20}{row['promises']:>9}{row['distinct']:>10}{row['generated']:>11}{row['seconds']:>9.2f}"
+        f"{row['transitions_per_second']:>15}"
+        for row in result["worlds"]
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""What must not grow: a small commit with the timeline, memory with the rows; and how long slicing takes at all."""
+
+from __future__ import annotations
+
+import resource
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+import pyarrow as pa
+
+from nbcc.engine.commits import write_commit
+from nbcc.engine.data.tasks import WrittenFile
+from nbcc.engine.files.group_files import LogFile
+from nbcc.engine.files.names import LogName
+from nbcc.engine.files.slices import build_slices, to_read
+from nbcc.engine.names import bucket_file_id
+from nbcc.engine.rules import NBCC
+from nbcc.engine.table import Table
+from nbcc.engine.timeline import Instant
+from nbcc.engine.timeline.timeline import FOLDER
+
+from . import progress
+from .inputs import Inputs
+from .side import Side
+
+SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("note", pa.string())])
+INSTANTS: Final = (10, 1_000, 10_000)
+BUCKETS: Final = 4
+EPOCH: Final = 20_260_101_000_000_000
+
+
+def run(folder: Path, rows: int, quick: bool) -> dict[str, Any]:
+    """The three figures; `quick` leaves the large table out."""
+    found: dict[str, Any] = {"commits": [small_commit(folder / f"with-{count}", count) for count in INSTANTS]}
+    found["slicing"] = slicing(100_000, 10)
+    if not quick:
+        found["memory"] = memory(folder, rows)
+    return found
+
+
+# a small commit on a long timeline
+
+
+def small_commit(folder: Path, instants: int) -> dict[str, Any]:
+    """Seconds of a commit of 100 rows, without Spark, on a table of so many completed instants; median of 9."""
+    with progress.during(f"small commit at {instants} instants"):
+        (folder / FOLDER).mkdir(parents=True)
+        table = Table.create(None, folder, SCHEMA, record_key="id", ordering_fields="ts", buckets=BUCKETS)
+        _history(table, folder, instants)
+        rows = pa.table({"id": [f"k{n}" for n in range(100)], "ts": [1] * 100, "note": ["x"] * 100}, SCHEMA)
+        table.upsert(rows)
+        seconds = []
+        for _ in range(9):
+            began = time.perf_counter()
+            table.upsert(rows)
+            seconds.append(time.perf_counter() - began)
+    return {"instants": instants, "seconds": round(median(seconds), 4)}
+
+
+def _history(table: Table, folder: Path, instants: int) -> None:
+    """Completed delta commits of the past, written as files. The commits are alike: nobody reads the logs."""
+    files = [_written(bucket, f"{EPOCH}") for bucket in range(BUCKETS)]
+    content = write_commit(table.config, f"{EPOCH}", "UPSERT", files)
+    for number in range(instants):
+        requested, completed = f"{EPOCH + 2 * number}", f"{EPOCH + 2 * number + 1}"
+        for state in ("requested", "inflight"):
+            (folder / FOLDER / Instant(requested, "deltacommit", state).file_name).write_bytes(b"")
+        done = Instant(requested, "deltacommit", "completed", completed)
+        (folder / FOLDER / done.file_name).write_bytes(content)
+
+
+def _written(bucket: int, instant: str) -> WrittenFile:
+    file_id = bucket_file_id(bucket)
+    return WrittenFile(str(LogName(file_id, instant, 1, "0-0-0")), "", file_id, 1000, 10, 0, 1)
+
+
+# slicing on the driver
+
+
+def slicing(instants: int, files: int) -> dict[str, Any]:
+    """Seconds to slice `instants` x `files` log files, spread over ten file groups a write, without any storage."""
+    with progress.during(f"slicing {instants * files:,} log files"):
+        logs = [
+            LogFile(
+                "", bucket_file_id(bucket), requested, completed, 1, "0-0-0", requested, f"{bucket}-{requested}", 1000
+            )
+            for requested, completed in ((f"{EPOCH + 2 * n}", f"{EPOCH + 2 * n + 1}") for n in range(instants))
+            for bucket in range(files)
+        ]
+        plans = {("", bucket_file_id(bucket)): [f"{EPOCH + instants}"] for bucket in range(files)}
+        began = time.perf_counter()
+        slices = build_slices(logs, plans, NBCC)
+        read = to_read(slices, NBCC)
+        seconds = time.perf_counter() - began
+    assert sum(len(piece.logs) for piece in read) == len(logs)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+    return {"instants": instants, "log_files": len(logs), "seconds": round(seconds, 2), "process_peak_mib": peak}
+
+
+# memory
+
+
+def memory(folder: Path, rows: int) -> list[dict[str, Any]]:
+    """The most memory that a Python worker holds while so many rows are upserted, compacted and read; at equal rows a
+    file group it must not grow with the table."""
+    found = []
+    for times in (1, 10):
+        side = Side("ours", folder / f"memory-{times}.log")
+        try:
+            data = Inputs(side, folder / "inputs").path(times * rows)
+            side.do("fresh", path=str(folder / "large"), buckets=BUCKETS * times)
+            seconds = {name: round(side.do(name, **given).seconds, 1) for name, given in
+                       {"upsert": {"data": data}, "compact": {}, "snapshot": {}}.items()}  # fmt: skip
+        finally:
+            side.close()
+        # the workers are children of the JVM, which is a child of the side: it is their sum that `wait` gives us
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        found.append({"rows": times * rows, "buckets": BUCKETS * times, "peak_mib": peak, "seconds": seconds})
+    return found
+
+
+def text(result: dict[str, Any]) -> str:
+    """The figures, a line each."""
+    lines = [f"small commit (100 rows, no Spark) at {row['instants']:>6,} instants: {1000 * row['seconds']:7.1f} ms"
+             for row in result["commits"]]  # fmt: skip
+    slices = result["slicing"]
+    lines.append(
+        f"slicing {slices['log_files']:,} log files of {slices['instants']:,} instants: {slices['seconds']:.1f} s, "
+        f"the process at most {slices['process_peak_mib']} MiB"
+    )
+    for row in result.get("memory", ()):
+        lines.append(
+            f"{row['rows']:,} rows in {row['buckets']} file groups: at most {row['peak_mib']} MiB a worker; seconds "
+            + ", ".join(f"{name} {seconds}" for name, seconds in row["seconds"].items())
+        )
+    return "\n".join(lines)

@@ -1,0 +1,134 @@
+"""Apache Hudi 1.2.0 through its data source, as its users write. Runs in Hudi's own environment, without nbcc."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from typing import Any
+
+from loop import serve
+from pyspark.sql import SparkSession
+
+BUNDLE = "org.apache.hudi:hudi-spark3.5-bundle_2.12:1.2.0"
+SCHEMA = "id STRING, ts BIGINT, name STRING, price DOUBLE, quantity INT, note STRING"
+CONFIG = {
+    "spark.jars.packages": BUNDLE,
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.serializer": "org.apache.spark.serializer.KryoSerializer",
+    "spark.kryo.registrator": "org.apache.spark.HoodieSparkKryoRegistrar",
+    "spark.sql.extensions": "org.apache.spark.sql.hudi.HoodieSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.hudi.catalog.HoodieCatalog",
+    "spark.sql.shuffle.partitions": "4",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+}
+OPTIONS = {
+    "hoodie.table.name": "t",
+    "hoodie.table.type": "MERGE_ON_READ",
+    "hoodie.datasource.write.table.type": "MERGE_ON_READ",
+    "hoodie.datasource.write.recordkey.field": "id",
+    "hoodie.datasource.write.partitionpath.field": "",
+    "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.NonpartitionedKeyGenerator",
+    "hoodie.datasource.write.precombine.field": "ts",
+    "hoodie.table.ordering.fields": "ts",
+    "hoodie.record.merge.mode": "EVENT_TIME_ORDERING",
+    "hoodie.index.type": "BUCKET",
+    "hoodie.index.bucket.engine": "SIMPLE",
+    "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.clean.failed.writes.policy": "LAZY",
+    "hoodie.cleaner.policy.failed.writes": "LAZY",
+    "hoodie.metadata.enable": "false",
+    "hoodie.embed.timeline.server": "false",
+    "hoodie.write.markers.type": "DIRECT",
+    "hoodie.table.timeline.timezone": "UTC",
+    # services run when they are told to
+    "hoodie.compact.inline": "false",
+    "hoodie.compact.schedule.inline": "false",
+    "hoodie.compact.inline.max.delta.commits": "1",
+    "hoodie.clean.automatic": "false",
+    "hoodie.archive.automatic": "false",
+    # as many tasks as there are file groups
+    "hoodie.upsert.shuffle.parallelism": "4",
+    "hoodie.bulkinsert.shuffle.parallelism": "4",
+}
+PARALLEL_LOCK = {"hoodie.write.lock.wait_time_ms": "60000", "hoodie.write.lock.client.num_retries": "200",
+                 "hoodie.write.lock.client.wait_time_ms_between_retry": "50",
+                 "hoodie.write.lock.wait_time_ms_between_retry": "50"}  # fmt: skip
+
+
+class Hudi:
+    """A table, its options and the session that works on it."""
+
+    _spark: Any = None
+    _path: Any = None
+    _options: Any = None
+
+    def start(self, cores: int, heap: str, **_: str) -> None:
+        builder: Any = SparkSession.builder.config("spark.driver.memory", heap)
+        for name, value in CONFIG.items():
+            builder = builder.config(name, value)
+        self._spark = builder.master(f"local[{cores}]").getOrCreate()
+        self._spark.sparkContext.setLogLevel("OFF")
+
+    def fresh(self, path: str, buckets: int, blocks: str) -> None:
+        """A new table where the last one was; `blocks`: the format of its log blocks, avro or parquet."""
+        shutil.rmtree(path, ignore_errors=True)
+        self.join(path, buckets, blocks)
+
+    def join(self, path: str, buckets: int, blocks: str) -> None:
+        """The table that another process has made, or is about to."""
+        self._path = path
+        self._options = {**OPTIONS, **PARALLEL_LOCK, "hoodie.bucket.index.num.buckets": str(buckets),
+                    "hoodie.logfile.data.block.format": blocks}  # fmt: skip
+
+    def upsert(self, data: str) -> str | None:
+        self._save(data, "upsert")
+        return max(re.findall(r"_(\d{17})\.", " ".join(os.listdir(f"{self._path}/.hoodie/timeline"))), default=None)
+
+    def bulk_insert(self, data: str) -> None:
+        self._save(data, "bulk_insert")
+
+    def compact(self) -> None:
+        given = {**self._options, "hoodie.compact.inline.max.delta.commits": "1"}
+        told = ",".join(f"{name}={value}" for name, value in given.items() if value and name.startswith("hoodie."))
+        done = self._spark.sql(
+            f"call run_compaction(op => 'scheduleandexecute', path => '{self._path}', options => '{told}')"
+        )
+        if not done.collect():
+            raise RuntimeError("Hudi found nothing to compact")
+
+    def snapshot(self) -> None:
+        self._made(self._loaded())
+
+    def column(self) -> Any:
+        return self._loaded().selectExpr("sum(quantity)").collect()[0][0]
+
+    def incremental(self, after: str) -> None:
+        window = {"hoodie.datasource.query.type": "incremental", "hoodie.datasource.read.begin.instanttime": after}
+        self._made(self._loaded(**window))
+
+    def count(self) -> int:
+        return int(self._loaded().count())
+
+    def _save(self, data: str, operation: str) -> None:
+        options = {**self._options, "hoodie.datasource.write.operation": operation}
+        frame = self._spark.read.schema(SCHEMA).parquet(data)
+        frame.write.format("hudi").options(**options).mode("append").save(self._path)
+
+    def _loaded(self, **options: str) -> Any:
+        return (
+            self._spark.read.format("hudi")
+            .option("hoodie.metadata.enable", "false")
+            .options(**options)
+            .load(self._path)
+        )
+
+    def _made(self, frame: Any) -> None:
+        frame.write.format("noop").mode("overwrite").save()
+
+
+if __name__ == "__main__":
+    serve(Hudi())
