@@ -41,9 +41,6 @@ lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/mypy --package nbcc --package pyspark_nbcc
 	@$(BIN)/lint-imports
 
-bench: $(READY)  ## four figures of the engine beside those of a naive experiment and of Apache Hudi
-	@$(BIN)/python -m benchmarks
-
 # Apache Hudi's Spark bundle needs another PySpark than nbcc: an environment of its own, asked through a pipe.
 PEER := .venv-hudi
 
@@ -54,6 +51,9 @@ $(PEER)/.ready: peer-requirements.lock build-requirements.lock
 	$(PEER)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-deps \
 		--no-build-isolation --requirement peer-requirements.lock
 	@touch $@
+
+bench: $(READY) $(PEER)/.ready  ## nbcc beside Apache Hudi and plain Parquet; BENCH="writers scale --quick" for more
+	@$(BIN)/python -m benchmarks $(BENCH)
 
 interop: $(READY) $(PEER)/.ready  ## the same interleavings on Apache Hudi itself, in an environment of its own
 	@$(BIN)/python -m pytest tests/interop --timeout 1500 -m interop --durations 5
