@@ -22,16 +22,23 @@ Bucket = tuple[str, int | None]
 
 
 def conflict_of(
-    context: Context, config: TableConfig, requested: str, files: Sequence[WrittenFile], sealed: Timeline
+    context: Context,
+    config: TableConfig,
+    requested: str,
+    files: Sequence[WrittenFile],
+    *,
+    sealed: Timeline,
+    now: Timeline | None = None,
 ) -> Conflict | None:
     """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets.
 
-    To be asked under the lock that publishes. Non-blocking and single writers do not look.
+    To be asked under the lock that publishes, with the timeline of `now`, which is loaded if it is not given.
+    Non-blocking and single writers do not look.
     """
     if config.concurrency_mode != OPTIMISTIC:
         return None
     touched = {place(file.partition, file.file_id) for file in files}
-    now = load(context.storage)
+    now = now or load(context.storage)
     for instant in completed_since(context, sealed, now):
         if counts(context, now, instant):
             stats = context.commits.commit(instant).stats

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from .heartbeat import Hearts, StoredHearts
 from .rules import NBCC, Rules
 from .timeline.commits import Commits
 
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 class Context:
     """The seams of one table and the rules by which it is handled.
 
-    `commits` remembers what the table's completed instants say, which never changes.
+    `commits` remembers what the table's completed instants say, which never changes. Heartbeats go by the storage,
+    unless `own_hearts` are given.
     """
 
     storage: Storage
@@ -29,7 +31,10 @@ class Context:
     names: Names
     jobs: Jobs
     rules: Rules = NBCC
+    own_hearts: Hearts | None = None
+    hearts: Hearts = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "commits", Commits(self.storage))
+        object.__setattr__(self, "hearts", self.own_hearts or StoredHearts(self.storage))

@@ -35,6 +35,7 @@ class Rules:
     conflict_check   an optimistic writer looks for conflicts under the lock that covers its publication, or before it
     conflict_window  the completed writes that it is held against: by completion since it began, or by their beginning
     priority         whether a compaction may stand against a writer: never, or like any commit that came first
+    failed_writes    rolled back are writes whose heartbeat has expired; or all that are pending
     files            files listed by completed instants; or what lies in the directories
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
     """
@@ -54,6 +55,7 @@ class Rules:
     conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
     conflict_window: Axis = "completion"
     priority: Literal["writer", "first"] = "writer"
+    failed_writes: Literal["lazy", "eager"] = "lazy"
     files: Literal["listed", "directory"] = "listed"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
 

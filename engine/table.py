@@ -142,6 +142,18 @@ class Table:
         """Schedule and run; None if there is nothing to compact."""
         return self.run("compact")  # type: ignore[no-any-return]
 
+    def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
+        """Plan the rollback of the oldest failed write, or of the one named; None if no write has failed."""
+        return self.run("schedule_rollback", instant=instant)  # type: ignore[no-any-return]
+
+    def run_rollback(self, instant: Time | None = None) -> Instant | None:
+        """Carry out a planned rollback, by default the oldest; None if there is none."""
+        return self.run("run_rollback", instant=instant)  # type: ignore[no-any-return]
+
+    def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
+        """Undo the writes whose writers have failed (no heartbeat for two minutes), or the one named."""
+        return self.run("rollback", instant=instant)  # type: ignore[no-any-return]
+
     def snapshot(self) -> Any:
         """The rows as of `settled()`."""
         return self.run("snapshot")

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from .context import Context
 from .data.tasks import WrittenFile
 from .errors import Conflict
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
-from .timeline import Instant, Timeline, load, put_completed, put_requested
+from .timeline import Instant, Timeline, load, load_rollback_plan, put_completed, put_requested
+from .timeline.instant import PENDING
 from .timeline.timeline import FOLDER
+
+ROLLBACK: Final = "rollback"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
@@ -28,9 +32,15 @@ def request(context: Context, action: str) -> tuple[str, Timeline]:
     """Publish ``<now>.<action>.requested``; that time, and the timeline as it was then (OCC seals it: RFC-22)."""
     with held(context.lock):
         sealed = load(context.storage)
-        requested = take_time(context, sealed)
-        put_requested(context.storage, requested, action)
-    return requested, sealed
+        return put_request(context, sealed, action), sealed
+
+
+def put_request(context: Context, timeline: Timeline, action: str) -> str:
+    """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
+    requested = take_time(context, timeline)
+    context.hearts.start(requested)
+    put_requested(context.storage, requested, action)
+    return requested
 
 
 @contextmanager
@@ -53,11 +63,17 @@ def take_back(context: Context, requested: str, action: str) -> None:
         context.storage.delete(path)
     forget_markers(context, requested)
     with held(context.lock):
-        for state in ("inflight", "requested"):
-            context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
+        remove_pending(context, requested, action)
 
 
-def _nothing() -> None:
+def remove_pending(context: Context, requested: str, action: str) -> None:
+    """Take a pending instant off the timeline, and its heartbeat with it. Its data files must be gone."""
+    for state in PENDING:
+        context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
+    context.hearts.stop(requested)
+
+
+def _nothing(timeline: Timeline | None) -> None:
     """No reason to refuse."""
 
 
@@ -69,16 +85,18 @@ def complete(
     files: Sequence[WrittenFile],
     commit: bytes,
     completed_by_another: Callable[[], Instant | None] = lambda: None,
-    refused_by: Callable[[], Conflict | None] = _nothing,
+    refused_by: Callable[[Timeline | None], Conflict | None] = _nothing,
+    beats: bool = True,
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
 
     `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
-    `refused_by` is asked next; if it has a reason, the instant is taken back, and the reason raised.
+    `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
+    back, and the reason raised. `beats`: the instant has a heartbeat, and must not have been taken for dead.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if context.rules.conflict_check == "before_lock":
-        if refusal := refused_by():
+        if refusal := refused_by(None):
             take_back(context, requested, action)
             raise refusal
         refused_by = _nothing
@@ -88,7 +106,9 @@ def complete(
             for file in files:
                 context.storage.delete(file.path)
             return there
-        refusal = refused_by()
+        timeline = load(context.storage) if beats else None
+        dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
+        refusal = dead or refused_by(timeline)
         if refusal is None:
             remove_late_attempts(context, requested, files)
             completed = early or context.clock.take()
@@ -97,7 +117,29 @@ def complete(
         take_back(context, requested, action)
         raise refusal
     forget_markers(context, requested)
+    if beats:
+        context.hearts.stop(requested)
     return instant
+
+
+def taken_for_dead(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
+    """Why a write that slept too long must not be published: others may have begun to undo it. Under the lock.
+
+    Whoever plans a rollback does so under the same lock, so that a write is either published or undone (RFC-22).
+    """
+    there = timeline.find(requested, action)
+    undone = there is None or any(
+        load_rollback_plan(context.storage, pending.requested).target == requested
+        for pending in timeline.pending
+        if pending.action == ROLLBACK
+    )
+    if not undone and context.hearts.lives(requested):
+        return None
+    return Conflict(
+        f"publish the write {requested}",
+        "it has been rolled back" if undone else "its heartbeat stopped for longer than others wait for it",
+        "write the batch again; if this happens often, look for long pauses of the writer's process",
+    )
 
 
 def takes_time_early(context: Context) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from . import actions
 from .actions import Setting
-from .actions.writer import exposed, unpublished
+from .actions.writer import exposed, state_on_timeline, unpublished
 from .answers import Data, answer
 from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
@@ -20,7 +20,7 @@ from .reads import Query, table_as_of
 from .record import Change, Record, Rule
 from .slicing import file_slices
 from .step import Action, Refused, Row, Step
-from .table import FileSlice, Instant, Table, Write, table_of
+from .table import FileSlice, Instant, Rollback, Table, Write, table_of, without_deleted
 from .world import World
 
 Value = TypeVar("Value")
@@ -120,21 +120,37 @@ class Model:
     @property
     def table_reads(self) -> tuple[str, ...]:
         """The components that a read of the table rests on under this protocol."""
-        writers = () if self.protocol.visibility == "completed" else self.setting.of("writer")
-        return ("published", "plans", *writers)
+        writers = self.setting.of("writer") if self.protocol.visibility != "completed" else ()
+        rollbacks = ("rollbacks",) if "rollbacks" in self.components else ()
+        return ("published", "plans", *rollbacks, *writers)
 
     def table(self, state: State) -> Table:
-        """What a reader that sees everything at once goes by."""
+        """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
 
-        def compute(published: Any, plans: Any, *writers: Any) -> Table:
+        def compute(*values: Any) -> Table:
+            seen = dict(zip(self.table_reads, values, strict=True))
+            rollbacks = seen.get("rollbacks", ())
+            published = tuple(without_deleted(entry, rollbacks) for entry in seen["published"])
             if self.protocol.visibility == "all_earlier":
-                return table_of(exposed(published, writers), plans)
-            pending: tuple[Write, ...] = ()
-            if writers:
-                pending = unpublished(self.setting, dict(zip(self.setting.of("writer"), writers, strict=True)))
-            return table_of(published, plans, pending)
+                return table_of(exposed(published, [seen[name] for name in self.setting.of("writer")]), seen["plans"])
+            return table_of(published, seen["plans"], self._unlisted(seen, rollbacks))
 
         return self.derive(state, self.table_reads, "table", compute)
+
+    def _unlisted(self, seen: Mapping[str, Any], rollbacks: tuple[Rollback, ...]) -> tuple[Write, ...]:
+        """The writes that no completed instant lists and that the protocol counts all the same."""
+        if self.protocol.visibility == "completed":
+            return ()
+        there = unpublished(self.setting, seen, rollbacks)
+        if self.protocol.visibility == "any":
+            return there
+        return tuple(write for write in there if not state_on_timeline(seen[write.actor], rollbacks))
+
+    def pending_writes(self, state: State) -> tuple[Write, ...]:
+        """Writes that are not published, with the log files of theirs that lie in the table."""
+        names = (*self.setting.of("writer"), *(("rollbacks",) if "rollbacks" in self.components else ()))
+        values = {name: self.component(state, name) for name in names}
+        return unpublished(self.setting, values, values.get("rollbacks", ()))
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant by requested time, whatever its state."""

@@ -39,7 +39,8 @@ class Protocol:
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
                       clock; local: each actor's own, nothing waited out; seconds: one clock that gives a second twice
     uniqueness        requested times as the clock gives them, or put if absent: who finds its own taken takes the next
-    visibility        whether a reader asks if a log's instant is completed; all_earlier: and every one requested before
+    visibility        whether a reader asks if a log's instant is completed; all_earlier: and every one requested
+                      before; unless_pending: it asks if it is pending (what has left the timeline counts as archived)
     concurrency       how a writer gets along with others: it never looks (nbcc), it aborts if a conflicting write
                       completed since it began (occ), or it takes for granted that there are none (single_writer); in
                       a copy-on-write table, where nobody merges later, nbcc is to look at nothing, too
@@ -54,6 +55,9 @@ class Protocol:
     bulk_insert       base files only into file groups in which nothing else has completed, asked again under the lock
                       before publishing; resolved: refused as well if only its logs were overtaken, as by Hudi's
                       conflict resolution; unchecked: base files into every group, whatever is there
+    failed_writes     what is rolled back: writes whose heartbeat has expired, or any that is pending
+    rollback_check    whether a write is chosen for rollback under the lock that covers the plan, or before
+    commit_check      whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -69,7 +73,7 @@ class Protocol:
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     clock: Literal["true_time", "time_service", "local", "seconds"] = "true_time"
     uniqueness: Literal["as_given", "test_and_set"] = "as_given"
-    visibility: Literal["completed", "any", "all_earlier"] = "completed"
+    visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = "completed"
     concurrency: Literal["nbcc", "occ", "single_writer"] = "nbcc"
     conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
     conflict_window: Axis = "completion"
@@ -79,6 +83,9 @@ class Protocol:
     priority: Literal["writer", "first"] = "writer"
     early_detection: Literal["off", "on"] = "off"
     bulk_insert: Literal["checked", "unchecked", "resolved"] = "checked"
+    failed_writes: Literal["lazy", "eager"] = "lazy"
+    rollback_check: Literal["under_lock", "before_lock"] = "under_lock"
+    commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
 
     def __post_init__(self) -> None:
         for name, allowed in choices().items():

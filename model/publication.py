@@ -8,17 +8,41 @@ first and the lock afterwards, for the completed file alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from .actions import Setting
 from .clock import clock_of
 from .conditions import at, holds_lock, lock_is_free
+from .protocol import Protocol
 from .step import Action, Guard, Row
 
 UNDER_LOCK = "under the lock"
 CHECKED = "sure that nothing conflicts"
 READY = "ready to publish"
 """The step from which `publishes` happens, whatever came before it."""
+
+
+class Check(NamedTuple):
+    """What an actor asks before it publishes. `passes(own, *values of reads)`; who fails stays where it is.
+
+    `under_lock`: asked when the lock is held; else together with taking it, and whoever fails does not take it.
+    """
+
+    reason: str
+    reads: tuple[str, ...]
+    passes: Callable[..., bool]
+    under_lock: bool = True
+
+    def guard(self, position: int, fails: bool = False) -> Guard:
+        """The condition of a row that reads `reads` from `position` on: the check is passed, or it is not."""
+        reason = f"not: {self.reason}" if fails else self.reason
+        return Guard(reason, lambda own, *values: self.passes(own, *values[position - 1 :]) != fails)
+
+    def asked_at(self, since: str, protocol: Protocol) -> str:
+        """The step at which it is asked, of an actor that is about to publish since the step `since`."""
+        if not self.under_lock:
+            return since
+        return UNDER_LOCK if protocol.completion_time == "under_lock" else READY
 
 
 def publication_actions(kind: str) -> tuple[Action, Action, Action]:
@@ -39,37 +63,47 @@ def publication_rows(
     *,
     requested: Callable[[Any], int] = lambda own: own.requested,
     cleared: tuple[Guard, ...] = (),
+    check: Check | None = None,
 ) -> Iterator[Row]:
     """The rows that lead `me` from the step `since` to a published instant.
 
     `publish(own)` gives the actor's next value and the entry that is appended to the published timeline;
     `requested(own)` the instant's requested time, which its completion time is greater than whatever the clock says.
     `cleared` are conditions over the actor itself that must hold before the last steps.
+    Whoever does not pass `check` gets no further; what it does then is a row of its own.
     """
     clocks = clock_of(setting.world, setting.protocol)
 
-    def publishes(own: Any, lock: str, published: tuple[Any, ...]) -> tuple[Any, ...]:
+    def checked(before: str, row: Row) -> Row:
+        if check is None or before != check.asked_at(since, setting.protocol_of(me)):
+            return row
+        return row._replace(reads=(*row.reads, *check.reads), guards=(*row.guards, check.guard(len(row.reads))))
+
+    def publishes(own: Any, lock: str, published: tuple[Any, ...], *_: Any) -> tuple[Any, ...]:
         after, entry = publish(own)
         return after, None, (*published, entry)
 
     def taking_lock(before: str, then: str) -> Row:
         return Row(f"{kind}_takes_lock", me, (me, "lock"), (me, "lock"), (at(me, before),),
-                   lambda own, lock: (own._replace(step=then), me), (lock_is_free(),))  # fmt: skip
+                   lambda own, lock, *_: (own._replace(step=then), me), (lock_is_free(),))  # fmt: skip
 
     def timed(own: Any, clock: int, then: str, ahead: int = 0) -> tuple[Any, ...]:
         completed, later = clocks.take(clock, ahead, after=requested(own))
         return own._replace(step=then, completed=completed), later
 
-    name = f"{kind}_takes_completion_time"
+    name, last = f"{kind}_takes_completion_time", f"{kind}_publishes_instant"
     if setting.protocol_of(me).completion_time == "under_lock":
-        yield taking_lock(since, UNDER_LOCK)
-        yield Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
-                  lambda own, lock, clock, **args: timed(own, clock, READY, **args), (holds_lock(me),),
-                  lambda *_: clocks.readings())  # fmt: skip
+        yield checked(since, taking_lock(since, UNDER_LOCK))
+        time = Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
+                   lambda own, lock, clock, *_, **args: timed(own, clock, READY, **args), (holds_lock(me),),
+                   lambda *_: clocks.readings())  # fmt: skip
+        yield checked(UNDER_LOCK, time)
     else:
-        yield Row(name, me, (me, "clock"), (me, "clock"), (at(me, since),),
-                  lambda own, clock, **args: timed(own, clock, "given a completion time", **args),
-                  choices=lambda *_: clocks.readings())  # fmt: skip
+        time = Row(name, me, (me, "clock"), (me, "clock"), (at(me, since),),
+                   lambda own, clock, *_, **args: timed(own, clock, "given a completion time", **args),
+                   choices=lambda *_: clocks.readings())  # fmt: skip
+        yield checked(since, time)
         yield taking_lock("given a completion time", READY)
-    yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published"), (me, "lock", "published"),
-              (at(me, READY), *cleared), publishes, (holds_lock(me),))  # fmt: skip
+    publishing = Row(last, me, (me, "lock", "published"), (me, "lock", "published"), (at(me, READY), *cleared),
+                     publishes, (holds_lock(me),))  # fmt: skip
+    yield checked(READY, publishing)

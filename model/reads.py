@@ -37,7 +37,7 @@ class Query:
 def stands(requested: int, completed: int | None, time: float, protocol: Protocol) -> bool:
     """Whether a read as of `time` counts an instant."""
     if completed is None:
-        return protocol.visibility == "any" and requested <= time
+        return protocol.visibility != "completed" and requested <= time
     return (completed if protocol.as_of_axis == "completion" else requested) <= time
 
 

@@ -5,7 +5,7 @@ Times are ticks of one clock, from 1. A log file is named by (requested time of 
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeVar, cast
 
 Log = tuple[int, int]
 
@@ -80,6 +80,34 @@ class Compaction(NamedTuple):
         return "commit"
 
 
+class Rollback(NamedTuple):
+    """A plan, made by `planner`, to undo the write requested at `target`.
+
+    `deleted`: how many of its files are gone, those put first; `forgotten`: how many of them nobody looks for again.
+    `removed`: the state that the write's instant had when it was taken off the timeline, '' while it is there.
+    """
+
+    requested: int
+    target: int
+    planner: str
+    inflight: bool = False
+    deleted: int = 0
+    forgotten: int = 0
+    removed: str = ""
+
+
+class RolledBack(NamedTuple):
+    """A published completion of the rollback with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "rollback"
+
+
 class Instant(NamedTuple):
     """One action on the timeline as anybody can observe it."""
 
@@ -114,9 +142,20 @@ class Table(NamedTuple):
 
 
 def table_of(
-    published: tuple[Write | Compaction, ...], plans: tuple[Plan, ...], pending: tuple[Write, ...] = ()
+    published: tuple[Write | Compaction | RolledBack, ...], plans: tuple[Plan, ...], pending: tuple[Write, ...] = ()
 ) -> Table:
     """The table that published instants, plans and (where they are looked at) pending writes make up."""
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
     done = {entry.requested: entry.completed for entry in published if isinstance(entry, Compaction)}
     return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))
+
+
+Published = TypeVar("Published")
+
+
+def without_deleted(entry: Published, rollbacks: tuple[Rollback, ...]) -> Published:
+    """A published instant with the files that are still there of those that it lists."""
+    if not isinstance(entry, Write):
+        return entry
+    gone = max((rollback.deleted for rollback in rollbacks if rollback.target == entry.requested), default=0)
+    return cast(Published, entry._replace(files=entry.files[gone:])) if gone else entry

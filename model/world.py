@@ -14,9 +14,16 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions"),
-    "limits": ("writes_per_writer", "compactions", "crashes", "log_versions", "skew", "skew_beyond", "retries"),
+    "limits": (
+        *("writes_per_writer", "compactions", "crashes", "stalls", "rollbacks", "log_versions"),
+        *("skew", "skew_beyond", "retries"),
+    ),
     "data": ("keys", "orderings"),
 }
+
+
+COUNTS = ("writes_per_writer", "compactions", "crashes", "stalls", "rollbacks", "skew", "skew_beyond", "retries")
+"""The limits that may be 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +48,8 @@ class World:
     writes_per_writer: int = 1
     compactions: int = 1
     crashes: int = 0
+    stalls: int = 0
+    rollbacks: int = 0
     log_versions: int = 1
     skew: int = 0
     skew_beyond: int = 0
@@ -67,8 +76,12 @@ class World:
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
-        for name in ("writes_per_writer", "compactions", "crashes", "skew", "skew_beyond", "retries"):
+        for name in COUNTS:
             whole_number(getattr(self, name), f"world: {name}")
+        if self.skew and self.actors.get("rollbacker"):
+            raise ValueError(
+                "world: clocks that differ (skew) beside rollbackers are not there yet; leave one of them out"
+            )
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
         for actor, choices in self.settings.items():

@@ -17,7 +17,7 @@ from typing import Any
 from nbcc.model import Model, Step, World
 from nbcc.model.promises import PROMISES
 
-from .crosscheck.observables import Batch
+from .crosscheck.observables import Batch, model_timeline
 from .crosscheck.symbols import Symbols
 from .trace import Batches, Trace, context_switches
 
@@ -152,9 +152,9 @@ def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
     The times of the given steps may be ticks (of the same model) or symbols already.
     Where a step's arguments are not possible any more, the first possible ones of its actor and action are taken.
     """
-    state, named = model.initial, []
+    state, named, symbols = model.initial, [], Symbols(())
     for wanted in steps:
-        symbols = Symbols(tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state)))
+        symbols = symbols.then(model_timeline(model, state))
         able = [s for s in model.enabled(state) if (s.actor, s.action) == (wanted.actor, wanted.action)]
         if not able:
             return None

@@ -50,8 +50,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         ACTION,
         files=files,
         commit=commit,
-        refused_by=lambda: (
-            overtaken(context, requested, based) or conflict_of(context, config, requested, files, sealed)
+        refused_by=lambda now: (
+            overtaken(context, requested, based, now)
+            or conflict_of(context, config, requested, files, sealed=sealed, now=now)
         ),
     )
 
@@ -69,9 +70,11 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
     return frozenset({(file.partition, file.file_id) for file in files} | planned.keys())
 
 
-def overtaken(context: Context, requested: str, based: Collection[Group]) -> Conflict | None:
+def overtaken(
+    context: Context, requested: str, based: Collection[Group], now: Timeline | None = None
+) -> Conflict | None:
     """Why base files of these groups must not be published: another instant has filled one of them. Under the lock."""
-    taken = sorted(filled_groups(context, load(context.storage)) & set(based))
+    taken = sorted(filled_groups(context, now or load(context.storage)) & set(based))
     if not taken:
         return None
     partition, file_id = taken[0]

@@ -44,6 +44,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         files=files,
         commit=compaction_commit(config, requested, plan, files),
         completed_by_another=lambda: _completed(load(context.storage), requested),
+        beats=False,
     )
 
 

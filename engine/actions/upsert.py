@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 from ..batch import as_upserts, refuse_other_rows
@@ -52,8 +51,14 @@ def _attempt(context: Context, config: TableConfig, data: Any, operation: str) -
         put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
     commit = write_commit(config, requested, operation, files)
-    conflict = partial(conflict_of, context, config, requested, files, sealed)
-    return complete(context, requested, action, files=files, commit=commit, refused_by=conflict)
+    return complete(
+        context,
+        requested,
+        action,
+        files=files,
+        commit=commit,
+        refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now),
+    )
 
 
 def action_of(config: TableConfig) -> str:

@@ -80,7 +80,10 @@ class ObjectStorage:
         except NotFound:
             return []
         return sorted(
-            Entry(found["path"], found["size"]) for page in pages for found in page if not is_checksum(found["path"])
+            Entry(found["path"], found["size"], found["last_modified"].timestamp())
+            for page in pages
+            for found in page
+            if not is_checksum(found["path"])
         )
 
     def delete(self, path: str) -> None:

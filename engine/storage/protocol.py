@@ -10,10 +10,14 @@ class NotFound(FileNotFoundError):
 
 
 class Entry(NamedTuple):
-    """One object of a listing: its path relative to the table's root, and its size in bytes."""
+    """One object of a listing: its path relative to the table's root, its size in bytes, and when it was last put.
+
+    `modified` is in seconds since 1970 by the store's clock; 0 where a store does not say.
+    """
 
     path: str
     size: int
+    modified: float = 0.0
 
 
 class Storage(Protocol):
@@ -33,7 +37,7 @@ class Storage(Protocol):
         ...
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace `path` (table properties only; everything else is immutable)."""
+        """Replace `path` (table properties and heartbeats only; everything else is immutable)."""
         ...
 
     def get(self, path: str) -> bytes:

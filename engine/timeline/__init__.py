@@ -19,6 +19,13 @@ from .metadata import (
     own_extra,
 )
 from .publish import put_completed, put_inflight, put_requested
+from .rollbacks import (
+    RollbackPlan,
+    decode_rollback_plan,
+    encode_rollback,
+    encode_rollback_plan,
+    load_rollback_plan,
+)
 from .timeline import Timeline, completion_of, load, load_settled
 
 __all__ = [
@@ -29,16 +36,21 @@ __all__ = [
     "CompactionOperation",
     "CompactionPlan",
     "Instant",
+    "RollbackPlan",
     "Timeline",
     "WriteStat",
     "completion_of",
     "decode_commit",
     "decode_plan",
+    "decode_rollback_plan",
     "encode_commit",
     "encode_plan",
+    "encode_rollback",
+    "encode_rollback_plan",
     "load",
     "load_commit",
     "load_plan",
+    "load_rollback_plan",
     "load_settled",
     "own_extra",
     "parse_instant",

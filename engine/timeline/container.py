@@ -18,6 +18,8 @@ _SCHEMAS: Final = {
     "commit": schemas.COMMIT,
     "replacecommit": schemas.REPLACE_COMMIT,
     "compaction": schemas.COMPACTION_PLAN,
+    "rollback plan": schemas.ROLLBACK_PLAN,
+    "rollback": schemas.ROLLBACK,
 }
 
 _MAGIC: Final = b"Obj\x01"
@@ -31,7 +33,7 @@ def _parsed(kind: str) -> Any:
 
 
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
-    """The container of one record of the schema `kind` (``commit``, ``replacecommit`` or ``compaction``).
+    """The container of one record of the schema `kind` (``commit``, ``replacecommit``, ``compaction``, …).
 
     The same record gives the same bytes: its sync marker is a digest of it, where Avro would draw a random one.
     """

@@ -20,6 +20,9 @@ WRITE_ACTIONS: Final = frozenset(
 
 ACTIONS: Final = WRITE_ACTIONS | {"clean", "rollback", "savepoint", "restore", "indexing"}
 
+PENDING: Final[tuple[State, State]] = ("inflight", "requested")
+"""States before completion, the later one first."""
+
 COLUMNS: Final = ("action", "state", "requested", "completed")
 """What is shown of an instant."""
 

@@ -112,3 +112,45 @@ COMPACTION_PLAN: Final = _record(
     {"name": "preserveHoodieMetadata", "type": ["boolean", "null"], "default": False},
     _nullable("missingSchedulePartitions", _NAMES),
 )
+
+_INSTANT_INFO: Final = _record(
+    "HoodieInstantInfo", {"name": "commitTime", "type": "string"}, {"name": "action", "type": "string"}
+)
+
+_COUNTS: Final[Schema] = {"type": "map", "values": "long"}
+
+_ROLLBACK_REQUEST: Final = _record(
+    "HoodieRollbackRequest",
+    {"name": "partitionPath", "type": "string"},
+    _nullable("fileId", "string"),
+    _nullable("latestBaseInstant", "string"),
+    {"name": "filesToBeDeleted", "type": _NAMES, "default": []},
+    _nullable("logBlocksToBeDeleted", _COUNTS),
+)
+
+ROLLBACK_PLAN: Final = _record(
+    "HoodieRollbackPlan",
+    _nullable("instantToRollback", _INSTANT_INFO),
+    _nullable("RollbackRequests", {"type": "array", "items": _ROLLBACK_REQUEST}),
+    _version(),
+)
+
+_ROLLBACK_PARTITION: Final = _record(
+    "HoodieRollbackPartitionMetadata",
+    {"name": "partitionPath", "type": "string"},
+    {"name": "successDeleteFiles", "type": _NAMES},
+    {"name": "failedDeleteFiles", "type": _NAMES},
+    _nullable("rollbackLogFiles", _COUNTS),
+    _nullable("logFilesFromFailedCommit", _COUNTS),
+)
+
+ROLLBACK: Final = _record(
+    "HoodieRollbackMetadata",
+    {"name": "startRollbackTime", "type": "string"},
+    {"name": "timeTakenInMillis", "type": "long"},
+    {"name": "totalFilesDeleted", "type": "int"},
+    {"name": "commitsRollback", "type": _NAMES},
+    {"name": "partitionMetadata", "type": {"type": "map", "values": _ROLLBACK_PARTITION}},
+    _version(),
+    {"name": "instantsRollback", "type": {"type": "array", "items": _INSTANT_INFO}, "default": []},
+)

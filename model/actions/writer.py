@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import file_ids
 from ..copy_on_write import newest_base
-from ..publication import CHECKED, publication_actions, publication_rows
+from ..publication import CHECKED, Check, publication_actions, publication_rows
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, Plan, Write
+from ..table import Instant, Plan, Rollback, Write
 from ..world import World
 from . import Setting
 
@@ -34,6 +34,9 @@ ACTIONS = (
 )  # fmt: skip
 
 
+State = Literal["requested", "inflight"]
+
+
 class Writer(NamedTuple):
     """`number` counts its writes from 1, `files` the log files of this write that are there.
 
@@ -42,6 +45,7 @@ class Writer(NamedTuple):
     `conflict` is the requested time of the write that made it abort, `tries` counts the attempts that it gave up.
     `onto`, copy on write: (group, requested time of the base file that it merges).
     `file_ids`: (group, file id), where these are not fixed by the bucket.
+    `expired`: its heartbeat was missed for too long, whoever knows it.
     """
 
     step: str = "idle"
@@ -51,6 +55,7 @@ class Writer(NamedTuple):
     files: int = 0
     bases: tuple[int | None, ...] = ()
     inflight: bool = False
+    expired: bool = False
     dead: bool = False
     mark: int = 0
     checked: bool = False
@@ -63,6 +68,11 @@ class Writer(NamedTuple):
     def busy(self) -> bool:
         """In the midst of an operation."""
         return not self.dead and self.step != "idle"
+
+    @property
+    def state(self) -> State:
+        """The state that its pending write has reached."""
+        return "inflight" if self.inflight else "requested"
 
 
 def components(setting: Setting) -> dict[str, Any]:
@@ -111,7 +121,35 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     yield Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
               choices=next_file)  # fmt: skip
     since = CHECKED if under_occ and protocol.conflict_check == "before_lock" else "written"
-    yield from publication_rows(KIND, me, since, setting, publish, cleared=(checked,) if under_occ else ())
+    alive = is_alive(setting, me)
+    if alive and not alive.under_lock:
+        since, alive = UNAWARE, None
+    cleared = (checked,) if under_occ else ()
+    yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=alive)
+
+
+UNAWARE = "unaware of what comes"
+"""The step of a writer that has looked at its heartbeat before it takes the lock."""
+
+
+def beating(setting: Setting) -> tuple[str, ...]:
+    """The writers that may be rolled back: where there is somebody to do it, those that put log files and are not optimistic."""
+    if "rollbacks" not in setting.first or setting.world.copy_on_write:
+        return ()
+    return tuple(me for me in setting.of(KIND) if setting.protocol_of(me).concurrency != "occ")
+
+
+def is_alive(setting: Setting, me: str) -> Check | None:
+    """RFC-22: "checks on the writer before committing to ensure we abort such writers" that were taken for dead."""
+    protocol = setting.protocol_of(me)
+    if me not in beating(setting) or protocol.commit_check == "none":
+        return None
+    return Check(
+        "its heartbeat must not have expired, and nobody may have planned to roll its write back",
+        ("rollbacks",),
+        lambda own, rollbacks: not own.expired and all(each.target != own.requested for each in rollbacks),
+        under_lock=protocol.commit_check == "under_lock",
+    )
 
 
 class Requesting(NamedTuple):
@@ -147,13 +185,24 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
     return tuple(dict.fromkeys(group for group, _ in world.files(me, own.number)))
 
 
-def unpublished(setting: Setting, values: Mapping[str, Any]) -> tuple[Write, ...]:
+def unpublished(setting: Setting, values: Mapping[str, Any], rollbacks: tuple[Rollback, ...] = ()) -> tuple[Write, ...]:
     """The writes that have put log files and are not published: what a reader or planner that does not ask sees."""
-    return tuple(
-        Write(w.requested, None, me, w.number, setting.world.files(me, w.number)[: w.files], w.bases, onto=w.onto)
-        for me, w in ((me, values[me]) for me in setting.of(KIND))
-        if w.files
-    )
+    found = []
+    for me in setting.of(KIND):
+        writer = values[me]
+        gone = max((each.deleted for each in rollbacks if each.target == writer.requested), default=0)
+        if files := setting.world.files(me, writer.number)[gone : writer.files]:
+            found.append(Write(writer.requested, None, me, writer.number, files, writer.bases, onto=writer.onto))
+    return tuple(found)
+
+
+def state_on_timeline(writer: Writer, rollbacks: tuple[Rollback, ...]) -> State | None:
+    """``requested``, ``inflight``, or None where nothing of its write is on the timeline.
+
+    A rollback takes off what is there; a writer that wakes afterwards may put its inflight instant all the same.
+    """
+    removed = [each.removed for each in rollbacks if each.target == writer.requested and each.removed]
+    return writer.state if writer.requested and (not removed or removed[-1] != writer.state) else None
 
 
 def exposed(published: tuple[Any, ...], writers: Iterable[Writer]) -> tuple[Any, ...]:
@@ -165,6 +214,5 @@ def exposed(published: tuple[Any, ...], writers: Iterable[Writer]) -> tuple[Any,
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
     for me in setting.of(KIND):
         writer = values[me]
-        if writer.requested:
-            action = "commit" if writer.onto else "deltacommit"
-            yield Instant(writer.requested, action, "inflight" if writer.inflight else "requested", None)
+        if state := state_on_timeline(writer, values.get("rollbacks", ())):
+            yield Instant(writer.requested, "commit" if writer.onto else "deltacommit", state, None)

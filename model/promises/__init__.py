@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from .conflicts import FIRST, KEY
+from .failures import REC
 from .promise import Promise
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
 from .writers import CANARY, LAWS, MONO
 
-PROMISES: dict[str, Promise] = {p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, MONO, LAWS, FIRST, KEY)}
+PROMISES: dict[str, Promise] = {
+    p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, MONO, LAWS, FIRST, KEY, REC)
+}
 
 __all__ = ["CANARY", "PROMISES", "Promise"]

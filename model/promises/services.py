@@ -22,9 +22,21 @@ def no_service(model: Model) -> str | None:
     return None if model.setting.of("compactor") else "the world has no compactor"
 
 
+def nothing_to_notice(model: Model) -> str | None:
+    """Why QUIET says nothing of this model."""
+    there = model.setting.of("compactor") or model.setting.of("rollbacker")
+    return None if there else "the world has no table service"
+
+
 def planned_between_writes(model: Model, state: State) -> bool:
     """A plan was made and two writes are complete."""
     return bool(model.component(state, "plans")) and two_writes(model, state)
+
+
+def served_between_writes(model: Model, state: State) -> bool:
+    """A compaction was planned and two writes are complete, or a rollback and one."""
+    rolled_back = "rollbacks" in model.components and model.component(state, "rollbacks")
+    return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
 
 
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -76,13 +88,13 @@ def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | Non
 
 QUIET = Promise(
     name="QUIET",
-    about="Compaction never changes the answer of a retained read: pending, complete, or dead half way.",
+    about="A table service never changes the answer of a retained read: pending, complete, or dead half way.",
     source="RFC-66, non-serial compaction; design, section 4",
     kind="step",
     holds=quiet_holds,
-    sometimes=planned_between_writes,
+    sometimes=served_between_writes,
     reads=on_table,
-    unfit=no_service,
+    unfit=nothing_to_notice,
     shape=shape_of,
 )
 PART = Promise(

@@ -115,6 +115,8 @@ class _Conflicts:
 def _conflict(one: Access, other: Access) -> bool:
     if one.actor == other.actor or not (one.is_write or other.is_write) or (one.locked and other.locked):
         return False
+    if one.verb == other.verb == "delete":  # to delete what is gone changes nothing
+        return False
     both_writes_elsewhere = one.is_write and other.is_write and one.resource != other.resource
     return not both_writes_elsewhere and not _immutable_read(one, other) and not _immutable_read(other, one)
 

@@ -13,6 +13,7 @@ from .calls import Call
 from .clock import ActorsClock, VirtualClock
 from .conductor import Task
 from .footprints import Access
+from .hearts import ControlledHearts, VirtualHearts
 from .lock import ControlledLock, VirtualLock
 from .storage import ControlledStorage, MemoryStorage
 
@@ -26,6 +27,7 @@ class Stage:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
         self.lock = VirtualLock()
         self.clock = VirtualClock(skew)
+        self.hearts = VirtualHearts()
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died
         self.step = 0
@@ -57,6 +59,7 @@ class Handle:
         self.own_clock = ActorsClock(stage.clock)
         self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
+        self.hearts = ControlledHearts(stage.hearts, actor)
 
     def call(
         self,

@@ -39,16 +39,23 @@ def draw_world(choose: Choose) -> World:
         writes_per_writer=per_writer,
         compactions=1 + choose(2),
         crashes=int(choose(3) == 2),
+        stalls=1 + choose(2) if actors["rollbacker"] else 0,
+        rollbacks=1 + choose(2) if actors["rollbacker"] else 0,
         writes=shapes,
     )
 
 
 def _count(choose: Choose, kind: str, most: int) -> int:
-    """How many actors of a kind: two writers as a rule, never none; a compactor or two; of others 0 to ``most``."""
+    """How many actors of a kind: two writers as a rule, never none; a compactor or two; now and then a rollbacker.
+
+    Of others 0 to ``most``.
+    """
     if kind == "writer":
         return (2, 2, 1, 3)[choose(4)]
     if kind == "compactor":
         return (1, 1, 2, 1)[choose(4)]
+    if kind == "rollbacker":
+        return (0, 0, 0, 1, 2)[choose(5)]
     return choose(most + 1)
 
 

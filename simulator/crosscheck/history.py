@@ -163,7 +163,7 @@ class History:
         before = self._seen
         self._seen = {observable.name: observable.of_model(self.model, self.state) for observable in EVERY_STEP}
         timeline = self._seen["timeline"]
-        self.symbols = Symbols(timeline)
+        self.symbols = self.symbols.then(timeline)
         for observable in EVERY_STEP:
             ours = self._seen[observable.name]
             look = partial(observable.of_system, self.system)

@@ -44,10 +44,17 @@ MAPPING: Final[list[Row]] = [
     Row("writer_starts_writing",           "upsert", ends_after=("put deltacommit.inflight", "put inflight")),
     Row("writer_writes_log",               "upsert", ends_after="put log"),
     Row("writer_writes_base",              "upsert", ends_after="put base"),
-    # what it does next under its lock (late attempts' files away) is private
+    # what it does next under its lock (does its instant still stand? late attempts' files away) is private
     Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
     Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
     Row("writer_publishes_instant",        "upsert"),
+    # only under settings that the engine cannot be put under
+    Row("writer_looks_at_heartbeat",       "upsert"),
+    # under the lock: its instant is not there any more, or somebody has planned to roll it back
+    Row("writer_is_refused",               "upsert", ends_after="list.end timeline",
+        also=("get rollback.requested", "lock.release")),
+    # it deletes its files; then, under the lock, its instant
+    Row("writer_gives_up",                 "upsert", raises="Conflict"),
 
     # optimistic writers; what a listing names is read after it, and never changes
     Row("writer_passes_check",             "upsert", ends_after="list.end timeline"),
@@ -81,6 +88,22 @@ MAPPING: Final[list[Row]] = [
     Row("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
     Row("loader_publishes_instant",        "bulk_insert"),
 
+    # only under a setting that the engine cannot be put under
+    Row("rollbacker_chooses_write",        "schedule_rollback", starts=True),
+    Row("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
+    # where the write has put files it looks into the folder of its markers
+    Row("rollbacker_starts_rollback",      "run_rollback", ends_after="list.end marker", starts=True,
+        given=(("instant", "rollback"),)),
+    Row("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
+        given=(("instant", "rollback"),)),
+    Row("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
+    Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release"),
+    # the markers of what it deleted go; under the lock: has somebody else completed the rollback?
+    Row("rollbacker_takes_lock",           "run_rollback", ends_after="list.end timeline"),
+    Row("rollbacker_finds_it_done",        "run_rollback"),
+    Row("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
+    Row("rollbacker_publishes_instant",    "run_rollback"),
+
     Row("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
     Row("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
     Row("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
@@ -89,6 +112,7 @@ MAPPING: Final[list[Row]] = [
 
     Row("actor_crashes", CRASH),
     Row("lock_expires",  FAULT),
+    Row("heartbeat_expires", FAULT),
 ]
 # fmt: on
 

@@ -81,8 +81,10 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     under settings that break promises change logs are not compared.
     """
     ends = sorted(completed for _, _, _, completed in timeline if completed is not None)
-    for end in ends:
-        yield Query("as_of", until=end)
+    first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
+    for end in ends if first else ():
+        if end >= first:  # before the first write a table has no rows, and engines may say so in an error
+            yield Query("as_of", until=end)
     points = [0, *ends]
     if not ends:
         return

@@ -11,16 +11,24 @@ from nbcc.model import Step
 class Symbols:
     """Symbols for the times of a history: ``r1`` is requested first, ``c1`` is that instant's completion.
 
-    Requested times are taken in order, so a symbol means the same from the step on in which it appears.
+    Requested times are taken in order, so a symbol means the same from the step on in which it appears; also when its
+    instant has left the timeline, if the symbols of later timelines are made by `then`.
     """
 
     def __init__(self, timeline: tuple[Any, ...]) -> None:
+        self._times = {requested: completed for _, _, requested, completed in timeline}
         self.ticks: dict[str, int] = {}
-        for number, (_, _, requested, completed) in enumerate(sorted(timeline, key=lambda entry: entry[2]), start=1):
+        for number, (requested, completed) in enumerate(sorted(self._times.items()), start=1):
             self.ticks[f"r{number}"] = requested
             if completed is not None:
                 self.ticks[f"c{number}"] = completed
         self._symbols = {tick: symbol for symbol, tick in self.ticks.items()}
+
+    def then(self, timeline: tuple[Any, ...]) -> Symbols:
+        """The symbols for what the timeline is now, and for what was on it before."""
+        there = {entry[2] for entry in timeline}
+        gone = (("", "", *times) for times in self._times.items() if times[0] not in there)
+        return Symbols((*timeline, *gone))
 
     def symbol(self, tick: int | None) -> str:
         """``r1``, ``c1``; ``-`` for no time; a tick that no instant has is shown as it is."""

@@ -43,6 +43,19 @@ def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
     return len(done) == 2 and int(model.component(state, "clock")) > 2 * len(done)
 
 
+def a_dead_writers_write_was_rolled_back(model: Model, state: Any) -> bool:
+    """A writer died after it wrote a log file; its write is rolled back, another one is completed."""
+    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
+    died = any(own.dead and own.files for own in owns)
+    return died and bool(_done(model, state, "rollback")) and bool(_writes(model, state))
+
+
+def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
+    """A write was rolled back while its writer slept; the writer woke, wrote on, and was refused."""
+    woken = [model.component(state, name) for name in model.actors.get("writer", ())]
+    return bool(_done(model, state, "rollback")) and all(own.number and not own.busy for own in woken)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -51,6 +64,8 @@ GOALS: dict[str, Goal] = {
         a_write_completed_beside_a_compaction,
         a_compaction_outlived_its_compactor,
         a_write_succeeded_at_its_second_try,
+        a_dead_writers_write_was_rolled_back,
+        a_sleeping_writer_was_refused,
     )
 }
 

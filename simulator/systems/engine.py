@@ -54,6 +54,10 @@ _NOT_OURS: Final = {
     ("file_ids", "minted"): "a bucket has one file id",
     ("timeline", "reloaded"): "its writers list the timeline once before they write",
     ("early_detection", "on"): "its writers look at completed instants alone",
+    ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",
+    ("rollback_check", "before_lock"): "it looks for failed writes under the lock",
+    ("commit_check", "before_lock"): "its writers look under the lock",
+    ("commit_check", "none"): "its writers look under the lock",
     ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
     ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
     ("uniqueness", "test_and_set"): "its generator gives no time twice",
@@ -123,11 +127,14 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The lock of a dead holder is free again."""
-        if action != "lock_expires" or self.stage.lock.holder != actor:
+        """The lock of a dead holder is free again; a writer's heartbeat has stopped."""
+        if action == "lock_expires" and self.stage.lock.holder == actor:
+            self.stage.lock.expire()
+        elif action == "heartbeat_expires" and actor in self.stage.hearts.beating.values():
+            self.stage.hearts.expire(actor)
+        else:
             raise CannotStep(f"the engine has no fault {action} of {actor}")
         self.stage.step += 1
-        self.stage.lock.expire()
         return {}
 
     @contextmanager
@@ -170,7 +177,8 @@ class EngineSystem:
     def context(self, handle: Handle) -> Context:
         """All that an operation of an actor is given."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
-        return Context(handle.storage, handle.lock, handle.clock, handle.names, jobs, rules)
+        seams = (handle.storage, handle.lock, handle.clock, handle.names, jobs, rules)
+        return Context(*seams, own_hearts=handle.hearts)
 
     def _opened_by(self, actor: str) -> TableConfig:
         """The table as an actor opens it, which may have settings of its own."""

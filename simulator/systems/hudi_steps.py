@@ -67,6 +67,14 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_reads")),
 
+    *(PeerStep(action, impossible=True, because="this peer's clients beat as long as their process lives; none stalls")
+      for action in ("heartbeat_expires", "writer_looks_at_heartbeat", "writer_is_refused", "writer_gives_up")),
+    *(PeerStep(action, impossible=True, because="Hudi rolls failed writes back inside `start` (EAGER) or clean (LAZY)")
+      for action in ("rollbacker_chooses_write", "rollbacker_plans_rollback", "rollbacker_starts_rollback",
+                     "rollbacker_resumes_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
+                     "rollbacker_finds_it_done", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
+                     "rollbacker_publishes_instant")),
+
     PeerStep("actor_crashes", because="the client is never asked to go on"),
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
 )

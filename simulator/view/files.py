@@ -161,11 +161,8 @@ class Files:
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
-        for actor in self.model.actors.get("writer", ()):
-            own = self.model.component(state, actor)
-            if own.requested:
-                files = self.model.world.files(actor, own.number)[: own.files]
-                yield from ((own.requested, version) for in_group, version in files if in_group == group)
+        for write in self.model.pending_writes(state):
+            yield from write.logs(group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})

@@ -139,7 +139,7 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
     """The requested time of the instant that a step works on."""
     for state in (after, before):
         own = model.component(state, step.actor)
-        if found := getattr(own, "requested", 0) or getattr(own, "plan", 0):
+        if found := next((time for field in _Work._fields if (time := getattr(own, field, 0))), 0):
             return int(found)
     return None
 
@@ -270,12 +270,14 @@ def _told(found: Answers, number: int | None) -> Any:
 
 def instants_of(model: Model, state: Any) -> dict[str, Any]:
     """Requested time -> [action, state, completed, actor]; the state of an instant whose actor died is `crashed`."""
-    actors = {own.requested or own.plan: (name, own) for name, own in _actors_at_work(model, state)}
+    actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}
     runners = {plan.requested: plan.runner for plan in model.component(state, "plans")}
+    if "rollbacks" in model.components:
+        runners |= {each.requested: each.planner for each in model.component(state, "rollbacks")}
     found: dict[str, Any] = {}
     for instant in model.timeline(state):
-        actor = done.get(instant.requested) or runners.get(instant.requested) or actors[instant.requested][0]
+        actor = done.get(instant.requested) or runners.get(instant.requested) or actors[instant.requested]
         dead = instant.completed is None and model.component(state, actor).dead
         shown = "crashed" if dead else instant.state
         found[str(instant.requested)] = [instant.action, shown, instant.completed, actor]
@@ -285,10 +287,11 @@ def instants_of(model: Model, state: Any) -> dict[str, Any]:
 class _Work(NamedTuple):
     requested: int
     plan: int
+    rollback: int
 
 
 def _actors_at_work(model: Model, state: Any) -> list[tuple[str, _Work]]:
     everyone = (name for names in model.actors.values() for name in names)
     owns = ((name, model.component(state, name)) for name in everyone)
-    work = ((name, _Work(getattr(own, "requested", 0), getattr(own, "plan", 0))) for name, own in owns)
+    work = ((name, _Work(*(getattr(own, field, 0) for field in _Work._fields))) for name, own in owns)
     return [(name, each) for name, each in work if any(each)]

@@ -24,9 +24,11 @@ def play(model: Model, steps: Sequence[Step]) -> Run:
     """The steps as far as the model can take them; symbols of times in arguments become ticks."""
     states: list[Any] = [model.initial]
     taken: list[Step] = []
+    symbols = Symbols(())
     for number, step in enumerate(steps, start=1):
+        symbols = symbols.then(model_timeline(model, states[-1]))
         try:
-            resolved = _resolved(model, states[-1], step)
+            resolved = symbols.resolved(step)
             states.append(model.apply(states[-1], resolved))
         except Refused as error:
             return Run(model, tuple(states), tuple(taken), (number, error.reasons))
@@ -35,9 +37,3 @@ def play(model: Model, steps: Sequence[Step]) -> Run:
             return Run(model, tuple(states), tuple(taken), (number, (reason,)))
         taken.append(resolved)
     return Run(model, tuple(states), tuple(taken), None)
-
-
-def _resolved(model: Model, state: Any, step: Step) -> Step:
-    if not any(isinstance(value, tuple) for _, value in step.args):
-        return step
-    return Symbols(model_timeline(model, state)).resolved(step)

@@ -229,8 +229,8 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to run 'vacuum', but the operations are as_of, bulk_insert, changes, compact, delete, file_slices, "
-            "incremental, read_optimized, run_compaction, schedule_compaction, settled, snapshot, timeline, "
-            "upsert: name one of them.",
+            "incremental, read_optimized, rollback, run_compaction, run_rollback, schedule_compaction, "
+            "schedule_rollback, settled, snapshot, timeline, upsert: name one of them.",
         ),
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -11,6 +12,8 @@ import pytest
 from hudi import HudiReadOptions, HudiTable
 
 from nbcc import Table
+from nbcc.engine.errors import Conflict
+from nbcc.engine.rules import Rules
 
 from .hooked import during
 from .table_samples import SCHEMA, batch, keys, make_table, state
@@ -136,3 +139,21 @@ def test_an_empty_commit_reads_alike(tmp_path: Path) -> None:
     table.upsert(batch(("k1", 1, "a")))
     table.delete(keys())
     assert same(table)
+
+
+def test_a_table_with_rolled_back_writes_reads_alike(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("k1", 1, "a")))
+    eager = Table(replace(table.context, rules=Rules(failed_writes="eager")), table.config)
+
+    def meanwhile() -> None:
+        assert [instant.action for instant in eager.rollback()] == ["rollback"]
+        assert same(table)
+
+    with pytest.raises(Conflict, match="rolled back"):
+        during(table, ".log.", meanwhile).upsert(batch(("k2", 1, "b")))
+    assert same(table)
+    table.upsert(batch(("k1", 2, "c")))
+    table.compact()
+    assert same(table)
+    assert [row["id"] for row in by_hudi_rs(table).to_pylist()] == ["k1"]

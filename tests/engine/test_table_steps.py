@@ -55,7 +55,7 @@ def test_upsert(table: Table) -> None:
         *["acquire", "list timeline", "take", "put requested", "release"],
         "put inflight",
         *["put log", "put log"],
-        *["acquire", *PUBLISH],
+        *["acquire", "list timeline", *PUBLISH],
     ]
 
 

@@ -17,6 +17,7 @@ SMALL = {
     "demo": specs.world("demo"),
     "two groups": replace(specs.world("demo"), buckets=2),
     "crashes": replace(specs.world("crash_resume"), compactions=1),
+    "a rollback": replace(specs.world("failed_writer"), crashes=0),
     "a reader": replace(specs.world("readers"), actors={"writer": 2, "reader": 1}),
 }
 PROTOCOLS = {
@@ -24,6 +25,7 @@ PROTOCOLS = {
     "everything weaker": Protocol(
         slicing="base_instant", completion_time="outside_lock", listing="once", read_time="clock",
         scheduling="serial", plan_takes="any_log", visibility="any",
+        failed_writes="eager", rollback_check="before_lock", commit_check="before_lock",
     ),
 }  # fmt: skip
 CASES = [pytest.param(SMALL[w], PROTOCOLS[p], id=f"{w}, {p}") for w in SMALL for p in PROTOCOLS]

@@ -39,9 +39,26 @@ BREAKS = {
     ("file_ids", "minted"): {"SNAP", "KEY"},
     ("visibility", "any"): {"SNAP", "TRAVEL", "CDC", "ATOM"},
     ("bulk_insert", "unchecked"): {"SNAP", "INCR", "CDC", "QUIET", "PART", "LAWS"},
+    ("visibility", "unless_pending"): {"SNAP", "TRAVEL", "CDC", "ATOM", "QUIET"},
+    ("failed_writes", "eager"): {"REC"},
+    ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
+    ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
+    ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
 }
+
+SHOWS_IN = {
+    ("listing", ""): "readers",
+    ("read_time", ""): "readers",
+    ("clock", ""): "skewed_clocks",
+    ("bulk_insert", ""): "loads",
+    ("failed_writes", ""): "failed_writer",
+    ("rollback_check", ""): "failed_writer",
+    ("commit_check", ""): "failed_writer",
+    ("visibility", "unless_pending"): "failed_writer",
+}
+"""The world for a choice, where it is not the demo's."""
 
 
 def test_every_protocol_but_the_default_is_pinned() -> None:
@@ -90,13 +107,13 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"occ-check-before-lock", "occ-by-start-time", "occ-by-file-id", "occ-timeline-reloaded"}
     changes_steps |= {"occ-services-first", "occ-early-detection"}
     changes_steps |= {"bulk-insert-unchecked"}
+    changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 
 @pytest.mark.parametrize(("field", "value"), WEAKER)
 def test_each_weaker_choice_breaks_exactly_these(field: str, value: str) -> None:
-    shown_in = {"listing": "readers", "read_time": "readers", "clock": "skewed_clocks", "bulk_insert": "loads"}
-    world = specs.world(shown_in.get(field, "demo"))
+    world = specs.world(SHOWS_IN.get((field, value)) or SHOWS_IN.get((field, ""), "demo"))
 
     assert violated(search(Model(world, Protocol.from_mapping({field: value})))).keys() == BREAKS[field, value]
 

@@ -134,7 +134,7 @@ def test_a_world_without_a_compactor_is_none_that_quiet_speaks_of() -> None:
     result = explore(Model(replace(specs.world("demo"), actors={"writer": 2})), list(PROMISES.values()))
 
     assert result.promises["QUIET"].verdict is Verdict.NOT_APPLICABLE
-    assert result.promises["QUIET"].because == "the world has no compactor"
+    assert result.promises["QUIET"].because == "the world has no table service"
 
 
 V, U, H, N = Verdict.VIOLATED, Verdict.UNDETERMINED, Verdict.HOLDS, Verdict.NOT_APPLICABLE

@@ -57,6 +57,12 @@ SAID = {
         "TRAVEL": "when r1 reads: r1 answered at t4; that answer changed in group 0: a key that w1 upserts with "
         "ordering value 1 showed no row and now shows the row of w1",
     },
+    ("failed_writer", "commit_check", "none"): {
+        "REC": "w1's write (requested t1, completed t3) is completed, and a rollback of it is on the timeline",
+    },
+    ("failed_writer", "failed_writes", "eager"): {
+        "REC": "w1's write requested at t1 is rolled back, and its heartbeat has not expired",
+    },
     ("two_groups", "slicing", "requested"): {
         "ATOM": "snapshot holds a part of w1's write (requested t1, completed t6): its log version 1 in group 0 is "
         "missing",

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Final
 
 import pyarrow as pa
@@ -30,6 +29,7 @@ from ...data.columns import conform
 from ...data.tasks import WriteTask, WrittenFile
 from ...data.write import bucket_column, split_by_group, write_group
 from ...errors import Unsupported
+from ...heartbeat import StoredHearts
 from ...lock import BetweenProcesses
 from ...names import RandomNames, bucket_of
 from ...schema import from_spark
@@ -111,7 +111,12 @@ class Writer(DataSourceArrowWriter):
         number = here.partitionId() if here else 0
         # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
-        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+        hearts = StoredHearts(self._storage)  # the process that asked for the instant has ended
+        hearts.start(task.instant)
+        try:
+            return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+        finally:
+            hearts.rest(task.instant)
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
@@ -125,8 +130,14 @@ class Writer(DataSourceArrowWriter):
         requested = self._task.instant
         commit = write_commit(self._config, requested, self._options.operation.upper(), files)
         context = self._context()
-        conflict = partial(conflict_of, context, self._config, requested, files, self._sealed)
-        complete(context, requested, action_of(self._config), files=files, commit=commit, refused_by=conflict)
+        complete(
+            context,
+            requested,
+            action_of(self._config),
+            files=files,
+            commit=commit,
+            refused_by=lambda now: conflict_of(context, self._config, requested, files, sealed=self._sealed, now=now),
+        )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""

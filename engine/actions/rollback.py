@@ -1,0 +1,26 @@
+"""Undo what failed writers have left behind."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..reads.times import Time
+from ..timeline import Instant
+from . import run_rollback, schedule_rollback
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
+    """Finish the rollbacks that others have left, then roll back every failed write; or only the one named.
+
+    Returns the completed rollbacks in their order, none if there was nothing to undo. No completed write is undone.
+    """
+    done = []
+    while instant is None and (finished := run_rollback.run(context, config)):
+        done.append(finished)
+    while planned := schedule_rollback.run(context, config, instant):
+        finished = run_rollback.run(context, config, planned)
+        assert finished is not None, "it was planned just now"
+        done.append(finished)
+        if instant is not None:
+            break
+    return tuple(done)

@@ -1,0 +1,74 @@
+"""Plan the rollback of the oldest write whose writer has failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..config import TableConfig
+from ..context import Context
+from ..errors import BadInput
+from ..lock import held
+from ..reads.times import Time
+from ..timeline import (
+    Instant,
+    RollbackPlan,
+    Timeline,
+    encode_rollback_plan,
+    load,
+    load_rollback_plan,
+    put_requested,
+)
+from ..writing import ROLLBACK, marked_files, take_time
+
+UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
+"""Actions that a rollback undoes. A failed compaction is not: whoever takes its plan up goes on with it."""
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Publish a plan that names the write's files, and return its instant; None if no write has failed.
+
+    A write has failed if it is pending and its heartbeat has expired. That is decided under the lock under which its
+    writer would publish it. `instant`: the write to roll back, as an Instant or its requested time.
+    """
+    config.check_writable()
+    with held(context.lock):
+        timeline = load(context.storage)
+        failed = next(failed_writes(context, timeline), None) if instant is None else _named(context, timeline, instant)
+        if failed is None:
+            return None
+        plan = RollbackPlan(failed.requested, failed.action, tuple(marked_files(context, failed.requested)))
+        requested = take_time(context, timeline)
+        data = encode_rollback_plan(plan, context.storage.url)
+        return put_requested(context.storage, requested, ROLLBACK, data)
+
+
+def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
+    """Pending writes whose writer has failed and that no pending rollback undoes, oldest first."""
+    undone = {
+        load_rollback_plan(context.storage, pending.requested).target
+        for pending in timeline.pending
+        if pending.action == ROLLBACK
+    }
+    for pending in timeline.pending:
+        if pending.action in UNDONE and pending.requested not in undone and not spared(context, pending):
+            yield pending
+
+
+def spared(context: Context, pending: Instant) -> bool:
+    """Whether a pending write is left alone: EAGER (one writer only) spares none, LAZY those whose heartbeat lives."""
+    return context.rules.failed_writes == "lazy" and context.hearts.lives(pending.requested)
+
+
+def _named(context: Context, timeline: Timeline, instant: Time) -> Instant:
+    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    asked = f"roll back {requested}"
+    found = timeline.find(requested)
+    if found is None or found.action not in UNDONE:
+        raise BadInput(asked, "the timeline has no write with that requested time", "name a pending write")
+    if found.completed:
+        raise BadInput(asked, "it is completed: readers may have seen it", "undo it with a write of your own")
+    if spared(context, found):
+        raise BadInput(asked, "its writer is alive: its heartbeat has not expired", "stop that writer first")
+    if found not in failed_writes(context, timeline):
+        raise BadInput(asked, "a rollback of it is planned already", "run that one")
+    return found

@@ -1,0 +1,86 @@
+"""What a rollback says that it will do and has done (hudi-format §4.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..storage import Storage
+from .container import decode_record, encode_record
+from .instant import Instant
+from .timeline import FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """The pending instant to undo: its requested time, its action, and the data files (paths) found when planning."""
+
+    target: str
+    action: str
+    files: tuple[str, ...] = ()
+
+
+def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
+    """The bytes of ``<r>.rollback.requested``; `url` is the table's root, files are named in full, as Hudi does."""
+    requests = [
+        {
+            "partitionPath": path.rpartition("/")[0],
+            "fileId": "",
+            "latestBaseInstant": "",
+            "filesToBeDeleted": [f"{url}/{path}"],
+            "logBlocksToBeDeleted": {},
+        }
+        for path in plan.files
+    ]
+    target = {"commitTime": plan.target, "action": plan.action}
+    return encode_record("rollback plan", {"instantToRollback": target, "RollbackRequests": requests, "version": 1})
+
+
+def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPlan:
+    """The plan in a file's bytes, whoever wrote it."""
+    record = decode_record(data, name)
+    target = record.get("instantToRollback") or {}
+    files = (
+        _relative(request.get("partitionPath") or "", path)
+        for request in record.get("RollbackRequests") or ()
+        for path in request.get("filesToBeDeleted") or ()
+    )
+    return RollbackPlan(target.get("commitTime") or "", target.get("action") or "", tuple(files))
+
+
+def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
+    """The plan of the rollback requested then; raises `NotFound` if there is none."""
+    name = Instant(requested, "rollback", "requested").file_name
+    return decode_rollback_plan(storage.get(f"{FOLDER}/{name}"), name)
+
+
+def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:
+    """The bytes of the completed rollback that was requested then. Its duration is not told: 0."""
+    partitions: dict[str, list[str]] = {}
+    for path in deleted:
+        partitions.setdefault(path.rpartition("/")[0], []).append(f"{url}/{path}")
+    record = {
+        "startRollbackTime": requested,
+        "timeTakenInMillis": 0,
+        "totalFilesDeleted": len(deleted),
+        "commitsRollback": [plan.target],
+        "partitionMetadata": {
+            partition: {
+                "partitionPath": partition,
+                "successDeleteFiles": paths,
+                "failedDeleteFiles": [],
+                "rollbackLogFiles": {},
+                "logFilesFromFailedCommit": {},
+            }
+            for partition, paths in partitions.items()
+        },
+        "version": 1,
+        "instantsRollback": [{"commitTime": plan.target, "action": plan.action}],
+    }
+    return encode_record("rollback", record)
+
+
+def _relative(partition: str, path: str) -> str:
+    """The path below the table's root of a file that is named in full."""
+    name = path.rpartition("/")[2]
+    return f"{partition}/{name}" if partition else name

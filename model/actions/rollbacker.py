@@ -1,0 +1,224 @@
+"""Rollback of failed writes: planned under the lock, carried out apart, by anybody, twice, by another after a death.
+
+RFC-22, "Inline rollback": a cleaner looks at the pending writes on the timeline and rolls back those whose heartbeat
+has expired (LAZY); a single writer rolls back whatever is pending (EAGER). Data files go first, then the instant, so
+that what is left of a failed write can be recognised; the plan stays on the timeline, for whoever goes on with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..conditions import at, lock_is_free
+from ..publication import Check, publication_actions, publication_rows
+from ..step import Action, Args, Guard, Row
+from ..table import Instant, Rollback, RolledBack, Write
+from . import Setting
+from .writer import Writer, beating, state_on_timeline
+
+KIND, PREFIX = "rollbacker", "b"
+IN_RANDOM_WORLDS = 2
+SERVICE = True
+ACTIONS = (
+    Action("rollbacker_chooses_write", "looks at timeline and heartbeats without the lock",
+           "{actor} chooses a failed write"),
+    Action("rollbacker_plans_rollback", "under the lock: finds a failed write, takes a requested time, puts the plan",
+           "{actor} plans the rollback of a failed write"),
+    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and looks for the write's files",
+           "{actor} starts its rollback"),
+    Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
+           "{actor} takes up a pending rollback"),
+    Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}"),
+    Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
+           "{actor} takes the failed write off the timeline"),
+    Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
+           "{actor} finds its rollback completed"),
+    *publication_actions(KIND),
+)  # fmt: skip
+
+
+PLANNED = "about to start its rollback"
+LOOKS = (PLANNED, "removed")
+"""The steps at which it looks whether another was faster."""
+
+
+class Rollbacker(NamedTuple):
+    """`rollback` is the requested time of the one it works on, `target` the write's.
+
+    `files` are those of the write that it found, from number `first` on; `done` counts those it has deleted.
+    """
+
+    step: str = "idle"
+    rollback: int = 0
+    target: int = 0
+    first: int = 0
+    files: tuple[tuple[int, int], ...] = ()
+    done: int = 0
+    completed: int = 0
+    dead: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """In the midst of an operation."""
+        return not self.dead and self.step != "idle"
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    mine = setting.of(KIND)
+    return {"rollbacks": (), **{me: Rollbacker() for me in mine}} if mine else {}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        yield from _planning(me, setting)
+        yield from _taking_up(me, setting)
+        yield from _undoing(me, setting)
+        yield from _completing(me, setting)
+
+
+def failed(
+    setting: Setting, published: tuple[Any, ...], rollbacks: tuple[Rollback, ...], writers: tuple[Writer, ...]
+) -> int | None:
+    """The oldest pending write that may be rolled back and is not being so; None if there is none."""
+    done = {entry.requested for entry in published}
+    at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
+    found = (
+        writer.requested
+        for writer in writers
+        if (writer.expired or setting.protocol.failed_writes == "eager")
+        and writer.requested not in at_work
+        and state_on_timeline(writer, rollbacks)
+    )
+    return min(found, default=None)
+
+
+def _planning(me: str, setting: Setting) -> Iterator[Row]:
+    most, writers = setting.world.rollbacks, beating(setting)
+    left = Guard("a rollback must be left", lambda *values: len(values[-1]) < most, budget=True)
+    there = Guard(
+        "a write must be pending whose heartbeat has expired",
+        lambda *values: failed(setting, values[-2], values[-1], values[1:-2]) is not None,
+    )
+
+    def plans(own: Rollbacker, target: int | None, clock: int, rollbacks: tuple[Rollback, ...]) -> tuple[Any, ...]:
+        assert target is not None, "the guard saw the same writers"
+        own = Rollbacker(PLANNED, clock + 1, target)
+        return own, clock + 1, (*rollbacks, Rollback(clock + 1, target, me))
+
+    if setting.protocol.rollback_check == "under_lock":
+
+        def finds(own: Rollbacker, lock: None, clock: int, *values: Any) -> tuple[Any, ...]:
+            return plans(own, failed(setting, values[-2], values[-1], values[:-2]), clock, values[-1])
+
+        free = lock_is_free()
+        seen = Guard(there.reason, lambda *v: failed(setting, v[-2], v[-1], v[3:-2]) is not None)
+        yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", *writers, "published", "rollbacks"),
+                  (me, "clock", "rollbacks"), (at(me, "idle"),), finds, (free, left, seen))  # fmt: skip
+        return
+
+    def chooses(own: Rollbacker, *values: Any) -> tuple[Any, ...]:
+        target = failed(setting, values[-2], values[-1], values[:-2])
+        assert target is not None, "the guard saw the same writers"
+        return (Rollbacker("about to plan", target=target),)
+
+    yield Row("rollbacker_chooses_write", me, (me, *writers, "published", "rollbacks"), (me,), (at(me, "idle"),),
+              chooses, (left, there))  # fmt: skip
+    yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", "rollbacks"), (me, "clock", "rollbacks"),
+              (at(me, "about to plan"),),
+              lambda own, lock, clock, rollbacks: plans(own, own.target, clock, rollbacks),
+              (lock_is_free(), left))  # fmt: skip
+
+
+def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
+    world, writers = setting.world, beating(setting)
+
+    def files_of(target: int, published: tuple[Any, ...], theirs: tuple[Writer, ...]) -> tuple[tuple[int, int], ...]:
+        completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
+        pending = (
+            world.files(name, writer.number)[: writer.files]
+            for name, writer in zip(writers, theirs, strict=True)
+            if writer.requested == target
+        )
+        return completed or next(pending, ())
+
+    def started(found: Rollback, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
+        first = max(each.forgotten for each in rollbacks if each.target == found.target)
+        files = files_of(found.target, published, theirs)[first:]
+        own = Rollbacker("undoing" if files else "undone", found.requested, found.target, first, files)
+        return own, tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)
+
+    def starts(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
+        return started(_of(own, rollbacks), published, rollbacks, *theirs)
+
+    def pending_one(published: tuple[Any, ...], rollbacks: tuple[Rollback, ...]) -> Rollback | None:
+        done = {entry.requested for entry in published}
+        return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
+
+    def resumes(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
+        found = pending_one(published, rollbacks)
+        assert found is not None, "the guard saw the same rollbacks"
+        return started(found, published, rollbacks, *theirs)
+
+    there = Guard("a rollback must be pending", lambda own, done, made, *_: pending_one(done, made) is not None)
+    reads = (me, "published", "rollbacks", *writers)
+    alone = Guard("nobody else may have completed its rollback",
+                  lambda own, done, *_: all(entry.requested != own.rollback for entry in done))  # fmt: skip
+    yield Row("rollbacker_starts_rollback", me, reads, (me, "rollbacks"), (at(me, PLANNED),), starts, (alone,))
+    yield Row("rollbacker_resumes_rollback", me, reads, (me, "rollbacks"), (at(me, "idle"),), resumes,
+              (there,))  # fmt: skip
+
+
+def _undoing(me: str, setting: Setting) -> Iterator[Row]:
+    writers = beating(setting)
+
+    def next_file(own: Rollbacker, *_: Any) -> Iterable[Args]:
+        group, version = own.files[own.done]
+        return ((("group", group), ("version", version)),)
+
+    def deletes(own: Rollbacker, rollbacks: tuple[Rollback, ...], group: int, version: int) -> tuple[Any, ...]:
+        own = own._replace(step="undone" if own.done + 1 == len(own.files) else "undoing", done=own.done + 1)
+        return own, _changed(own, rollbacks, lambda r: r._replace(deleted=max(r.deleted, own.first + own.done)))
+
+    def removes(own: Rollbacker, lock: None, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
+        state = next((w.state for w in theirs if w.requested == own.target), "inflight")
+        last = own.first + len(own.files)
+        changed = _changed(own, rollbacks, lambda r: r._replace(removed=state, forgotten=max(r.forgotten, last)))
+        return own._replace(step="removed"), changed
+
+    yield Row("rollbacker_deletes_log", me, (me, "rollbacks"), (me, "rollbacks"), (at(me, "undoing"),), deletes,
+              choices=next_file)  # fmt: skip
+    yield Row("rollbacker_removes_instant", me, (me, "lock", "rollbacks", *writers), (me, "rollbacks"),
+              (at(me, "undone"),), removes, (lock_is_free(),))  # fmt: skip
+
+
+def _completing(me: str, setting: Setting) -> Iterator[Row]:
+    def completed(own: Rollbacker, published: tuple[Any, ...]) -> bool:
+        return any(entry.requested == own.rollback for entry in published)
+
+    def publish(own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
+        return Rollbacker(), RolledBack(own.rollback, own.completed, me)
+
+    looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in LOOKS)
+    free = Guard("the lock must be free, unless it starts", lambda own, lock, _: lock is None or own.step == PLANNED)
+    found = Guard("another must have completed its rollback", lambda own, lock, published: completed(own, published))
+    yield Row("rollbacker_finds_it_done", me, (me, "lock", "published"), (me,), (looks,),
+              lambda own, lock, published: (Rollbacker(),), (free, found))  # fmt: skip
+    alone = "nobody else may have completed its rollback"
+    check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock=False)
+    yield from publication_rows(KIND, me, "removed", setting, publish, check=check, requested=lambda own: own.rollback)
+
+
+def _of(own: Rollbacker, rollbacks: tuple[Rollback, ...]) -> Rollback:
+    return next(rollback for rollback in rollbacks if rollback.requested == own.rollback)
+
+
+def _changed(own: Rollbacker, rollbacks: tuple[Rollback, ...], change: Any) -> tuple[Rollback, ...]:
+    return tuple(change(rollback) if rollback.requested == own.rollback else rollback for rollback in rollbacks)
+
+
+def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
+    done = {entry.requested for entry in values["published"]}
+    for each in values.get("rollbacks", ()):
+        if each.requested not in done:
+            yield Instant(each.requested, "rollback", "inflight" if each.inflight else "requested", None)

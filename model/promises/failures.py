@@ -1,0 +1,46 @@
+"""Promises about writers that fail: REC."""
+
+from __future__ import annotations
+
+from ..model import Model, State
+from ..step import Step
+from ..table import Rollback, Write
+from .promise import Promise
+from .sentences import write_named
+
+
+def no_rollback(model: Model) -> str | None:
+    """Why a promise about rollback says nothing of this model."""
+    return None if model.setting.of("rollbacker") and model.world.rollbacks else "nothing is rolled back in this world"
+
+
+def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """REC: a write is committed or rolled back, never both; nobody is rolled back whose heartbeat has not expired."""
+    rollbacks: tuple[Rollback, ...] = model.component(after, "rollbacks")
+    planned = {rollback.target for rollback in rollbacks}
+    for entry in model.component(after, "published"):
+        if isinstance(entry, Write) and entry.requested in planned:
+            return f"{write_named(entry, entry.requested)} is completed, and a rollback of it is on the timeline"
+    for me in model.setting.of("writer"):
+        writer = model.component(after, me)
+        if writer.requested in planned and not writer.expired:
+            return f"{me}'s write requested at t{writer.requested} is rolled back, and its heartbeat has not expired"
+    return None
+
+
+def _on_rollbacks(model: Model) -> tuple[str, ...]:
+    if "rollbacks" not in model.components:
+        return ("published",)
+    return ("published", "rollbacks", *model.setting.of("writer"))
+
+
+REC = Promise(
+    name="REC",
+    about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back.",
+    source="RFC-22, inline rollback; design, section 4",
+    kind="state",
+    holds=recovery_holds,
+    sometimes=lambda model, state: bool(model.component(state, "rollbacks")),
+    reads=_on_rollbacks,
+    unfit=no_rollback,
+)
