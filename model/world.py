@@ -78,10 +78,6 @@ class World:
             whole_number(getattr(self, name), f"world: {name}", least=1)
         for name in COUNTS:
             whole_number(getattr(self, name), f"world: {name}")
-        if self.skew and self.actors.get("rollbacker"):
-            raise ValueError(
-                "world: clocks that differ (skew) beside rollbackers are not there yet; leave one of them out"
-            )
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
         for actor, choices in self.settings.items():

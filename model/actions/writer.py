@@ -133,8 +133,10 @@ UNAWARE = "unaware of what comes"
 
 
 def beating(setting: Setting) -> tuple[str, ...]:
-    """The writers that may be rolled back: where there is somebody to do it, those that put log files and are not optimistic."""
-    if "rollbacks" not in setting.first or setting.world.copy_on_write:
+    """The writers that may be rolled back, where there is somebody to do it: those that put log files and do not abort
+    by themselves, in worlds of one clock.
+    """
+    if "rollbacks" not in setting.first or setting.world.copy_on_write or setting.world.skew:
         return ()
     return tuple(me for me in setting.of(KIND) if setting.protocol_of(me).concurrency != "occ")
 
