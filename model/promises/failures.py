@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..model import Model, State
+from ..model import Model
+from ..packed import State
 from ..step import Step
 from ..table import Rollback, Write
 from .promise import Promise
