@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from functools import cache
 from typing import Any, Literal, get_args, get_type_hints
 
 from .fields import nearest, refuse_unknown
@@ -109,6 +110,7 @@ class Protocol:
         return {name: value for name, value in self.to_mapping().items() if value != standard[name]}
 
 
+@cache
 def choices() -> dict[str, tuple[str, ...]]:
     """Field name -> the values it may take, the default first."""
     hints = get_type_hints(Protocol)

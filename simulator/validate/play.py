@@ -37,16 +37,21 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
     return _Play(shape, protocol).refused()
 
 
+@lru_cache(maxsize=1 << 10)
+def _model(versions: tuple[int, ...], plans: int, protocol: Protocol) -> Model:
+    """The model of one file group in which each writer writes once: pieces with as many of both share it."""
+    world = World(
+        actors={"writer": len(versions), "compactor": plans},
+        compactions=plans,
+        writes={(f"w{w + 1}", 1): (count,) for w, count in enumerate(versions)},
+    )
+    return Model(world, protocol)
+
+
 class _Play:
     def __init__(self, shape: Shape, protocol: Protocol) -> None:
         self.shape = shape
-        writers, plans = len(shape.versions), len(shape.plans)
-        world = World(
-            actors={"writer": writers, "compactor": plans},
-            compactions=plans,
-            writes={(f"w{w + 1}", 1): (count,) for w, count in enumerate(shape.versions)},
-        )
-        self.model = Model(world, protocol)
+        self.model = _model(shape.versions, len(shape.plans), protocol)
         self.late = protocol.completion_time == "outside_lock"
         self.state: State = self.model.initial
         self.requested: dict[int, int] = {}  # tick -> write

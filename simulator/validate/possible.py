@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
+
+from nbcc.model import Protocol
 
 from .. import specs
 from .history import Histories, histories
@@ -69,15 +72,22 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
     return Possible(
         own=own,
         legal=tuple(judge.settings),
-        excluded=tuple(sorted(judge.all - judge.settings.keys())),
+        excluded=tuple(sorted(judge.all.keys() - judge.settings.keys())),
         refusal=None if judge.earliest is None else _told(*judge.earliest, view),
         instants=len(instants),
         groups=len(told.groups),
         played=judge.played,
-        shapes=len(judge.shapes),
+        shapes=len({shape for shape, _ in judge.shapes}),
         left_out=dict(told.left_out),
         notes=tuple(notes),
     )
+
+
+@cache
+def _settings() -> Mapping[str, Protocol]:
+    """The settings that a table can be held against, the default first."""
+    named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
+    return {n: p for n, p in named.items() if p.slicing != "base_instant"}  # there logs have other names
 
 
 class _Judge:
@@ -86,11 +96,9 @@ class _Judge:
     def __init__(self, own: str, progress: Progress) -> None:
         self.own = own
         self.progress = progress
-        named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
-        self.settings = {n: p for n, p in named.items() if p.slicing != "base_instant"}  # their logs have other names
-        self.all = frozenset(self.settings)
-        self.protocol = named[own]
-        self.shapes: set[Shape] = set()
+        self.all = _settings()
+        self.settings = dict(self.all)
+        self.shapes: dict[tuple[Shape, tuple[str, ...]], Mapping[str, Refused]] = {}
         self.played = 0
         self.refusals = 0
         self.earliest: tuple[str, Piece, Refused] | None = None
@@ -102,18 +110,25 @@ class _Judge:
                 for piece in pieces(history, axes[0]):
                     self._piece(piece, axes)
             if self.refusals >= MOST_REFUSALS:
+                self.settings.clear()  # nobody has held the rest against them
                 return
 
     def _piece(self, piece: Piece, axes: tuple[str, ...]) -> None:
         self.played += 1
-        self.shapes.add(piece.shape)
-        if self.protocol.merge_order in axes:
-            refused = play(piece.shape, self.protocol)
-            if refused is not None:
-                self._remember(piece, refused)
-        for name, protocol in list(self.settings.items()):
-            if protocol.merge_order in axes and play(piece.shape, protocol) is not None:
-                del self.settings[name]
+        key = piece.shape, axes
+        refusals = self.shapes.get(key)
+        if refusals is None:
+            refusals = self.shapes[key] = dict(self._refusals(*key))
+        if self.own in refusals:
+            self._remember(piece, refusals[self.own])
+        for name in refusals:
+            self.settings.pop(name, None)
+
+    def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
+        """The settings that refuse a shape, of those that order neighbours by one of the axes."""
+        for name, protocol in self.all.items():
+            if protocol.merge_order in axes and (refused := play(shape, protocol)) is not None:
+                yield name, refused
 
     def _remember(self, piece: Piece, refused: Refused) -> None:
         self.refusals += 1
