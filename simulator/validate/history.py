@@ -94,7 +94,7 @@ def _untold(view: View) -> dict[Group, str]:
 def _unplayable(view: View, group: Group) -> str | None:
     known = {part.barrier for part in view.plans.get(group, ())}
     files = view.by_group.get(group, ())
-    if files and not known and not any(isinstance(file, LogFile) for file in files):
+    if len(files) > 1 and not known and not any(isinstance(file, LogFile) for file in files):
         return "nothing but base files that no compaction wrote"
     for file in files:
         commit = view.found.commits[file.requested]
