@@ -7,7 +7,8 @@ in that answer: its base file is the merge of the logs that the read merges itse
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import html
@@ -149,10 +150,10 @@ def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:
     return sorted({*(base.requested for base in bases), *plans})
 
 
-def barrier_of(log: LogFile, limits: Iterable[str], rules: Rules) -> str | None:
-    """The slice of a log: the greatest barrier not after its time, None if it is before all of them."""
-    time = slice_time(log, rules)
-    return max((limit for limit in limits if limit <= time), default=None)
+def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
+    """The slice of a log: the greatest barrier (they rise) not after its time, None if it is before all of them."""
+    place = bisect_right(limits, slice_time(log, rules))
+    return limits[place - 1] if place else None
 
 
 def slice_time(log: LogFile, rules: Rules) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final, Literal
 
 from .. import html
@@ -77,6 +78,7 @@ class Instant:
         return html.table(COLUMNS, [self.row])
 
 
+@lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
     """The instant that a file of the timeline folder stands for; None for names that mean nothing (to be ignored)."""
     if found := _COMPLETED.fullmatch(name):
