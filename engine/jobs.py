@@ -24,7 +24,8 @@ from .data.tasks import (
 )
 from .data.write import bucket_column, split_by_group, write_group
 from .names import Names
-from .storage import Storage
+from .storage import NotFound, Storage
+from .timeline.cleans import cleaned_away
 
 __all__ = [
     "ChangesTask",
@@ -84,7 +85,10 @@ class InProcessJobs:
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """The rows of one task, whatever kind of read it is."""
-    if isinstance(task, ReadTask):
-        return read_slice(storage, task)
-    return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
+    """The rows of one task, whatever kind of read it is; `Cleaned` if a clean was faster than the reader."""
+    try:
+        if isinstance(task, ReadTask):
+            return read_slice(storage, task)
+        return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
+    except NotFound as gone:
+        raise cleaned_away(storage, str(gone)) or gone from None

@@ -36,6 +36,8 @@ class Rules:
     conflict_window  the completed writes that it is held against: by completion since it began, or by their beginning
     priority         whether a compaction may stand against a writer: never, or like any commit that came first
     failed_writes    rolled back are writes whose heartbeat has expired; or all that are pending
+    retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
+                     barrier lies before the horizon; or unless that of a plan does
     files            files listed by completed instants; or what lies in the directories
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
     """
@@ -56,6 +58,7 @@ class Rules:
     conflict_window: Axis = "completion"
     priority: Literal["writer", "first"] = "writer"
     failed_writes: Literal["lazy", "eager"] = "lazy"
+    retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     files: Literal["listed", "directory"] = "listed"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
 

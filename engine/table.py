@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import html
 from .actions import operations
+from .cleaning import PolicyName
 from .clock import WallClock
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
@@ -153,6 +154,14 @@ class Table:
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
         """Undo the writes whose writers have failed (no heartbeat for two minutes), or the one named."""
         return self.run("rollback", instant=instant)  # type: ignore[no-any-return]
+
+    def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
+        """Delete the files that no read of the retained states needs; reads of older ones are `Cleaned` from then on.
+
+        `policy`, with what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS,
+        KEEP_LATEST_FILE_VERSIONS (newest base files of each file group). None if nothing would go.
+        """
+        return self.run("clean", policy=policy, retained=retained)  # type: ignore[no-any-return]
 
     def snapshot(self) -> Any:
         """The rows as of `settled()`."""

@@ -20,6 +20,10 @@ Key = Hashable
 Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
 
 
+class Cleaned(ValueError):
+    """A read that needs what lies before the horizon."""
+
+
 def answer(
     table: Table, groups: int, query: Query, settled: int, data: Data, *, protocol: Protocol, rule: Rule
 ) -> dict[Key, Record | Change]:

@@ -46,7 +46,7 @@ def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, p
         if isinstance(entry, Compaction):
             if protocol.priority == "first" and groups.get(entry.requested, set()) & set(attempt.groups):
                 return entry.requested
-        elif any(_same(entry, attempt, group, protocol) for group in attempt.groups):
+        elif isinstance(entry, Write) and any(_same(entry, attempt, group, protocol) for group in attempt.groups):
             return entry.requested
     return None
 

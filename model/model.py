@@ -13,7 +13,8 @@ from typing import Any, TypeVar
 from . import actions
 from .actions import Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
-from .answers import Data, answer
+from .answers import Cleaned, Data, answer
+from .cleaning import kept, published_horizon
 from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
@@ -164,7 +165,19 @@ class Model:
         table = self.table(state)
         if as_of is not None:
             table = table_as_of(table, as_of, self.protocol)
-        return tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
+        found = tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
+        bound = self.horizon(state)
+        return kept(found, self.table(state), bound, self.protocol) if bound else found
+
+    def horizon(self, state: State) -> int:
+        """The completion time before which reads are refused, as cleaning has published it; 0 without cleaning."""
+        if "cleans" not in self.components:
+            return 0
+
+        def compute(cleans: Any, published: Any) -> int:
+            return published_horizon(cleans, published, self.protocol)
+
+        return self.derive(state, ("cleans", "published"), "horizon", compute)
 
     def settled(self, state: State) -> int:
         """The time of a read that names none: the greatest completion published, or what the protocol takes for it."""
@@ -173,7 +186,9 @@ class Model:
         return max((entry.completed for entry in self.component(state, "published")), default=0)
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change]:
-        """The answer of a query over given data, by key (see `answers.answer`)."""
+        """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon."""
+        if (bound := self.horizon(state)) and (start := query.begins) is not None and start < bound:
+            raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
         table, settled = self.table(state), self.settled(state)
         return answer(table, self.world.groups, query, settled, data, protocol=self.protocol, rule=self.rule)
 

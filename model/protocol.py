@@ -59,6 +59,9 @@ class Protocol:
     failed_writes     what is rolled back: writes whose heartbeat has expired, or any that is pending
     rollback_check    whether a write is chosen for rollback under the lock that covers the plan, or before
     commit_check      whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier
+    retention         which base file lets a clean delete what is older: one complete at the horizon; one complete by
+                      now with a barrier before the horizon; or any plan with such a barrier
+    horizon           published with the plan of a clean, or when its files are gone
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -87,6 +90,8 @@ class Protocol:
     failed_writes: Literal["lazy", "eager"] = "lazy"
     rollback_check: Literal["under_lock", "before_lock"] = "under_lock"
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
+    retention: Literal["completion", "barrier", "any_barrier"] = "completion"
+    horizon: Literal["before_delete", "after_delete"] = "before_delete"
 
     def __post_init__(self) -> None:
         for name, allowed in choices().items():

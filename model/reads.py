@@ -33,6 +33,13 @@ class Query:
     after: int | None = None
     until: int | None = None
 
+    @property
+    def begins(self) -> int | None:
+        """The oldest state that the answer rests on: the start of a window, the T of an as-of; None: what is now."""
+        if self.kind in ("incremental", "changes"):
+            return self.after or 0
+        return self.until if self.kind == "as_of" else None
+
 
 def stands(requested: int, completed: int | None, time: float, protocol: Protocol) -> bool:
     """Whether a read as of `time` counts an instant."""
@@ -73,6 +80,12 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     """What a read as of `time` takes of one file group; `time` = inf is a snapshot of everything that stands."""
     if is_copy_on_write(table):
         return snapshot_of(table, group, standing(table.writes, time, protocol))
+    barrier, writes = taken(table, group, time, protocol)
+    return _fold_of(table, group, barrier, writes, protocol)
+
+
+def taken(table: Table, group: int, time: float, protocol: Protocol) -> tuple[int | None, tuple[Write, ...]]:
+    """The barrier of the base file that a read as of `time` starts from, and the writes whose logs it merges."""
     files = {
         plan.requested
         for plan, completed in zip(table.plans, table.completed, strict=True)
@@ -83,8 +96,8 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     for barrier, members in _newest_first(table, group, time, protocol):
         writes += standing(members, time, protocol)
         if barrier in files:
-            return _fold_of(table, group, barrier, writes, protocol)
-    return _fold_of(table, group, None, writes, protocol)
+            return barrier, writes
+    return None, writes
 
 
 def _newest_first(

@@ -108,6 +108,43 @@ class RolledBack(NamedTuple):
         return "rollback"
 
 
+class DataFile(NamedTuple):
+    """A file of the instant `requested` in a file group; a base file has version 0."""
+
+    group: int
+    requested: int
+    version: int
+
+
+class Victims(NamedTuple):
+    """The files of one file group that a clean deletes."""
+
+    group: int
+    files: tuple[DataFile, ...]
+
+
+class Clean(NamedTuple):
+    """A clean that was planned: from then on reads before `horizon` are refused. `runner` is at work on it."""
+
+    requested: int
+    horizon: int
+    runner: str
+    inflight: bool
+    groups: tuple[Victims, ...]
+
+
+class Cleaned(NamedTuple):
+    """A published completion of the clean with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "clean"
+
+
 class Instant(NamedTuple):
     """One action on the timeline as anybody can observe it."""
 

@@ -15,15 +15,23 @@ MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions"),
     "limits": (
-        *("writes_per_writer", "compactions", "crashes", "stalls", "rollbacks", "log_versions"),
-        *("skew", "skew_beyond", "retries"),
+        "writes_per_writer",
+        "compactions",
+        "crashes",
+        "stalls",
+        "rollbacks",
+        "log_versions",
+        "skew",
+        "skew_beyond",
+        "retries",
+        "cleans",
+        "commits_retained",
     ),
     "data": ("keys", "orderings"),
 }
+COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
+"""Limits that may be 0."""
 
-
-COUNTS = ("writes_per_writer", "compactions", "crashes", "stalls", "rollbacks", "skew", "skew_beyond", "retries")
-"""The limits that may be 0."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +45,7 @@ class World:
     bound which the actors were told (fault set F4).
     `retries`: how often a writer takes a write up again, as a new instant, that it had to abort.
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
+    A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     """
 
@@ -54,6 +63,8 @@ class World:
     skew: int = 0
     skew_beyond: int = 0
     retries: int = 0
+    cleans: int = 0
+    commits_retained: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -72,6 +83,8 @@ class World:
             raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
         if (kind := self.table_type) not in (types := get_args(TableType)):
             raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
+        if self.copy_on_write and self.actors.get("cleaner"):
+            raise ValueError("world: cleaning of a COPY_ON_WRITE table is not modelled; leave the cleaner out")
         if self.copy_on_write and (self.actors.get("compactor") or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
@@ -80,6 +93,7 @@ class World:
             whole_number(getattr(self, name), f"world: {name}")
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
+        whole_number(self.commits_retained, "world: commits_retained", least=int("cleaner" in self.actors))
         for actor, choices in self.settings.items():
             if not actions.kind_of(actor):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")

@@ -63,12 +63,36 @@ def load_slices(
 ) -> tuple[FileSlice, ...]:
     """All slices as of then (None: of all the timeline holds), by partition, file id and barrier.
 
-    `timeline` must be settled for `as_of`. Slices that a completed replace put out of sight are left out.
+    `timeline` must be settled for `as_of`. Slices that a completed replace put out of sight are left out, and those
+    that no read since the horizon of our own cleans needs.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
     plans = pending_plans(timeline, commits, rules, as_of)
-    return build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
+    slices = build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
+    bound = commits.horizon(timeline) if rules.files == "listed" else None
+    return slices if bound is None else kept_since(slices, bound, rules)
+
+
+def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:
+    """The slices that reads as of the horizon and later need: in each group the one they start from, and newer ones.
+
+    They start from the newest base file that was complete at the horizon. (Weaker rules go by its barrier, or by that
+    of a base file that is only planned.)
+    """
+    first: dict[Group, str] = {}
+    for piece in slices:  # barriers rise within a group
+        if piece.barrier is not None and _starts(piece, horizon, rules):
+            first[piece.group] = piece.barrier
+    return tuple(piece for piece in slices if (piece.barrier or "") >= first.get(piece.group, ""))
+
+
+def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
+    if rules.retention == "any_barrier":
+        return piece.barrier is not None and piece.barrier <= horizon
+    if piece.base is None:
+        return False
+    return (piece.base.requested if rules.retention == "barrier" else piece.base.completed or _UNKNOWN) <= horizon
 
 
 def find_files(

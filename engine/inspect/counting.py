@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..storage import Entry, Storage
 
 
@@ -38,6 +40,9 @@ class CountingStorage:
 
     def delete(self, path: str) -> None:
         self._storage.delete(path)
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        self._storage.delete_all(paths)
 
     def says(self) -> str:
         """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""

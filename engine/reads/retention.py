@@ -19,17 +19,18 @@ def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str) 
 def horizon(context: Context, timeline: Timeline) -> str | None:
     """The completion time behind which reads are not answered any more; None if nothing was cleaned.
 
-    A clean keeps, in each group, the newest slice that is older than the earliest instant E that it retains, and all
-    after it (hudi-format §13.4). E is a requested time: only once everything requested before it has completed, too,
-    is that slice the one that a read uses.
+    A clean of ours has said so when it was planned. One of Hudi keeps, in each group, the newest slice that is older
+    than the earliest instant E that it retains, and all after it (hudi-format §13.4). E is a requested time: only once
+    everything requested before it has completed, too, is that slice the one that a read uses.
     """
-    cleans = [instant for instant in timeline.completed if instant.action == "clean"]
+    ours = context.commits.horizon(timeline)
+    cleans = [i for i in timeline.completed if i.action == "clean" and not context.commits.clean(i.requested).horizon]
     retained = [kept for clean in cleans if (kept := _earliest_retained(context, clean)) is not None]
     if not retained:
-        return None
+        return ours
     earliest = max(retained)
     older = (completion_of(i) for i in timeline.completed if i.writes and i.requested < earliest)
-    return max((earliest, *older))
+    return max((ours or "", earliest, *older))
 
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:

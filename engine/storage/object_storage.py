@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,7 +90,14 @@ class ObjectStorage:
         self._remove(path)
         self._drop_checksum(path)
 
-    def _remove(self, path: str) -> None:
+    def delete_all(self, paths: Sequence[str]) -> None:
+        if self._local:  # there it is one call a file anyway, and the side files go, too
+            for path in paths:
+                self.delete(path)
+        elif paths:
+            self._remove(list(paths))
+
+    def _remove(self, path: str | Sequence[str]) -> None:
         try:
             obstore.delete(self._reach(), path)
         except _ABSENT:

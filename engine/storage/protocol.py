@@ -1,7 +1,8 @@
-"""The storage seam: five operations, the only way by which an operation touches a table's files."""
+"""The storage seam: six operations, the only way by which an operation touches a table's files."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 
@@ -50,4 +51,8 @@ class Storage(Protocol):
 
     def delete(self, path: str) -> None:
         """Remove `path` and its checksum side file; it need not exist."""
+        ...
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        """`delete` for each of `paths`, in as few requests as the store allows; others may see a part of it done."""
         ...

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ..storage import Storage
+from .cleans import CleanPlan, load_clean_plan
 from .instant import Instant
 from .metadata import CommitMetadata, CompactionPlan, load_commit, load_plan
+from .timeline import Timeline
 
 
 class Commits:
@@ -14,6 +16,7 @@ class Commits:
         self._storage = storage
         self._commits: dict[str, CommitMetadata] = {}
         self._plans: dict[str, CompactionPlan] = {}
+        self._cleans: dict[str, CleanPlan] = {}
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """The metadata of a completed instant of the active timeline."""
@@ -27,3 +30,14 @@ class Commits:
         if requested not in self._plans:
             self._plans[requested] = load_plan(self._storage, requested)
         return self._plans[requested]
+
+    def clean(self, requested: str) -> CleanPlan:
+        """The plan of the clean requested then."""
+        if requested not in self._cleans:
+            self._cleans[requested] = load_clean_plan(self._storage, requested)
+        return self._cleans[requested]
+
+    def horizon(self, timeline: Timeline) -> str | None:
+        """The completion time before which cleans of ours have closed the past, pending ones too; None without any."""
+        cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")
+        return max((plan.horizon for plan in cleans if plan.horizon), default=None)

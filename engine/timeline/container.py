@@ -20,6 +20,8 @@ _SCHEMAS: Final = {
     "compaction": schemas.COMPACTION_PLAN,
     "rollback plan": schemas.ROLLBACK_PLAN,
     "rollback": schemas.ROLLBACK,
+    "clean_plan": schemas.CLEAN_PLAN,
+    "clean": schemas.CLEAN,
 }
 
 _MAGIC: Final = b"Obj\x01"
@@ -33,7 +35,7 @@ def _parsed(kind: str) -> Any:
 
 
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
-    """The container of one record of the schema `kind` (``commit``, ``replacecommit``, ``compaction``, …).
+    """The container of one record of the schema `kind` (a name in `_SCHEMAS`).
 
     The same record gives the same bytes: its sync marker is a digest of it, where Avro would draw a random one.
     """

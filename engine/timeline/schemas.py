@@ -154,3 +154,44 @@ ROLLBACK: Final = _record(
     _version(),
     {"name": "instantsRollback", "type": {"type": "array", "items": _INSTANT_INFO}, "default": []},
 )
+
+_CLEAN_FILE: Final = _record(
+    "HoodieCleanFileInfo", _nullable("filePath", "string"), _nullable("isBootstrapBaseFile", "boolean")
+)
+
+_ACTION_INSTANT: Final = _record(
+    "HoodieActionInstant", *({"name": name, "type": "string"} for name in ("timestamp", "action", "state"))
+)
+
+CLEAN_PLAN: Final = _record(
+    "HoodieCleanerPlan",
+    _nullable("earliestInstantToRetain", _ACTION_INSTANT),
+    {"name": "lastCompletedCommitTimestamp", "type": "string", "default": ""},
+    {"name": "policy", "type": "string"},
+    _nullable("filesToBeDeletedPerPartition", {"type": "map", "values": _NAMES}),
+    _version(),
+    _nullable("filePathsToBeDeletedPerPartition", {"type": "map", "values": {"type": "array", "items": _CLEAN_FILE}}),
+    _nullable("partitionsToBeDeleted", _NAMES),
+    _nullable("extraMetadata", _STRINGS),
+)
+
+_CLEANED_PARTITION: Final = _record(
+    "HoodieCleanPartitionMetadata",
+    {"name": "partitionPath", "type": "string"},
+    {"name": "policy", "type": "string"},
+    *({"name": name, "type": _NAMES} for name in ("deletePathPatterns", "successDeleteFiles", "failedDeleteFiles")),
+    _nullable("isPartitionDeleted", "boolean"),
+)
+
+CLEAN: Final = _record(
+    "HoodieCleanMetadata",
+    {"name": "startCleanTime", "type": "string"},
+    {"name": "timeTakenInMillis", "type": "long"},
+    {"name": "totalFilesDeleted", "type": "int"},
+    {"name": "earliestCommitToRetain", "type": "string"},
+    {"name": "lastCompletedCommitTimestamp", "type": "string", "default": ""},
+    {"name": "partitionMetadata", "type": {"type": "map", "values": _CLEANED_PARTITION}},
+    _version(),
+    _nullable("bootstrapPartitionMetadata", {"type": "map", "values": "HoodieCleanPartitionMetadata"}),
+    _nullable("extraMetadata", _STRINGS),
+)

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, combinations
+from math import inf
 from typing import Any, NamedTuple
 
+from ..cleaning import needed, published_horizon
 from ..conditions import at
 from ..step import Action, Args, Guard, Row
+from ..table import DataFile, Plan, Table, table_of
 from . import Setting
 
 KIND, PREFIX = "reader", "r"
@@ -24,8 +27,13 @@ ACTIONS = (
     Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again"),
     Action("reader_ends_listing_again", "keeps what completed at or before its time",
            "{actor} ends its second listing; of what came meanwhile it saw {seen}"),
-    Action("reader_reads", "reads the files of the instants it kept", "{actor} reads"),
+    Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster", "{actor} reads"),
 )  # fmt: skip
+
+
+SURE = "sure of its instants"
+ENDS = ("answered", "refused", "lost")
+"""How a read ends: refused if files are gone because its time is before the horizon, lost if they are gone without."""
 
 
 class Reader(NamedTuple):
@@ -44,7 +52,7 @@ class Reader(NamedTuple):
     @property
     def busy(self) -> bool:
         """In the midst of an operation."""
-        return not self.dead and self.step not in ("idle", "answered")
+        return not self.dead and self.step not in ("idle", *ENDS)
 
 
 def components(setting: Setting) -> dict[str, Any]:
@@ -58,7 +66,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
-    budget = Guard(f"{me} must have a read left", lambda own: own.step != "answered", budget=True)
+    budget = Guard(f"{me} must have a read left", lambda own: own.step not in ENDS, budget=True)
 
     def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], clock: int = 0) -> tuple[Any, ...]:
         return (Reader("listing", len(published), len(plans), clock),)
@@ -83,8 +91,30 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         yield Row("reader_starts_listing_again", me, files, (me,), (at(me, "listed"),), starts_again)
         yield Row("reader_ends_listing_again", me, files[:2], (me,), (at(me, "listing again"),), ends_again,
                   choices=_parts)  # fmt: skip
-    yield Row("reader_reads", me, (me,), (me,), (at(me, "sure of its instants"),),
-              lambda own: (own._replace(step="answered"),))  # fmt: skip
+    yield _reading(me, setting)
+
+
+def _reading(me: str, setting: Setting) -> Row:
+    if not setting.of("cleaner"):
+        return Row("reader_reads", me, (me,), (me,), (at(me, SURE),), lambda own: (own._replace(step="answered"),))
+
+    def reads(own: Reader, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile]) -> tuple[Any, ...]:
+        table = kept_table(own, published, plans)
+        opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
+        if deleted.isdisjoint(chain.from_iterable(opened)):
+            return (own._replace(step="answered"),)
+        behind = own.time < published_horizon(cleans, published, setting.protocol)
+        return (own._replace(step="refused" if behind else "lost"),)
+
+    return Row("reader_reads", me, (me, "published", "plans", "cleans", "deleted"), (me,), (at(me, SURE),), reads)
+
+
+def kept_table(own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...]) -> Table:
+    """The table that the instants it kept make up."""
+    kept = tuple(entry for entry in published if entry.requested in own.kept)
+    # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
+    known = tuple(plan for i, plan in enumerate(plans) if i < own.plans or plan.requested in own.kept)
+    return table_of(kept, known)
 
 
 def _parts(own: Reader, published: tuple[Any, ...]) -> Iterable[Args]:
@@ -99,4 +129,4 @@ def _listed(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> t
 
 def _kept(own: Reader, entries: tuple[Any, ...], time: int) -> Reader:
     kept = tuple(entry.requested for entry in entries if entry.completed <= time)
-    return Reader("sure of its instants", plans=own.plans, time=time, kept=kept)
+    return Reader(SURE, plans=own.plans, time=time, kept=kept)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .cleaning import CLEAN
 from .conflicts import FIRST, KEY
 from .failures import REC
 from .promise import Promise
@@ -10,7 +11,7 @@ from .services import PART, QUIET
 from .writers import CANARY, LAWS, MONO
 
 PROMISES: dict[str, Promise] = {
-    p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, MONO, LAWS, FIRST, KEY, REC)
+    p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, LAWS, FIRST, KEY, REC)
 }
 
 __all__ = ["CANARY", "PROMISES", "Promise"]

@@ -40,8 +40,8 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
     entry = next((entry for entry in published if entry.requested == named), None)
     if entry is None:
         return f"the write requested at t{named}, which has not completed"
-    if isinstance(entry, Compaction):
-        return f"the compaction requested at t{named}, which is no write"
+    if not isinstance(entry, Write):
+        return f"the {entry.action} requested at t{named}, which is no write"
     if not groups & set(entry.groups):
         return f"{write_named(entry, named)}, with which it shares no bucket"
     if (entry.completed or 0) < since:

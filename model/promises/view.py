@@ -8,11 +8,12 @@ from math import inf
 from typing import TypeVar
 
 from .. import reads
+from ..actions.reader import kept_table
 from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
 from ..slicing import barriers, file_slices
-from ..table import Compaction, FileSlice, Log, Table, Write, table_of
+from ..table import Compaction, FileSlice, Log, Table, Write
 from . import oracle
 from .oracle import Row
 from .valuations import Valuation, names_for, renamed
@@ -134,10 +135,7 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     for name in model.setting.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
-            kept = tuple(entry for entry in published if entry.requested in reader.kept)
-            # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
-            known = tuple(p for i, p in enumerate(plans) if i < reader.plans or p.requested in reader.kept)
-            yield name, reader.time, table_of(kept, known)
+            yield name, reader.time, kept_table(reader, published, plans)
 
 
 def on_table(model: Model) -> tuple[str, ...]:

@@ -16,8 +16,9 @@ _BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_
 class Call(NamedTuple):
     """One call on a seam.
 
-    ``verb`` is ``put``, ``get``, ``list.begin``, ``list.end``, ``delete``, ``lock.acquire``, ``lock.release``,
-    ``clock.take`` or ``jobs.<name>``; ``path`` is the object (a prefix for a listing), empty for lock and clock.
+    ``verb`` is ``put``, ``get``, ``list.begin``, ``list.end``, ``delete``, ``delete.all``, ``lock.acquire``,
+    ``lock.release``, ``clock.take`` or ``jobs.<name>``; ``path`` is the object (a prefix for a listing, the first of
+    many for a ``delete.all``), empty for lock and clock.
     """
 
     verb: str
@@ -26,7 +27,7 @@ class Call(NamedTuple):
     @property
     def text(self) -> str:
         """``put deltacommit.requested``, ``list.end timeline``, ``clock.take``: what rows of the mapping name."""
-        return f"{self.verb} {kind_of(self.path)}" if self.path else self.verb
+        return f"{self.verb} {kind_of(self.path)}" if self.path and self.verb != "delete.all" else self.verb
 
 
 @lru_cache(maxsize=1 << 12)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from nbcc.engine.storage import Entry, NotFound, Storage
@@ -55,6 +55,12 @@ class MemoryStorage:
             self.changes += 1
 
 
+    def delete_all(self, paths: Sequence[str]) -> None:
+        """Remove the objects."""
+        for path in paths:
+            self.delete(path)
+
+
 class ControlledStorage:
     """What an actor is given as storage: each call is a scheduling point and leaves a footprint.
 
@@ -91,6 +97,10 @@ class ControlledStorage:
     def delete(self, path: str) -> None:
         """As the backend's."""
         self._handle.call(Call("delete", path), lambda: self._backend.delete(path))
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        """As the backend's: one call. Whoever still needs one of the files is refused, whichever others are gone."""
+        self._handle.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
         known = {entry.path for entry in first}

@@ -41,6 +41,8 @@ def draw_world(choose: Choose) -> World:
         crashes=int(choose(3) == 2),
         stalls=1 + choose(2) if actors["rollbacker"] else 0,
         rollbacks=1 + choose(2) if actors["rollbacker"] else 0,
+        cleans=2 if actors["cleaner"] else 0,
+        commits_retained=1 + choose(2) if actors["cleaner"] else 0,
         writes=shapes,
     )
 

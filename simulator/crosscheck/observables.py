@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.answers import answer
+from nbcc.model.answers import Cleaned, answer
 from nbcc.model.promises.view import answers
 
 from ..systems import System
@@ -47,12 +47,22 @@ EVERY_STEP: Final[list[Observable]] = [
 
 
 def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """The answer of a read as the system gives it, by key; a change log has two records a key."""
-    return canonical_rows(model.rows(state, query, data))
+    """The answer of a read as the system gives it, by key; a change log has two records a key; or `refused`."""
+    try:
+        return canonical_rows(model.rows(state, query, data))
+    except Cleaned as error:
+        return refused(error)
+
+
+def refused(error: Exception) -> tuple[Any, ...]:
+    """A refusal in place of rows: the class of the error, which model and system call by the same name."""
+    return (("refused", type(error).__name__),)
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """What a reader actor that has answered read: the table is made of the instants that it kept."""
+    """What a reader actor that has answered read: the table is made of the instants that it kept. Or `refused`."""
+    if model.component(state, reader).step == "refused":
+        return refused(Cleaned())
     table = next(table for name, _, table in answers(model, state) if name == reader)
     kept = answer(table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule)
     return canonical_rows(kept)

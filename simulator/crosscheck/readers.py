@@ -51,7 +51,9 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
     """The snapshot, and as of at most ``most`` of the requested and completion times, spread over the history."""
-    times = sorted({t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)})
+    done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
+    horizon = history.model.horizon(history.state)  # hudi-rs knows of none, and says nothing where files are gone
+    times = sorted(t for t in done if t >= horizon)
     if times:
         yield Query("snapshot")
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:

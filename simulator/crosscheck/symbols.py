@@ -73,9 +73,11 @@ class Symbols:
 
     def row(self, row: tuple[Any, ...]) -> str:
         """``a1: 2 w1.1 r1``: key, ordering value, the write that made it, its requested time; of a change log
-        ``a1: u 1 w1.1 -> 2 w2.1``.
+        ``a1: u 1 w1.1 -> 2 w2.1``. ``refused: Cleaned`` for a read that was not answered.
         """
         key, first, *others = row
+        if not others:
+            return f"{key}: {first}"
         if isinstance(first, str):
             before, after = ("none" if cells is None else " ".join(map(str, cells)) for cells in others)
             return f"{key}: {first} {before} -> {after}"

@@ -73,8 +73,8 @@ def _searched(entry: Entry) -> Trace:
     return _told(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
 
 
-OF_WRITERS = frozenset({"FIRST", "KEY"})
-"""Promises about who may publish what: no row need show that they are broken."""
+NOT_OF_ROWS = frozenset({"FIRST", "KEY", "CLEAN"})
+"""Promises about who may publish, or delete, what: no row need show that they are broken."""
 
 
 class _Run(NamedTuple):
@@ -94,7 +94,7 @@ def _visible(model: Model, told: Trace) -> Trace:
         keys = {key for batch in batches.values() for rows in batch.values() for key in rows}
         if document(shown)["key"] in keys:
             return shown
-    if told.promise in OF_WRITERS:
+    if told.promise in NOT_OF_ROWS:
         return told
     raise NotFound(f"{told.title}: no rows show it")
 

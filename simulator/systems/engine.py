@@ -17,6 +17,7 @@ from nbcc.engine.config.concurrency import NON_BLOCKING, OPTIMISTIC, SINGLE_WRIT
 from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
+from nbcc.engine.errors import Cleaned
 from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.names import bucket_of
 from nbcc.engine.rules import Rules
@@ -31,6 +32,7 @@ from ..control.footprints import violations
 from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, Row, by_action
+from ..crosscheck.observables import refused
 from .protocol import CannotStep
 from .remembering import Remembering
 from .rows import from_rows, is_rolled, partition_name, table_config, to_table
@@ -58,6 +60,7 @@ _NOT_OURS: Final = {
     ("rollback_check", "before_lock"): "it looks for failed writes under the lock",
     ("commit_check", "before_lock"): "its writers look under the lock",
     ("commit_check", "none"): "its writers look under the lock",
+    ("horizon", "after_delete"): "it publishes the horizon with the plan of a clean",
     ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
     ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
     ("uniqueness", "test_and_set"): "its generator gives no time twice",
@@ -211,7 +214,10 @@ class EngineSystem:
             "changes": {"after": query.after, "until": query.until},
         }.get(query.kind, {})
         times = {name: instant_of(tick) for name, tick in arguments.items() if tick is not None}
-        return from_rows(self.plain(self._look(query.kind, **times)), query)
+        try:
+            return from_rows(self.plain(self._look(query.kind, **times)), query)
+        except Cleaned as error:
+            return refused(error)
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
         """The rows of an answer."""
@@ -294,6 +300,8 @@ class EngineOperation:
         return calls
 
     def _returned(self) -> Mapping[str, Any]:
+        if isinstance(failed := self.task.error, Cleaned):
+            return {"rows": refused(failed)}
         answer = self.task.result
         if answer is None or isinstance(answer, Instant):
             return {}

@@ -8,6 +8,7 @@ next one. A trace of 2,000 steps so stays small, and a page draws any frame by l
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
@@ -272,7 +273,8 @@ def instants_of(model: Model, state: Any) -> dict[str, Any]:
     """Requested time -> [action, state, completed, actor]; the state of an instant whose actor died is `crashed`."""
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}
-    runners = {plan.requested: plan.runner for plan in model.component(state, "plans")}
+    planned = (model.component(state, name) for name in ("plans", "cleans") if name in model.components)
+    runners = {plan.requested: plan.runner for plan in chain.from_iterable(planned)}
     if "rollbacks" in model.components:
         runners |= {each.requested: each.planner for each in model.component(state, "rollbacks")}
     found: dict[str, Any] = {}

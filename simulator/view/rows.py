@@ -88,6 +88,8 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
     query = reading.query
     if query.until is not None and query.until > model.settled(state):
         return Answers(None, None)
+    if query.begins is not None and query.begins < model.horizon(state):
+        return Answers(None, None)  # refused: cleaning has closed that past
     got = _records(model.rows(state, query, data))
     if reading.stable and step >= broke - 1:
         return Answers(_records(model.rows(states[broke - 1], query, data)), got)

@@ -20,7 +20,14 @@ from nbcc.simulator.view.text import render
 
 ENTRIES = catalogue()
 NAMES = [entry.name for entry in ENTRIES]
-MODEL_ONLY = {"07-old-file-names", "14-hudi-rs", "22-checked-too-early", "23-comes-back"}
+MODEL_ONLY = {
+    "07-old-file-names",
+    "14-hudi-rs",
+    "22-checked-too-early",
+    "23-comes-back",
+    "43-key-in-two-groups",
+    "44-exposed-in-order",
+}
 
 
 @pytest.fixture(scope="module")

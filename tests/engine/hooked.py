@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,30 +13,34 @@ from nbcc.engine.storage import Entry, Storage
 
 @dataclass
 class Hooked:
-    """Before the first put of a path that contains `moment`, `meanwhile` happens."""
+    """Before the first put (or what `on` names) of a path that contains `moment`, `meanwhile` happens."""
 
     inner: Storage
     moment: str = ""
     meanwhile: Callable[[], Any] | None = None
     calls: list[str] = field(default_factory=list)
+    on: str = "put"
 
     @property
     def url(self) -> str:
         return self.inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        if self.meanwhile is not None and self.moment in path:
-            happens, self.meanwhile = self.meanwhile, None
-            happens()
-        self.calls.append(f"put {path}")
+        self._reached("put", path)
         return self.inner.put_if_absent(path, data)
 
     def put(self, path: str, data: bytes) -> None:
         self.inner.put(path, data)
 
     def get(self, path: str) -> bytes:
-        self.calls.append(f"get {path}")
+        self._reached("get", path)
         return self.inner.get(path)
+
+    def _reached(self, verb: str, path: str) -> None:
+        if self.meanwhile is not None and verb == self.on and self.moment in path:
+            happens, self.meanwhile = self.meanwhile, None
+            happens()
+        self.calls.append(f"{verb} {path}")
 
     def list(self, prefix: str) -> list[Entry]:
         self.calls.append(f"list {prefix}")
@@ -45,6 +49,10 @@ class Hooked:
     def delete(self, path: str) -> None:
         self.calls.append(f"delete {path}")
         self.inner.delete(path)
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self.delete(path)
 
 
 @dataclass
@@ -64,9 +72,9 @@ class Recorded:
         return call
 
 
-def during(table: Table, moment: str, meanwhile: Callable[[], Any]) -> Table:
+def during(table: Table, moment: str, meanwhile: Callable[[], Any], on: str = "put") -> Table:
     """The table as an actor for whom `meanwhile` happens just before it first puts a path that contains `moment`."""
-    return Table(_with(table.context, Hooked(table.context.storage, moment, meanwhile)), table.config)
+    return Table(_with(table.context, Hooked(table.context.storage, moment, meanwhile, on=on)), table.config)
 
 
 def watched(table: Table) -> tuple[Table, list[str]]:

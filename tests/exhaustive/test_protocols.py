@@ -44,6 +44,9 @@ BREAKS = {
     ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
+    ("retention", "barrier"): {"CLEAN"},
+    ("retention", "any_barrier"): {"CLEAN"},
+    ("horizon", "after_delete"): {"CLEAN"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
 }
@@ -57,6 +60,8 @@ SHOWS_IN = {
     ("rollback_check", ""): "failed_writer",
     ("commit_check", ""): "failed_writer",
     ("visibility", "unless_pending"): "failed_writer",
+    ("retention", ""): "cleaning",
+    ("horizon", ""): "cleaning",
 }
 """The world for a choice, where it is not the demo's."""
 

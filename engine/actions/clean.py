@@ -1,0 +1,18 @@
+"""Delete the files that no read since the horizon needs: schedule and run."""
+
+from __future__ import annotations
+
+from ..cleaning import PolicyName
+from ..config import TableConfig
+from ..context import Context
+from ..timeline import Instant
+from . import run_clean, schedule_clean
+
+
+def run(
+    context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
+) -> Instant | None:
+    """Take up a clean that is pending, else plan one and carry it out; None if nothing would go."""
+    pending = run_clean.run(context, config)
+    planned = schedule_clean.run(context, config, policy, retained)
+    return run_clean.run(context, config, planned) if planned else pending

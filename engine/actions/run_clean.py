@@ -1,0 +1,74 @@
+"""Carry out a planned clean: delete its files, one file group after the other, then complete it."""
+
+from __future__ import annotations
+
+import time
+
+from ..config import TableConfig
+from ..context import Context
+from ..errors import BadInput
+from ..files.group_files import Group
+from ..files.names import in_partition, parse_base, parse_log
+from ..reads.times import Time
+from ..timeline import Instant, Timeline, load, put_inflight
+from ..timeline.cleans import CleanPlan, encode_clean
+from ..writing import complete
+
+ACTION = "clean"
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Delete what a plan lists, and publish. Anybody may take up a pending clean; files that are gone are no error.
+
+    `instant`: the clean's, as an Instant or its requested time; by default the oldest pending one. Returns the
+    completed instant, also that of another runner who was faster; None if no clean is pending.
+    """
+    config.check_writable()
+    timeline = load(context.storage)
+    requested = _chosen(timeline, instant)
+    if requested is None:
+        return None
+    if done := _completed(timeline, requested):
+        return done
+    begun = time.monotonic_ns()
+    plan = context.commits.clean(requested)
+    put_inflight(context.storage, requested, ACTION, again=True)
+    for paths in by_group(plan).values():
+        context.storage.delete_all(paths)
+    return complete(
+        context,
+        requested,
+        ACTION,
+        files=(),
+        commit=encode_clean(plan, requested, (time.monotonic_ns() - begun) // 1_000_000),
+        completed_by_another=lambda: _completed(load(context.storage), requested),
+    )
+
+
+def by_group(plan: CleanPlan) -> dict[Group, list[str]]:
+    """The paths of a plan by file group, in the order of partition and file id."""
+    groups: dict[Group, list[str]] = {}
+    for partition, names in plan.files.items():
+        for name in names:
+            parsed = parse_base(name) or parse_log(name)
+            assert parsed is not None, f"a clean lists {name!r}, which is no data file"
+            groups.setdefault((partition, parsed.file_id), []).append(in_partition(partition, name))
+    return dict(sorted(groups.items()))
+
+
+def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
+    if instant is None:
+        return next((i.requested for i in timeline.pending if i.action == ACTION), None)
+    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    if not any(i.action == ACTION and i.requested == requested for i in timeline.instants):
+        pending = ", ".join(i.requested for i in timeline.pending if i.action == ACTION)
+        raise BadInput(
+            f"run the clean {requested}",
+            "the timeline has no clean with that requested time",
+            f"name one that is pending ({pending})" if pending else "schedule one first; none is pending",
+        )
+    return requested
+
+
+def _completed(timeline: Timeline, requested: str) -> Instant | None:
+    return next((i for i in timeline.completed if i.action == ACTION and i.requested == requested), None)

@@ -1,0 +1,41 @@
+"""Plan the deletion of files that no read since the horizon needs."""
+
+from __future__ import annotations
+
+from ..cleaning import Policy, PolicyName, horizon_of, plan_clean, refuse_savepoints
+from ..config import TableConfig
+from ..context import Context
+from ..files.slices import load_slices
+from ..lock import held
+from ..reads.retention import refuse_unlisted
+from ..timeline import Instant, load, put_requested
+from ..timeline.cleans import encode_clean_plan
+from ..writing import take_time
+
+ACTION = "clean"
+
+
+def run(
+    context: Context, config: TableConfig, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10
+) -> Instant | None:
+    """Publish a plan and return its instant; None if nothing would go, or while another clean is pending.
+
+    The plan holds the horizon, so that reads before it are refused from here on, before the first file is gone
+    (design.md §4, CLEAN). The timeline is listed and the time taken under one lock: whoever plans a compaction later
+    takes files that this clean keeps. Raises `BadInput` for a policy that is none.
+    """
+    config.check_writable()
+    chosen = Policy(policy, retained)
+    with held(context.lock):
+        timeline = load(context.storage)
+        refuse_savepoints(timeline)
+        refuse_unlisted(context, timeline, "clean the table")
+        if any(instant.action == ACTION for instant in timeline.pending):
+            return None
+        slices = load_slices(context.storage, timeline, context.commits, context.rules)
+        requested = take_time(context, timeline)
+        horizon = horizon_of(chosen, timeline, slices, requested)
+        plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
+        if plan is None:
+            return None
+        return put_requested(context.storage, requested, ACTION, encode_clean_plan(plan, context.storage.url))

@@ -1,0 +1,101 @@
+"""What a clean takes: a policy, the horizon that follows from it, and the files that no read since then needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from .clock import to_instant, to_millis
+from .context import Context
+from .errors import BadInput, Unsupported
+from .files.group_files import Group
+from .files.names import split_path
+from .files.slices import FileSlice, kept_since
+from .timeline import Instant, Timeline, completion_of
+from .timeline.cleans import CleanPlan
+
+PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
+
+HOUR_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What stays readable, under Hudi's names.
+
+    KEEP_LATEST_COMMITS        the states after each of the newest `retained` writes
+    KEEP_LATEST_BY_HOURS       every state of the last `retained` hours
+    KEEP_LATEST_FILE_VERSIONS  the states since the `retained` newest base files of each file group
+    """
+
+    name: PolicyName
+    retained: int
+
+    def __post_init__(self) -> None:
+        if self.name not in get_args(PolicyName):
+            known = ", ".join(get_args(PolicyName))
+            raise BadInput(f"clean by the policy {self.name!r}", f"the policies are {known}", "choose one of these")
+        if not isinstance(self.retained, int) or isinstance(self.retained, bool) or self.retained < 1:
+            raise BadInput(
+                f"clean by {self.name} and retain {self.retained!r}",
+                "at least the newest state of a table stays",
+                "retain a whole number from 1 on",
+            )
+
+
+def horizon_of(policy: Policy, timeline: Timeline, slices: Iterable[FileSlice], now: str) -> str | None:
+    """The completion time since which reads stay answered; None if the policy gives up nothing yet."""
+    if policy.name == "KEEP_LATEST_BY_HOURS":
+        return to_instant(to_millis(now) - policy.retained * HOUR_MS)
+    if policy.name == "KEEP_LATEST_COMMITS":
+        done = [completion_of(i) for i in timeline.completed if i.writes and not timeline.is_compaction(i)]
+        return done[-policy.retained] if len(done) >= policy.retained else None
+    return max(_oldest_versions(slices, policy.retained), default=None)
+
+
+def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
+    """Of each file group with more base files than are retained: when the oldest of those that stay was complete."""
+    bases: dict[Group, list[str]] = {}
+    for piece in slices:  # barriers rise within a group
+        if piece.base is not None and piece.base.completed is not None:
+            bases.setdefault(piece.group, []).append(piece.base.completed)
+    return (versions[-retained] for versions in bases.values() if len(versions) > retained)
+
+
+def plan_clean(
+    context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
+) -> CleanPlan | None:
+    """The plan of a clean with this horizon; None if no file would go."""
+    kept = kept_since(slices, horizon, context.rules)
+    stay = {id(piece) for piece in kept}
+    files: dict[str, list[str]] = {}
+    for piece in slices:
+        if id(piece) not in stay:
+            found = (piece.base, *piece.tombstones, *piece.logs)
+            files.setdefault(piece.partition, []).extend(split_path(file.path)[1] for file in found if file is not None)
+    if not any(files.values()):
+        return None
+    newest = max((instant.requested for instant in timeline.completed), default="")
+    names = {partition: tuple(sorted(names)) for partition, names in sorted(files.items())}
+    return CleanPlan(policy.name, names, _earliest(timeline, kept, horizon), newest, horizon)
+
+
+def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
+    """The oldest requested time that Hudi's readers may travel to: every kept group begins at or before it."""
+    first: dict[Group, str] = {}
+    for piece in kept:
+        first.setdefault(piece.group, piece.barrier or "")
+    begun = max(first.values(), default="")
+    after = (i for i in timeline.completed if i.writes and i.requested >= begun and completion_of(i) >= horizon)
+    return min(after, key=lambda instant: instant.requested, default=None)
+
+
+def refuse_savepoints(timeline: Timeline) -> None:
+    """`Unsupported` if a savepoint protects files: this release does not know which."""
+    if any(instant.action == "savepoint" for instant in timeline.instants):
+        raise Unsupported(
+            "clean the table",
+            "it has savepoints, whose files this release cannot tell from others",
+            "delete the savepoints, or clean it with Apache Hudi",
+        )

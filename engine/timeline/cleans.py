@@ -1,0 +1,125 @@
+"""What a clean says: which files go, and since which completion time reads are still answered (hudi-format §4.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..errors import Cleaned
+from ..storage import NotFound, Storage
+from .container import decode_record, encode_record
+from .instant import Instant, parse_instant
+from .metadata import OWN_FORMAT, OWN_KEY
+from .timeline import FOLDER
+
+HORIZON: Final = "nbcc.horizon"
+"""Extra metadata of a clean of ours: the completion time before which reads are refused from now on."""
+
+_VERSION: Final = 2  # the completed clean holds file names, its plan whole addresses
+
+
+@dataclass(frozen=True, slots=True)
+class CleanPlan:
+    """`files` maps a partition to the names of the files that go. `earliest`: the oldest instant, by requested time,
+    that Hudi's readers may still ask for. `horizon` is None in cleans that another engine planned.
+    """
+
+    policy: str
+    files: Mapping[str, tuple[str, ...]]
+    earliest: Instant | None = None
+    newest: str = ""
+    horizon: str | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The files relative to the table's root, by partition and name."""
+        names = ((partition, name) for partition in sorted(self.files) for name in self.files[partition])
+        return tuple(f"{partition}/{name}" if partition else name for partition, name in names)
+
+
+def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
+    """The bytes of ``<t>.clean.requested``; `url` is the table's address, which Hudi puts before each file's path."""
+    earliest = plan.earliest
+    record: dict[str, Any] = {
+        "earliestInstantToRetain": None
+        if earliest is None
+        else {"timestamp": earliest.requested, "action": earliest.action, "state": earliest.state.upper()},
+        "lastCompletedCommitTimestamp": plan.newest,
+        "policy": plan.policy,
+        "filesToBeDeletedPerPartition": {},
+        "version": _VERSION,
+        "filePathsToBeDeletedPerPartition": {
+            partition: [{"filePath": _address(url, partition, name), "isBootstrapBaseFile": False} for name in names]
+            for partition, names in plan.files.items()
+        },
+        "partitionsToBeDeleted": [],
+        "extraMetadata": {OWN_KEY: OWN_FORMAT, HORIZON: plan.horizon} if plan.horizon else {},
+    }
+    return encode_record("clean_plan", record)
+
+
+def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
+    """The bytes of the completed clean of a plan, which took that many milliseconds."""
+    partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
+    record = {
+        "startCleanTime": requested,
+        "timeTakenInMillis": millis,
+        "totalFilesDeleted": sum(map(len, plan.files.values())),
+        "earliestCommitToRetain": plan.earliest.requested if plan.earliest else "",
+        "lastCompletedCommitTimestamp": plan.newest,
+        "partitionMetadata": partitions,
+        "version": _VERSION,
+        "bootstrapPartitionMetadata": {},
+        "extraMetadata": {OWN_KEY: OWN_FORMAT, HORIZON: plan.horizon} if plan.horizon else {},
+    }
+    return encode_record("clean", record)
+
+
+def load_clean_plan(storage: Storage, requested: str) -> CleanPlan:
+    """The plan of the clean requested then; an empty one where its file is gone, as other engines may leave it."""
+    name = Instant(requested, "clean", "requested").file_name
+    try:
+        data = storage.get(f"{FOLDER}/{name}")
+    except NotFound:
+        return CleanPlan("", {})
+    record = decode_record(data, name)
+    by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
+    earliest = record.get("earliestInstantToRetain")
+    return CleanPlan(
+        policy=record.get("policy") or "",
+        files={p: tuple(info["filePath"].rpartition("/")[2] for info in files) for p, files in by_partition.items()},
+        earliest=Instant(earliest["timestamp"], earliest["action"], "completed", "") if earliest else None,
+        newest=record.get("lastCompletedCommitTimestamp") or "",
+        horizon=(record.get("extraMetadata") or {}).get(HORIZON),
+    )
+
+
+def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
+    """Why the data file at `path` is gone: the clean that lists it; None if no clean does."""
+    for entry in storage.list(FOLDER):
+        instant = parse_instant(entry.path.rpartition("/")[2])
+        if instant is None or instant.action != "clean" or instant.state != "requested":
+            continue
+        if path in (plan := load_clean_plan(storage, instant.requested)).paths:
+            return Cleaned(
+                f"read {path}",
+                f"the clean {instant.requested} has deleted it: reads from before {plan.horizon} are not answered",
+                "read again, at a newer time, or let cleaning retain more",
+            )
+    return None
+
+
+def _address(url: str, partition: str, name: str) -> str:
+    return "/".join(part for part in (url.rstrip("/"), partition, name) if part)
+
+
+def _deleted(partition: str, names: Sequence[str], policy: str) -> dict[str, Any]:
+    return {
+        "partitionPath": partition,
+        "policy": policy,
+        "deletePathPatterns": list(names),
+        "successDeleteFiles": list(names),
+        "failedDeleteFiles": [],
+        "isPartitionDeleted": False,
+    }

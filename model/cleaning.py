@@ -1,0 +1,79 @@
+"""What cleaning may delete: the files of slices that no read at or after the horizon needs (design: CLEAN).
+
+The horizon H is a completion time. A read as of T ≥ H starts, in each file group, at the newest base file that was
+complete at T; so whatever lies before the newest base file that was complete at H is needed by nobody. A pending plan
+takes the newest base file there is, and logs of its slice: nothing that lies before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .protocol import Protocol
+from .reads import taken
+from .slicing import file_slices
+from .table import Clean, DataFile, FileSlice, Table, Victims
+
+
+def horizon(table: Table, retained: int) -> int | None:
+    """The completion time of the oldest of the `retained` newest completed writes; None while there are fewer."""
+    done = sorted(write.completed for write in table.writes if write.completed is not None)
+    return done[-retained] if len(done) >= retained else None
+
+
+def oldest_kept(table: Table, group: int, at: int, protocol: Protocol) -> int:
+    """The barrier of the oldest slice of a file group that is kept under the horizon `at`; 0: all of them."""
+    counts: dict[str, Callable[[int, int | None], bool]] = {
+        "completion": lambda barrier, completed: completed is not None and completed <= at,
+        "barrier": lambda barrier, completed: completed is not None and barrier <= at,
+        "any_barrier": lambda barrier, completed: barrier <= at,
+    }
+    here = [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.of(group)]
+    here += [(write.requested, write.completed) for write in table.writes if group in write.loaded]
+    return max((barrier for barrier, done in here if counts[protocol.retention](barrier, done)), default=0)
+
+
+def kept(slices: tuple[FileSlice, ...], table: Table, at: int, protocol: Protocol) -> tuple[FileSlice, ...]:
+    """The slices that stay under a horizon."""
+    return tuple(each for each in slices if (each.barrier or 0) >= oldest_kept(table, each.group, at, protocol))
+
+
+def superseded(
+    table: Table, groups: int, at: int, deleted: frozenset[DataFile], protocol: Protocol
+) -> tuple[Victims, ...]:
+    """What a clean with the horizon `at` deletes, by file group: files that are still there of slices that go."""
+    found = (Victims(group, _files(table, group, at, protocol, deleted)) for group in range(groups))
+    return tuple(victims for victims in found if victims.files)
+
+
+def _files(
+    table: Table, group: int, at: int, protocol: Protocol, deleted: frozenset[DataFile]
+) -> tuple[DataFile, ...]:
+    oldest = oldest_kept(table, group, at, protocol)
+    gone = [each for each in file_slices(table, group, protocol) if (each.barrier or 0) < oldest]
+    bases = [DataFile(group, each.base, 0) for each in gone if each.base is not None]
+    logs = [DataFile(group, *log) for each in gone for log in each.logs]
+    return tuple(sorted({*bases, *logs} - deleted))
+
+
+def needed(table: Table, group: int, time: float, protocol: Protocol) -> frozenset[DataFile]:
+    """The files that a read of the group as of `time` opens (inf: a snapshot)."""
+    barrier, writes = taken(table, group, time, protocol)
+    base = () if barrier is None else (DataFile(group, barrier, 0),)
+    return frozenset((*base, *(DataFile(group, *log) for write in writes for log in write.logs(group))))
+
+
+def needed_by_plans(table: Table) -> frozenset[DataFile]:
+    """The files that pending plans take."""
+    pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
+    parts = [part for plan in pending for part in plan.groups]
+    bases = (DataFile(part.group, part.base, 0) for part in parts if part.base is not None)
+    return frozenset((*bases, *(DataFile(part.group, *log) for part in parts for log in part.logs)))
+
+
+def published_horizon(cleans: tuple[Clean, ...], published: tuple[Any, ...], protocol: Protocol) -> int:
+    """The horizon that readers know of: a read before it is refused. 0 without one."""
+    done = {entry.requested for entry in published}
+    early = protocol.horizon == "before_delete"
+    return max((clean.horizon for clean in cleans if early or clean.requested in done), default=0)

@@ -1,0 +1,51 @@
+"""The promise of cleaning: CLEAN."""
+
+from __future__ import annotations
+
+from math import inf
+
+from ..cleaning import needed, needed_by_plans
+from ..model import Model
+from ..packed import State
+from ..step import Step
+from ..table import DataFile
+from .promise import Promise
+from .view import settled_times
+
+
+def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """CLEAN: no file is gone that a read at or after the horizon or a pending plan needs; no reader is lost."""
+    table, bound, gone = model.table(after), model.horizon(after), model.component(after, "deleted")
+    if missing := gone & needed_by_plans(table):
+        return f"a pending plan takes {_named(min(missing))}, which is deleted"
+    for time in (inf, *(t for t in settled_times(model, after) if t >= bound)):
+        for group in range(model.world.groups):
+            if missing := gone & needed(table, group, time, model.protocol):
+                what = "the snapshot" if time == inf else f"the read as of t{time}"
+                return f"{what} needs {_named(min(missing))}, which is deleted; the horizon is t{bound}"
+    for name in model.setting.of("reader"):
+        if model.component(after, name).step == "lost":
+            return f"{name} found files gone and no horizon that says why"
+    return None
+
+
+def _named(file: DataFile) -> str:
+    kind = f"log {file.version}" if file.version else "the base file"
+    return f"{kind} of t{file.requested} in group {file.group}"
+
+
+def _on_files(model: Model) -> tuple[str, ...]:
+    cleaning = ("cleans", "deleted") if model.setting.of("cleaner") else ()
+    return (*model.table_reads, *cleaning, *model.setting.of("reader"))
+
+
+CLEAN = Promise(
+    name="CLEAN",
+    about="No file that a read since the horizon or a pending plan needs is deleted; who is behind is told.",
+    source="design, section 4; RFC-66, cleaning by completion time",
+    kind="state",
+    holds=clean_holds,
+    sometimes=lambda model, state: bool(model.component(state, "deleted")),
+    reads=_on_files,
+    unfit=lambda model: None if model.setting.of("cleaner") else "the world has no cleaner",
+)
