@@ -73,11 +73,24 @@ class World:
     about: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        self._check_actors()
+        self._check_table()
+        self._check_numbers()
+        self._check_writes()
+
+    def _check_actors(self) -> None:
         kinds = actions.kinds()
         for kind, count in self.actors.items():
             if kind not in kinds:
                 raise ValueError(f"world: unknown actor {kind!r}; {nearest(kind, kinds)}")
             whole_number(count, f"world: actors.{kind}")
+        for actor, choices in self.settings.items():
+            if not actions.kind_of(actor):
+                raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
+            refuse_unknown(choices, PER_ACTOR, f"world [actor.{actor}]")
+            Protocol.from_mapping(choices)
+
+    def _check_table(self) -> None:
         if self.merge_mode not in ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"):
             modes = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
             raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
@@ -87,18 +100,17 @@ class World:
             raise ValueError("world: cleaning of a COPY_ON_WRITE table is not modelled; leave the cleaner out")
         if self.copy_on_write and (self.actors.get("compactor") or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
+
+    def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
         for name in COUNTS:
             whole_number(getattr(self, name), f"world: {name}")
+        whole_number(self.commits_retained, "world: commits_retained", least=int("cleaner" in self.actors))
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
-        whole_number(self.commits_retained, "world: commits_retained", least=int("cleaner" in self.actors))
-        for actor, choices in self.settings.items():
-            if not actions.kind_of(actor):
-                raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
-            refuse_unknown(choices, PER_ACTOR, f"world [actor.{actor}]")
-            Protocol.from_mapping(choices)
+
+    def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():
             if len(versions) != self.groups or not any(versions) or min(versions) < 0:
                 raise ValueError(
