@@ -1,0 +1,91 @@
+"""Pieces against the whole: a file group's history is possible if and only if all of its pieces are.
+
+Histories come from the model under weaker settings and are judged under the default, cut into pieces and uncut.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+
+import pytest
+
+from nbcc.model import Model, Protocol, World
+from nbcc.model.table import Compaction, Write
+from nbcc.simulator.validate.history import GroupHistory, Planned, Written
+from nbcc.simulator.validate.pieces import _piece, pieces
+from nbcc.simulator.validate.play import play, traced
+
+NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
+HISTORIES = 1000 if NIGHTLY else 40
+DEFAULT = traced(Protocol())
+SETTINGS = {
+    "default": Protocol(),
+    "requested-time-slicing": Protocol(slicing="requested"),
+    "any-log": Protocol(plan_takes="any_log"),
+    "outside-the-lock": Protocol(completion_time="outside_lock"),
+    "requested-merge-order": Protocol(merge_order="requested"),
+}
+
+
+def time(tick: int | None) -> str | None:
+    return None if not tick else f"{tick:05d}"
+
+
+def log_name(requested: int, version: int) -> str:
+    return f"{requested:05d}.{version}"
+
+
+def history(protocol: Protocol, seed: int) -> GroupHistory:
+    """One file group, up to six writers and two compactions, by random steps."""
+    draw = random.Random(seed)
+    world = World(actors={"writer": 6, "compactor": 2}, compactions=3, log_versions=1 + draw.randrange(2))
+    model = Model(world, protocol)
+    state = model.initial
+    for _ in range(draw.randrange(20, 70)):
+        steps = list(model.successors(state))
+        if not steps:
+            break
+        state = draw.choice(steps)[1]
+    return told(model, state)
+
+
+def told(model: Model, state: object) -> GroupHistory:
+    published = model.component(state, "published")  # type: ignore[arg-type]
+    done = {entry.requested: entry.completed for entry in published if isinstance(entry, Compaction)}
+    plans = tuple(
+        Planned(
+            f"{plan.requested:05d}", time(done.get(plan.requested)), time(plan.groups[0].base),
+            tuple(log_name(*log) for log in plan.groups[0].logs), plan.inflight,
+        )
+        for plan in model.component(state, "plans")  # type: ignore[arg-type]
+    )  # fmt: skip
+    writes = [
+        Written(f"{w.requested:05d}", time(w.completed), tuple(log_name(*log) for log in w.logs(0)), True)
+        for w in published
+        if isinstance(w, Write)
+    ]
+    for actor in model.actors["writer"]:
+        own = model.component(state, actor)  # type: ignore[arg-type]
+        if own.requested and own.files:
+            names = tuple(log_name(own.requested, version) for version in range(1, own.files + 1))
+            writes.append(Written(f"{own.requested:05d}", None, names, True))
+    return GroupHistory(("", "g"), tuple(sorted(writes)), plans)
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_history_is_possible_iff_its_pieces_are(name: str) -> None:
+    verdicts: Counter[bool] = Counter()
+    for seed in range(HISTORIES):
+        found = history(SETTINGS[name], seed)
+        if not found.writes:
+            continue
+        whole = _piece(found, [*found.writes], [*range(len(found.plans))])
+        uncut = play(whole.shape, DEFAULT) is None
+        cut = all(play(piece.shape, DEFAULT) is None for piece in pieces(found, "completion"))
+        assert cut == uncut, f"seed {seed}: uncut {uncut}, in pieces {cut}\n{found}"
+        verdicts[uncut] += 1
+    assert verdicts[True]
+    assert name == "default" or verdicts[False], "no history was refused"
+    assert name != "default" or not verdicts[False]
