@@ -42,6 +42,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         files=(),
         commit=encode_clean(plan, requested, (time.monotonic_ns() - begun) // 1_000_000),
         completed_by_another=lambda: _completed(load(context.storage), requested),
+        beats=False,
     )
 
 
