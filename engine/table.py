@@ -163,9 +163,9 @@ class Table:
         """
         return self.run("clean", policy=policy, retained=retained)  # type: ignore[no-any-return]
 
-    def snapshot(self) -> Any:
-        """The rows as of `settled()`."""
-        return self.run("snapshot")
+    def snapshot(self, columns: Sequence[str] = ()) -> Any:
+        """The rows as of `settled()`; `columns`: only these are read and returned (Spark does not ask for few)."""
+        return self.run("snapshot", columns=columns)
 
     def read_optimized(self) -> Any:
         """The rows of each file group's newest base file: cheap, and as old as its last compaction."""

@@ -48,7 +48,7 @@ class Ours:
 
     def column(self) -> Any:
         """One column of every row, aggregated."""
-        return self._table.snapshot().selectExpr("sum(quantity)").collect()[0][0]
+        return self._table.snapshot(["quantity"]).selectExpr("sum(quantity)").collect()[0][0]
 
     def incremental(self, after: str) -> None:
         self._made(self._table.incremental(after))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
-from ..reads.tasks import state_tasks
+from ..reads.tasks import selected, state_tasks
 from ..shape import table_shape
 from ..timeline import load_settled
 
 
-def run(context: Context, config: TableConfig) -> Any:
+def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> Any:
     """The table at T, the greatest completion in a first listing of the timeline; the second one is complete up to T.
 
+    `columns`: only these, which are all that is read besides what merging needs. Raises `BadInput` for unknown ones.
     (RFC-66, "Snapshot queries"; for the two listings: design.md §3.)
     """
+    schema = selected(table_shape(config, context.rules).stored_schema, columns)
     timeline = load_settled(context.storage, context.rules, _now(context))
     tasks = state_tasks(context, config, timeline)
-    return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)
+    return context.jobs.read([replace(task, columns=tuple(columns)) for task in tasks], schema)
 
 
 def _now(context: Context) -> str | None:

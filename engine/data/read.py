@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -18,15 +18,16 @@ from .keys import key_columns
 from .merge import Layer, Merged, merge
 from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
 
+Columns = Sequence[str] | None
+
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
-    """The merged rows of a slice, in `task.shape.stored_schema`."""
-    shape = task.shape
+    """The merged rows of a slice, in `task.result_schema`."""
     if task.base_only and task.base is not None:
-        rows = base_rows(storage, task.base, shape)
+        rows = base_rows(storage, task.base, task.shape, task.needed)
     else:
-        rows = merge(slice_layers(storage, task), shape.merge).rows
-    return conform(rows, shape.stored_schema)
+        rows = merge(slice_layers(storage, task), task.shape.merge).rows
+    return conform(rows, task.result_schema)
 
 
 def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
@@ -34,11 +35,12 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
     shape = task.shape
     layers = []
     if task.base is not None:
-        layers.append(Layer(base_rows(storage, task.base, shape), shape.deletes_schema.empty_table(), base=True))
+        rows = base_rows(storage, task.base, shape, task.needed)
+        layers.append(Layer(rows, shape.deletes_schema.empty_table(), base=True))
     for log in task.tombstones:
-        layers += log_layers(storage, log, shape, base=True)
+        layers += log_layers(storage, log, shape, task.needed, base=True)
     for log in task.logs:
-        layers += log_layers(storage, log, shape)
+        layers += log_layers(storage, log, shape, task.needed)
     return layers or [_nothing(shape)]
 
 
@@ -82,27 +84,29 @@ def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:
     return Layer(rows, conform(left_out, shape.deletes_schema))
 
 
-def base_rows(storage: Storage, path: str, shape: TableShape) -> pa.Table:
-    """The rows of a base file, in `shape.packed_schema`."""
-    return conform(decode_parquet(storage.get(path), path, packed=True), shape.packed_schema)
+def base_rows(storage: Storage, path: str, shape: TableShape, needed: Columns = None) -> pa.Table:
+    """The rows of a base file, in `shape.packed_schema`; all columns but the `needed` ones are null."""
+    return conform(decode_parquet(storage.get(path), path, needed, packed=True), shape.packed_schema)
 
 
-def log_layers(storage: Storage, log: LogInput, shape: TableShape, base: bool = False) -> list[Layer]:
-    """A layer for each block of a log file, in its order."""
+def log_layers(
+    storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
+) -> list[Layer]:
+    """A layer for each block of a log file, in its order; columns that are not `needed` may be null."""
     return [
         layer._replace(base=base)
         for block in read_blocks(storage.get(log.path), log.path)
-        for layer in _block(block, log, shape)
+        for layer in _block(block, log, shape, needed)
     ]
 
 
-def _block(block: Block, log: LogInput, shape: TableShape) -> Iterable[Layer]:
+def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> Iterable[Layer]:
     if block.kind in (BlockKind.AVRO, BlockKind.PARQUET):
         if Header.IS_PARTIAL in block.headers:
             raise Unsupported(
                 f"read {log.path}", "it holds partial updates", "compact the table with its own writer first"
             )
-        rows = conform(decode_data(block, log.path, packed=True), shape.packed_schema)
+        rows = conform(decode_data(block, log.path, packed=True, columns=needed), shape.packed_schema)
         yield Layer(rows, shape.deletes_schema.empty_table())
     elif block.kind == BlockKind.DELETE:
         for deletes in decode_deletes(block, log.path):

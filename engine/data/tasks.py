@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..files.base import FEW_VALUES
 from ..schema import with_meta
-from .columns import IS_DELETED
+from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY
 from .keys import KeySpec
 from .merge import MergeRule, delete_schema
 
@@ -114,7 +114,7 @@ class ReadTask:
     """The merged rows of one file slice.
 
     `logs` stand in the order in which they are merged. `tombstones` are logs of deletes that the compaction which wrote
-    `base` kept; they rank with the base, before all of `logs`.
+    `base` kept; they rank with the base, before all of `logs`. `columns`: the only ones asked for; () is all.
     """
 
     shape: TableShape
@@ -123,6 +123,19 @@ class ReadTask:
     base: str | None = None
     tombstones: tuple[LogInput, ...] = ()
     logs: tuple[LogInput, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    @property
+    def result_schema(self) -> pa.Schema:
+        """The columns of the answer."""
+        stored = self.shape.stored_schema
+        return pa.schema([stored.field(name) for name in self.columns]) if self.columns else stored
+
+    @property
+    def needed(self) -> tuple[str, ...] | None:
+        """The columns without which the slice cannot be merged, and those asked for; None: all."""
+        merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.shape.merge.ordering or RECORD_KEY)
+        return (*merged_by, *self.columns) if self.columns else None
 
     @property
     def base_only(self) -> bool:

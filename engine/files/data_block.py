@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import struct
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal
 
@@ -34,13 +35,15 @@ def encode_data(rows: pa.Table, data_format: DataFormat, instant: str, schema: s
     return encode_block(BlockKind.AVRO, headers, _encode_records(rows, schema))
 
 
-def decode_data(block: Block, name: str = "log file", packed: bool = False) -> pa.Table:
+def decode_data(
+    block: Block, name: str = "log file", packed: bool = False, columns: Sequence[str] | None = None
+) -> pa.Table:
     """The rows of an Avro or parquet data block in its own columns and types. `name` of the file, for messages.
 
-    `packed` is for parquet, as in `decode_parquet`.
+    `packed` and `columns` are for parquet, as in `decode_parquet`; an Avro record is read as a whole.
     """
     if block.kind is BlockKind.PARQUET:
-        return decode_parquet(block.content, name, packed=packed)
+        return decode_parquet(block.content, name, columns, packed=packed)
     if block.kind is not BlockKind.AVRO:
         raise Unsupported(
             f"read {name}",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
+
+import pyarrow as pa
 
 from ..config import TableConfig
 from ..context import Context
 from ..data.tasks import LogInput, ReadTask
+from ..errors import BadInput
 from ..files.group_files import LogFile
 from ..files.slices import FileSlice, load_slices, merge_position, to_read
 from ..rules import HUDI, Rules
@@ -67,3 +71,13 @@ def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[
 
 def log_inputs(logs: Iterable[LogFile]) -> tuple[LogInput, ...]:
     return tuple(LogInput(log.path, log.requested) for log in logs)
+
+
+def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    """The columns of `columns` in that order, all if it is empty."""
+    for name in columns:
+        if name not in schema.names:
+            near = get_close_matches(name, schema.names, 1)
+            remedy = f"did you mean {near[0]!r}" if near else "name some of these"
+            raise BadInput(f"read the columns {', '.join(columns)}", f"there are {', '.join(schema.names)}", remedy)
+    return pa.schema([schema.field(name) for name in columns]) if columns else schema

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nbcc import Conflict, Table
+from nbcc import BadInput, Conflict, Table
 from nbcc.engine import actions
 from nbcc.engine.timeline import load_plan
 
@@ -293,3 +293,16 @@ def test_an_action_is_found_where_the_path_is_extended_to(tmp_path: Path, monkey
 def test_every_operation_says_what_it_is_for() -> None:
     assert set(actions.operations()) >= {"upsert", "delete", "schedule_compaction", "run_compaction", "snapshot"}
     assert all(operation.about.endswith(".") for operation in actions.operations().values())
+
+
+def test_a_snapshot_of_a_few_columns_is_the_snapshot_without_the_others(tmp_path: Path) -> None:
+    table = make_table(tmp_path, buckets=2, options={"hoodie.logfile.data.block.format": "parquet"})
+    table.upsert(batch(*((f"k{n}", 1, f"{n}") for n in range(6))))
+    table.compact()
+    for _ in range(2):  # base files alone, then under logs
+        assert table.snapshot(["a", "id"]).equals(table.snapshot().select(["a", "id"]))
+        assert table.snapshot(["_hoodie_record_key"]).equals(table.snapshot().select(["_hoodie_record_key"]))
+        table.upsert(batch(("k1", 2, "new"), ("k2", 0, "stale")))
+        table.delete(keys(("k3", 5)))
+    with pytest.raises(BadInput, match="did you mean 'id'"):
+        table.snapshot(["idd"])

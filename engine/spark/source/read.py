@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
@@ -15,6 +14,7 @@ from ...data.columns import conform
 from ...data.tasks import AnyRead, TableShape
 from ...errors import BadInput
 from ...jobs import run_read
+from ...reads.tasks import selected
 from ...schema import from_spark, to_spark
 from ...shape import table_shape
 from ...storage import Storage, open_storage
@@ -58,7 +58,7 @@ def plan(options: ReadOptions) -> Planned:
     tasks, schema = _operation(table, options)
     own = table.config.own
     return Planned(
-        storage, tasks, _selected(schema, options.columns), table_shape(table.config, table.context.rules), own
+        storage, tasks, selected(schema, options.columns), table_shape(table.config, table.context.rules), own
     )
 
 
@@ -69,16 +69,6 @@ def _operation(table: Table, options: ReadOptions) -> Any:
     if options.query == "read_optimized":
         return table.read_optimized()
     return table.snapshot() if options.as_of is None else table.as_of(options.as_of)
-
-
-def _selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
-    """The columns of `columns` in that order, all if it is empty."""
-    for name in columns:
-        if name not in schema.names:
-            near = get_close_matches(name, schema.names, 1)
-            remedy = f"did you mean {near[0]!r}" if near else "name some of these"
-            raise BadInput(f"read the columns {', '.join(columns)}", f"there are {', '.join(schema.names)}", remedy)
-    return pa.schema([schema.field(name) for name in columns]) if columns else schema
 
 
 def check_schema(schema: StructType, planned: Planned) -> None:
