@@ -38,6 +38,7 @@ class Rules:
     failed_writes    rolled back are writes whose heartbeat has expired; or all that are pending
     retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
                      barrier lies before the horizon; or unless that of a plan does
+    decision         a commit is made by whoever holds the lock; or by the next number of a log of decisions
     files            files listed by completed instants; or what lies in the directories
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
     """
@@ -59,6 +60,7 @@ class Rules:
     priority: Literal["writer", "first"] = "writer"
     failed_writes: Literal["lazy", "eager"] = "lazy"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
+    decision: Literal["lock", "log"] = "lock"
     files: Literal["listed", "directory"] = "listed"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
 

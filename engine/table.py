@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import html
 from .actions import operations
 from .cleaning import PolicyName
-from .clock import WallClock
+from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
@@ -20,6 +20,7 @@ from .errors import BadInput
 from .files.slices import FileSlice
 from .jobs import InProcessJobs, Jobs
 from .lock import BetweenProcesses, InProcessLock, table_lock
+from .lock.providers import BETWEEN_MACHINES, lock_of
 from .names import RandomNames
 from .reads.times import Time
 from .rules import NBCC
@@ -65,7 +66,9 @@ class Table:
         `schema` is a pyarrow Schema, a StructType or DDL; `buckets` the number of file groups in each partition, for
         good. `options`: hoodie.logfile.data.block.format (parquet, avro), hoodie.logfile.max.size (bytes),
         hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9),
-        hoodie.time.generator.max_expected_clock_skew_ms (how far the clocks of its writers may differ).
+        hoodie.time.generator.max_expected_clock_skew_ms (how far the clocks of its writers may differ), nbcc.decision
+        (lock, log: what makes a commit, the lock or the next number of a log that outlives a lock that was lost),
+        hoodie.write.lock.provider and its settings (docs/locks.md).
         `table_type`: MERGE_ON_READ, whose writers are non-blocking unless `concurrency_mode` says otherwise, or
         COPY_ON_WRITE, whose writers are optimistic, or SINGLE_WRITER.
         """
@@ -225,7 +228,7 @@ class Table:
 def create_table(context: Context, config: TableConfig) -> Table:
     """A new table where `context` points; `BadInput` unless nothing is there."""
     opening.create_table(context.storage, config)
-    return Table(_coordinated(context, config), config)
+    return Table(coordinated(context, config), config)
 
 
 def open_table(context: Context) -> Table:
@@ -234,16 +237,19 @@ def open_table(context: Context) -> Table:
     if config.notice is not None:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
-        return Table(_coordinated(context, config), config)
+        return Table(coordinated(context, config), config)
     # Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.
     lock = InProcessLock(context.storage.url) if isinstance(context.lock, BetweenProcesses) else context.lock
     return Table(replace(context, rules=config.rules, lock=lock), config)
 
 
-def _coordinated(context: Context, config: TableConfig) -> Context:
+def coordinated(context: Context, config: TableConfig) -> Context:
     """The seams by which the writers of this table keep out of each other's way."""
-    skew = config.coordination.skew_ms
-    return context if skew is None else replace(context, clock=WallClock(skew))
+    agreed = config.coordination
+    skew = SHARED_SKEW_MS if agreed.skew_ms is None and agreed.lock in BETWEEN_MACHINES else agreed.skew_ms
+    clock = context.clock if skew is None else WallClock(skew)
+    lock = lock_of(context.storage, agreed) if agreed.lock else context.lock
+    return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
 
 
 def context_of(spark: SparkSession | None, storage: Storage) -> Context:

@@ -11,10 +11,12 @@ from typing import Final
 
 from .context import Context
 from .data.tasks import WrittenFile
+from .deciding import by_log, catch_up, decide
 from .errors import Conflict
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
 from .timeline import Instant, Timeline, load, load_rollback_plan, put_completed, put_requested
+from .timeline.decisions import Decision
 from .timeline.instant import PENDING
 from .timeline.timeline import FOLDER
 
@@ -90,6 +92,7 @@ def complete(
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
 
+    Where a log decides, an entry is put between the two; if its number was taken meanwhile, all is looked at again.
     `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
     `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
     back, and the reason raised. `beats`: the instant has a heartbeat, and must not have been taken for dead.
@@ -101,19 +104,26 @@ def complete(
             raise refusal
         refused_by = _nothing
     early = context.clock.take() if takes_time_early(context) else None
+    instant = refusal = None
     with held(context.lock):
-        if there := completed_by_another():
-            for file in files:
-                context.storage.delete(file.path)
-            return there
-        timeline = load(context.storage) if beats else None
-        dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
-        refusal = dead or refused_by(timeline)
-        if refusal is None:
-            remove_late_attempts(context, requested, files)
-            completed = early or context.clock.take()
-            instant = put_completed(context.storage, requested, completed, action, commit)
-    if refusal is not None:
+        while instant is None and refusal is None:
+            last = catch_up(context) if by_log(context) else None
+            if there := completed_by_another():
+                for file in files:
+                    context.storage.delete(file.path)
+                return there
+            timeline = load(context.storage) if beats else None
+            dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
+            refusal = dead or refused_by(timeline)
+            if refusal is None:
+                remove_late_attempts(context, requested, files)
+                time = early or context.clock.take()
+                if last is None:
+                    instant = put_completed(context.storage, requested, time, action, commit)
+                elif decide(context, entry := Decision(last.number + 1, "commit", requested, action, time, commit)):
+                    instant = entry.instant
+    if instant is None:
+        assert refusal is not None, "the loop ends with one of the two"
         take_back(context, requested, action)
         raise refusal
     forget_markers(context, requested)
@@ -144,7 +154,7 @@ def taken_for_dead(context: Context, timeline: Timeline, requested: str, action:
 
 def takes_time_early(context: Context) -> bool:
     """Whether the completion time is taken outside the lock that covers its publication (a rule that loses rows)."""
-    return context.rules.completion_time == "outside_lock"
+    return context.rules.completion_time == "outside_lock" and not by_log(context)
 
 
 def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:

@@ -63,13 +63,15 @@ class Requests(NamedTuple):
     unique: bool
     reads: tuple[str, ...]
 
-    def take(self, action: str, clock: int, seen: tuple[Any, ...], ahead: int = 0) -> tuple[int, int]:
+    def take(
+        self, action: str, clock: int, seen: tuple[Any, ...], ahead: int = 0, *, after: int = 0
+    ) -> tuple[int, int]:
         """As `Clock.take`; `seen` are the values of `reads`."""
         published, plans, *writers = seen or ((), ())
         same = plans if action == "commit" else writers
         requested = {entry.requested for entry in published if entry.action == action} | {o.requested for o in same}
         times = {entry.completed for entry in published} | {entry.requested for entry in (*published, *plans, *writers)}
-        time, later = self.clock.take(clock, ahead, after=max(times, default=0) if self.learns else 0)
+        time, later = self.clock.take(clock, ahead, after=max([after, *times] if self.learns else [after]))
         while self.unique and time in requested:
             time += 1
         return time, max(time, later) if self.unique else later

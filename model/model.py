@@ -157,7 +157,10 @@ class Model:
         """Every instant by requested time, whatever its state."""
         values = dict(zip(self.components, self.coding.read(state, range(len(self.components))), strict=True))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in values["published"]]
-        pending = chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms)
+        pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms))
+        if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
+            known = {instant.requested for instant in done}
+            pending = [instant for instant in pending if instant.requested not in known]
         return tuple(sorted([*done, *pending], key=lambda instant: instant.requested))
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:

@@ -39,6 +39,8 @@ class Protocol:
     plan_takes        completed logs only, or whatever log files are there
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
                       clock; local: each actor's own, nothing waited out; seconds: one clock that gives a second twice
+    decision          what makes a commit: holding the lock when it is published, or the next number of a log
+    fencing           a store takes every put; or refuses one whose lock was taken before that of a put it has seen
     uniqueness        requested times as the clock gives them, or put if absent: who finds its own taken takes the next
     visibility        whether a reader asks if a log's instant is completed; all_earlier: and every one requested
                       before; unless_pending: it asks if it is pending (what has left the timeline counts as archived)
@@ -92,8 +94,12 @@ class Protocol:
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"
+    decision: Literal["lock", "log"] = "lock"
+    fencing: Literal["none", "storage"] = "none"
 
     def __post_init__(self) -> None:
+        if self.decision == "log" and self.concurrency == "occ":
+            raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")
         for name, allowed in choices().items():
             value = getattr(self, name)
             if value not in allowed:

@@ -3,6 +3,9 @@
 The RFC: taking the completion time and creating the completed file have atomicity together, under one lock. Readers
 hold no lock and can look between the two, so they are two actions. `completion_time = outside_lock` takes the time
 first and the lock afterwards, for the completed file alone.
+
+A lock can be lost while its holder lives (`world.lock_losses`, fault set F1), which nothing tells the holder. With
+`fencing = storage` a put carries the number of its lock, and the store refuses it once it has seen a greater one.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import Any, NamedTuple
 from .actions import Setting
 from .clock import clock_of
 from .conditions import at, holds_lock, lock_is_free
+from .decisions import BY_LOG, decision_rows
 from .protocol import Protocol
 from .step import Action, Guard, Row
 
@@ -45,13 +49,13 @@ class Check(NamedTuple):
         return UNDER_LOCK if protocol.completion_time == "under_lock" else READY
 
 
-def publication_actions(kind: str) -> tuple[Action, Action, Action]:
-    """The three actions of one actor kind."""
+def publication_actions(kind: str) -> tuple[Action, ...]:
+    """The actions of one actor kind; where decisions are logged it has more (`actions.decision_log`)."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock"),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time"),
         Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes"),
-    )
+    )  # fmt: skip
 
 
 def publication_rows(
@@ -79,23 +83,22 @@ def publication_rows(
             return row
         return row._replace(reads=(*row.reads, *check.reads), guards=(*row.guards, check.guard(len(row.reads))))
 
-    def publishes(own: Any, lock: str, published: tuple[Any, ...], *_: Any) -> tuple[Any, ...]:
-        after, entry = publish(own)
-        return after, None, (*published, entry)
-
-    def taking_lock(before: str, then: str) -> Row:
-        return Row(f"{kind}_takes_lock", me, (me, "lock"), (me, "lock"), (at(me, before),),
-                   lambda own, lock, *_: (own._replace(step=then), me), (lock_is_free(),))  # fmt: skip
+    if setting.protocol.decision == "log" and kind in BY_LOG:
+        yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
+        for row in decision_rows(kind, me, setting, publish, requested):
+            takes_time = row.action == f"{kind}_takes_completion_time"
+            yield checked(UNDER_LOCK, row) if takes_time else row
+        return
 
     def timed(own: Any, clock: int, then: str, ahead: int = 0) -> tuple[Any, ...]:
         completed, later = clocks.take(clock, ahead, after=requested(own))
         return own._replace(step=then, completed=completed), later
 
-    name, last = f"{kind}_takes_completion_time", f"{kind}_publishes_instant"
+    name = f"{kind}_takes_completion_time"
     if setting.protocol_of(me).completion_time == "under_lock":
-        yield checked(since, taking_lock(since, UNDER_LOCK))
+        yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
         time = Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
-                   lambda own, lock, clock, *_, **args: timed(own, clock, READY, **args), (holds_lock(me),),
+                   lambda own, lock, clock, *_, **args: timed(own, clock, READY, **args), believes(me, setting),
                    lambda *_: clocks.readings())  # fmt: skip
         yield checked(UNDER_LOCK, time)
     else:
@@ -103,7 +106,47 @@ def publication_rows(
                    lambda own, clock, *_, **args: timed(own, clock, "given a completion time", **args),
                    choices=lambda *_: clocks.readings())  # fmt: skip
         yield checked(since, time)
-        yield taking_lock("given a completion time", READY)
-    publishing = Row(last, me, (me, "lock", "published"), (me, "lock", "published"), (at(me, READY), *cleared),
-                     publishes, (holds_lock(me),))  # fmt: skip
-    yield checked(READY, publishing)
+        yield _taking_lock(kind, me, setting, "given a completion time", READY)
+    row = _publishing(kind, me, setting, publish)
+    yield checked(READY, row._replace(own=(*row.own, *cleared)))
+
+
+def believes(me: str, setting: Setting) -> tuple[Guard, ...]:
+    """Whoever took the lock holds it, unless locks can be lost: then it only believes so."""
+    return () if setting.world.lock_losses else (holds_lock(me),)
+
+
+def put_by_another(setting: Setting) -> tuple[str, ...]:
+    """What any other put under the lock changes: the store has seen a lock that is newer than all that were lost."""
+    return ("fence",) if setting.fenced else ()
+
+
+def given_back(me: str, lock: str | None) -> str | None:
+    """The lock after `me` gave back what it believes to hold."""
+    return None if lock == me else lock
+
+
+def _taking_lock(kind: str, me: str, setting: Setting, before: str, then: str) -> Row:
+    fenced = ("fence",) if setting.fenced else ()
+
+    def takes(own: Any, lock: None, *more: tuple[Any, ...]) -> tuple[Any, ...]:
+        later = ((*(name for name in more[0] if name != me), me),) if fenced else ()
+        return own._replace(step=then), me, *later
+
+    reads = (me, "lock", *fenced)
+    return Row(f"{kind}_takes_lock", me, reads, reads, (at(me, before),), takes, (lock_is_free(),))
+
+
+def _publishing(kind: str, me: str, setting: Setting, publish: Callable[[Any], tuple[Any, Any]]) -> Row:
+    fenced = ("fence",) if setting.fenced else ()
+
+    def publishes(own: Any, lock: str | None, published: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
+        fence = more[: len(fenced)]
+        if fence and me not in fence[0]:
+            return own._replace(step="idle"), given_back(me, lock), published, (*fence[0], ("refused", me))
+        after, entry = publish(own)
+        seen = (fence[0][fence[0].index(me) + 1 :],) if fence else ()
+        return after, given_back(me, lock), (*published, entry), *seen
+
+    reads = (me, "lock", "published", *fenced)
+    return Row(f"{kind}_publishes_instant", me, reads, reads, (at(me, READY),), publishes, believes(me, setting))

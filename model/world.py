@@ -26,6 +26,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "retries",
         "cleans",
         "commits_retained",
+        "lock_losses",
     ),
     "data": ("keys", "orderings"),
 }
@@ -46,6 +47,7 @@ class World:
     `retries`: how often a writer takes a write up again, as a new instant, that it had to abort.
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
+    `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     """
 
@@ -65,6 +67,7 @@ class World:
     retries: int = 0
     cleans: int = 0
     commits_retained: int = 0
+    lock_losses: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -122,6 +125,11 @@ class World:
     def copy_on_write(self) -> bool:
         """Whether writes put base files instead of log files."""
         return self.table_type == "COPY_ON_WRITE"
+
+    @property
+    def assumed(self) -> bool:
+        """Whether nothing happens here that the default protocol assumes away (fault set F0, no F1, no F4)."""
+        return not self.skew_beyond and not self.lock_losses
 
     @property
     def groups(self) -> int:

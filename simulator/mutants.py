@@ -23,7 +23,7 @@ Detector = Literal["check", "search", "test"]
 _DETECTORS: dict[str, Detector] = {"engine": "check", "model": "search", "harness": "test"}
 _FIELDS = (
     "format", "about", "source", "breaks", "target", "detector", "protocol", "rules", "replace", "with", "test",
-    "world",
+    "world", "under",
 )  # fmt: skip
 
 
@@ -32,7 +32,8 @@ class Mutant:
     """``replace`` is ``module:name`` or ``module:Class.name``; ``with_`` a Python expression, evaluated in that module
     with the replaced object at hand as ``original``. ``breaks`` is the promise, ``test`` the test of a harness mutant.
     ``detector`` says what must see it: a search of the model, a check of the engine, a test. ``world`` is the one in
-    which it shows, where neither a rung of the ladder in specs/verdicts.toml nor random worlds have what it needs.
+    which it shows, where neither a rung of the ladder in specs/verdicts.toml nor random worlds have what it needs;
+    ``under`` is the protocol of both sides, where it is not the default.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Mutant:
     with_: str = ""
     test: str = ""
     world: str = ""
+    under: str = ""
 
 
 def names() -> tuple[str, ...]:

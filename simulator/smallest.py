@@ -62,6 +62,14 @@ def small_worlds() -> Iterator[World]:
     yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
 
 
+def small_settings() -> Iterator[tuple[World, Protocol]]:
+    """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it."""
+    yield from ((world, Protocol()) for world in small_worlds())
+    for decision in ("lock", "log"):
+        for crew in ({"writer": 1}, {"writer": 1, "compactor": 1}, {"writer": 2}, {"writer": 2, "compactor": 1}):
+            yield World(actors=crew, lock_losses=1), Protocol.from_mapping({"decision": decision})
+
+
 def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
     """A shortest counterexample in this world; None if the promise is kept there."""
     model = Model(world, protocol)
@@ -80,7 +88,7 @@ def tried(promise: str) -> Trace | None:
 
 
 def taking(action: str) -> Trace | None:
-    """The shortest run that ends with the action, under the default protocol."""
+    """The shortest run that ends with the action, under the default protocol if it has it."""
 
     def taken(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
         return "taken" if step is not None and step.action == action else None
@@ -100,8 +108,8 @@ def one_after_another(world: World) -> Trace:
 
 
 def _first(never: Never, title: str) -> Trace | None:
-    for world in small_worlds():
-        model = Model(world)
+    for world, protocol in small_settings():
+        model = Model(world, protocol)
         found = explore(model, [never]).promises[never.name].trace
         if found is not None:
             return _told(model, found, title)

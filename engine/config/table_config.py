@@ -13,7 +13,7 @@ from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, Coordination, coordination_from
+from .coordination import ALONE, DECISION_LOG, Coordination, coordination_from
 from .properties import table_checksum
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
@@ -29,6 +29,8 @@ READER_FEATURES: Final = frozenset({"completion-order"})
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
+
+KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
 
 _STRATEGIES: Final[Mapping[str, MergeMode]] = {
     "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": "EVENT_TIME_ORDERING",
@@ -113,7 +115,7 @@ class TableConfig:
         elif not self.merge_on_read and self.concurrency_mode == NON_BLOCKING:
             exists = "it is COPY_ON_WRITE, and writers that never wait for each other need log files"
             remedy = f"open it with concurrency_mode={OPTIMISTIC!r}"
-        elif unknown := sorted(self.writer_features - WRITER_FEATURES):
+        elif unknown := sorted(self.writer_features - KNOWN_FEATURES):
             exists = f"its writers must know the features {', '.join(unknown)}"
             remedy = "use a release of nbcc that knows them"
         else:
@@ -172,7 +174,7 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         "nbcc.format": OWN_FORMAT,
         "nbcc.buckets": str(config.buckets),
         "nbcc.reader.features": ",".join(sorted(READER_FEATURES)),
-        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES)),
+        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | config.coordination.features)),
         CONCURRENCY: config.concurrency_mode,
         "hoodie.logfile.data.block.format": config.log_format,
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..context import Context
+from ..deciding import by_log, catch_up, decide
 from ..errors import BadInput
 from ..lock import held
 from ..timeline import Timeline, completion_of, load
+from ..timeline.decisions import Decision
 from ..writing import take_time
 
 
@@ -31,7 +33,11 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
 def _settle(context: Context, timeline: Timeline) -> str:
     """A time after which every completion will lie."""
     with held(context.lock):
-        return take_time(context, timeline)
+        while True:
+            last = catch_up(context) if by_log(context) else None
+            time = take_time(context, timeline)
+            if last is None or decide(context, Decision(last.number + 1, "time", time, "", time)):
+                return time
 
 
 def refuse_requested_time(timeline: Timeline, time: str, asked: str) -> None:

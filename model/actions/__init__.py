@@ -49,6 +49,11 @@ class Setting:
         """The protocol by which one actor goes: the world may say that it, or its kind, chooses otherwise."""
         return self.world.protocol_of(actor, self.protocol)
 
+    @property
+    def fenced(self) -> bool:
+        """Whether the store can tell a put under an old lock from others; where no lock is lost there is none."""
+        return self.protocol.fencing == "storage" and self.world.lock_losses > 0
+
 
 class Mechanism(NamedTuple):
     """One module of this package, read through the defaults above."""

@@ -11,10 +11,11 @@ from typing import Any, NamedTuple
 
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
+from ..decisions import ALL_PUBLISHED, last_time, undecided
 from ..planning import plan
-from ..publication import publication_actions, publication_rows
+from ..publication import given_back, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
-from ..table import Compaction, Instant, Plan, table_of
+from ..table import Compaction, GroupPlan, Instant, Plan, table_of
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import unpublished
@@ -25,6 +26,10 @@ SERVICE = True
 ACTIONS = (
     Action("compactor_schedules_plan", "under the lock: takes a requested time and puts the plan",
            "{actor} schedules a plan"),
+    Action("compactor_takes_barrier", "under a lock that can be lost: lists what is completed, takes a requested time",
+           "{actor} takes a barrier"),
+    Action("compactor_puts_plan", "puts the plan for that barrier, or finds that something was decided meanwhile",
+           "{actor} puts its plan"),
     Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled", "{actor} starts its plan"),
     Action("compactor_resumes_plan", "takes up the oldest pending plan whose runner died",
            "{actor} takes up the plan of a dead compactor"),
@@ -34,14 +39,17 @@ ACTIONS = (
 
 
 class Compactor(NamedTuple):
-    """`plan` is the requested time of the plan it scheduled or runs, `groups` those it works on, `bases` those done."""
+    """`plan` is the requested time of the plan it scheduled or runs, `groups` those it works on, `bases` those done;
+    `seen` (decision log only) is how many decisions there were when it looked."""
 
     step: str = "idle"
     plan: int = 0
     groups: tuple[int, ...] = ()
     bases: int = 0
     completed: int = 0
+    seen: int = 0
     dead: bool = False
+    parts: tuple[GroupPlan, ...] = ()
 
     @property
     def busy(self) -> bool:
@@ -55,37 +63,53 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     for me in setting.of(KIND):
-        yield _scheduling(me, setting)
+        yield from _scheduling(me, setting)
         yield _resuming(me, setting)
         yield from _running(me, setting)
 
 
-def _scheduling(me: str, setting: Setting) -> Row:
+def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol = setting.world, setting.protocol
-    times = requests_of(setting, me)
+    times, log = requests_of(setting, me), ("decisions",) if protocol.decision == "log" else ()
+    fence = put_by_another(setting)
     looks_at_writers = protocol.plan_takes == "any_log" or protocol.scheduling == "serial" or times.reads
     writers = setting.of(WRITER) if looks_at_writers else ()
 
-    def inputs(barrier: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
+    def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
+        after = last_time(others[-1]) if log else 0
+        seen = others[: len(writers)]
+        return times.take("commit", clock, (published, plans, *seen), ahead, after=after)
+
+    def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
         seen = protocol.plan_takes == "any_log"
-        logs = unpublished(setting, dict(zip(writers, others, strict=True))) if seen else ()
-        return plan(table_of(published, plans, logs), world.groups, barrier, protocol)
+        logs = unpublished(setting, dict(zip(writers, others, strict=False))) if seen else ()
+        return plan(table_of(published, plans, logs), world.groups, time, protocol)
 
     def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:
         """Those by which there is a log to compact: one that a clock behind gives may lie before every completion."""
         for args in times.clock.readings():
             ahead = next((value for _, value in args if isinstance(value, int)), 0)
-            time, _ = times.take("commit", clock, (published, plans, *others), ahead)
-            if inputs(time, published, plans, others):
+            if inputs(barrier(clock, published, plans, others, ahead)[0], published, plans, others):
                 yield args
 
-    def schedules(
-        own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any, ahead: int = 0
-    ) -> tuple[Any, ...]:
-        barrier, later = times.take("commit", clock, (published, plans, *others), ahead)
-        parts = inputs(barrier, published, plans, others)
-        own = Compactor("about to start its plan", barrier, tuple(part.group for part in parts))
-        return own, later, (*plans, Plan(barrier, me, False, parts))
+    def made(clock: int, published: Any, plans: Any, *others: Any, ahead: int = 0) -> tuple[Plan, int]:
+        time, later = barrier(clock, published, plans, others, ahead)
+        return Plan(time, me, False, inputs(time, published, plans, others)), later
+
+    def schedules(own: Compactor, lock: None, *seen: Any, **args: int) -> tuple[Any, ...]:
+        new, later = made(*seen, **args)
+        decided = ((*seen[-1], new.requested),) if log else ()
+        return _planned(new), later, (*seen[2], new), *decided
+
+    def takes_barrier(own: Compactor, lock: None, *seen: Any, **args: int) -> tuple[Any, ...]:
+        new, later = made(*seen, **args)
+        looked = len(seen[-1]) if log else 0
+        return (
+            Compactor("given a barrier", new.requested, parts=new.groups, seen=looked),
+            me,
+            later,
+            *((),) * len(fence),
+        )
 
     guards = [
         lock_is_free(),
@@ -93,17 +117,42 @@ def _scheduling(me: str, setting: Setting) -> Row:
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
-        guards.append(Guard("nobody may be writing", lambda *v: not any(writer.requested for writer in v[5:])))
-    reads = (me, "lock", "clock", "published", "plans", *writers)
-    return Row("compactor_schedules_plan", me, reads, (me, "clock", "plans"), (at(me, "idle"),),
-               schedules, tuple(guards), readings)  # fmt: skip
+        guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
+    if log:
+        guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
+    reads = (me, "lock", "clock", "published", "plans", *writers, *log)
+    if world.lock_losses:
+        yield Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
+                  takes_barrier, tuple(guards), readings)  # fmt: skip
+        yield _putting(me, log)
+    else:
+        yield Row("compactor_schedules_plan", me, reads, (me, "clock", "plans", *log), (at(me, "idle"),),
+                  schedules, tuple(guards), readings)  # fmt: skip
+
+
+def _planned(new: Plan) -> Compactor:
+    return Compactor("about to start its plan", new.requested, tuple(part.group for part in new.groups))
+
+
+def _putting(me: str, log: tuple[str, ...]) -> Row:
+    """The plan of a barrier taken before, under a lock that may be another's by now."""
+
+    def puts(own: Compactor, lock: str | None, plans: tuple[Plan, ...], *decisions: tuple[Any, ...]) -> tuple[Any, ...]:
+        if log and len(decisions[0]) > own.seen:
+            return Compactor(), given_back(me, lock), plans, *decisions
+        new = Plan(own.plan, me, False, own.parts)
+        decided = ((*decisions[0], new.requested),) if log else ()
+        return _planned(new), given_back(me, lock), (*plans, new), *decided
+
+    own_and_others = (me, "lock", "plans", *log)
+    return Row("compactor_puts_plan", me, own_and_others, own_and_others, (at(me, "given a barrier"),), puts)
 
 
 def _resuming(me: str, setting: Setting) -> Row:
     others = tuple(name for name in setting.of(KIND) if name != me)
 
-    def orphan(published: tuple[Any, ...], plans: tuple[Plan, ...], peers: tuple[Compactor, ...]) -> Plan | None:
-        done = {entry.requested for entry in published if isinstance(entry, Compaction)}
+    def orphan(known: tuple[Any, ...], plans: tuple[Plan, ...], peers: tuple[Compactor, ...]) -> Plan | None:
+        done = {entry.requested for entry in known if isinstance(entry, Compaction)}
         dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
         return next((p for p in plans if p.requested not in done and p.runner in dead), None)
 
@@ -113,7 +162,9 @@ def _resuming(me: str, setting: Setting) -> Row:
         return _started(me, found, plans)
 
     guard = Guard("a plan must be pending whose runner died", lambda own, done, plans, *p: bool(orphan(done, plans, p)))
-    reads = (me, "published", "plans", *others)
+    # What is decided needs no runner any more: whoever decides next publishes it.
+    known = "decisions" if setting.protocol.decision == "log" else "published"
+    reads = (me, known, "plans", *others)
     return Row("compactor_resumes_plan", me, reads, (me, "plans"), (at(me, "idle"),), resumes, (guard,))
 
 

@@ -14,7 +14,7 @@ from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import file_ids
 from ..copy_on_write import newest_base
-from ..publication import CHECKED, Check, publication_actions, publication_rows
+from ..publication import CHECKED, Check, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write
 from ..world import World
@@ -40,6 +40,7 @@ State = Literal["requested", "inflight"]
 class Writer(NamedTuple):
     """`number` counts its writes from 1, `files` the log files of this write that are there.
 
+    `seen` (decision log only): how many decisions there were when it looked.
     `bases` (layout before RFC-66 only): per file group the barrier it found when it started writing.
     Under OCC: `mark` counts what was published when its timeline was sealed, `checked` that it found no conflict,
     `conflict` is the requested time of the write that made it abort, `tries` counts the attempts that it gave up.
@@ -52,6 +53,7 @@ class Writer(NamedTuple):
     number: int = 0
     requested: int = 0
     completed: int = 0
+    seen: int = 0
     files: int = 0
     bases: tuple[int | None, ...] = ()
     inflight: bool = False
@@ -114,8 +116,8 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         return Writer(number=own.number), write
 
     requesting = requesting_of(me, setting)
-    yield Row("writer_requests_instant", me, requesting.reads, (me, "clock"), (at(me, "idle"), left),
-              requesting.effect, (lock_is_free(),), requesting.choices)  # fmt: skip
+    yield Row("writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
+              (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices)  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
     yield Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
@@ -167,16 +169,17 @@ def requesting_of(me: str, setting: Setting) -> Requesting:
     world, protocol, times = setting.world, setting.protocol_of(me), requests_of(setting, me)
     under_occ = protocol.concurrency == "occ"
     looks = under_occ or protocol.file_ids == "minted" or world.copy_on_write
+    fence = ((),) * len(put_by_another(setting))
 
     def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
         time, later = times.take("deltacommit", clock, seen if times.reads else (), ahead)
         new = Writer("requested", own.number + 1, time, tries=own.tries)
         if not looks:
-            return new, later
+            return new, later, *fence
         ids = file_ids(seen[0], groups_of(world, me, new), time, protocol)
         onto = ((group, newest_base(seen[0], group)) for group in groups_of(world, me, new))
         new = new._replace(onto=tuple(onto) if world.copy_on_write else ())
-        return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later
+        return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later, *fence
 
     more = times.reads or (("published",) if looks else ())
     return Requesting((me, "lock", "clock", *more), requests, lambda *_: times.clock.readings())

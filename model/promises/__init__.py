@@ -8,10 +8,11 @@ from .failures import REC
 from .promise import Promise
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
-from .writers import CANARY, LAWS, MONO
+from .writers import CANARY, FREE, LAWS, MONO
 
 PROMISES: dict[str, Promise] = {
-    p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, LAWS, FIRST, KEY, REC)
+    p.name: p
+    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, REC)
 }
 
 __all__ = ["CANARY", "PROMISES", "Promise"]

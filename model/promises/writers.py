@@ -1,4 +1,4 @@
-"""Promises of writers: MONO, LAWS; and the canary."""
+"""Promises of writers: MONO, FREE, LAWS; and the canary."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..model import Model
 from ..packed import State
 from ..record import Ranked, merge
 from ..step import Step
+from ..table import Write
 from .promise import Promise
 from .sentences import write_named
 from .services import no_service
@@ -36,6 +37,26 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
                 f"{earlier.action} (completed t{earlier.completed})"
             )
     return None
+
+
+def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """FREE: a writer that lives and publishes has published."""
+    if before is None or step is None or step.action != "writer_publishes_instant":
+        return None
+    if model.protocol.decision == "log":
+        return None  # what is decided is as good as published, by whomever
+    if model.component(before, "published") == model.component(after, "published"):
+        return f"{step.actor} lives, and its write was refused publication"
+    return None
+
+
+def _somebody_may_abort(model: Model) -> str | None:
+    looking = [me for me in model.setting.of("writer") if model.setting.protocol_of(me).concurrency != "nbcc"]
+    return f"{looking[0]} does not write under non-blocking concurrency control" if looking else None
+
+
+def _somebody_wrote(model: Model, state: State) -> bool:
+    return any(isinstance(entry, Write) for entry in model.component(state, "published"))
 
 
 @lru_cache(maxsize=2)
@@ -84,6 +105,16 @@ MONO = Promise(
     sometimes=lambda model, state: len(model.component(state, "published")) > 1,
     reads=lambda model: ("published", "plans"),
     shape=shape_of,
+)
+FREE = Promise(
+    name="FREE",
+    about="A live upsert or delete under NBCC is never refused publication because of another actor.",
+    source="RFC-66, abstract: streaming writers are neither blocked nor aborted",
+    kind="step",
+    holds=free_holds,
+    sometimes=_somebody_wrote,
+    reads=lambda model: ("published", "lock", *(("fence",) if model.setting.fenced else ())),
+    unfit=_somebody_may_abort,
 )
 LAWS = Promise(
     name="LAWS",

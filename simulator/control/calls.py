@@ -12,6 +12,8 @@ _LOG = re.compile(
 )
 _BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_(?P<instant>\d+)\.parquet$")
 
+DECISIONS = ".hoodie/.nbcc/decisions"
+
 
 class Call(NamedTuple):
     """One call on a seam.
@@ -41,6 +43,8 @@ def kind_of(path: str) -> str:
         return "marker"
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"
+    if path.startswith(DECISIONS):
+        return "decision"
     if match := _TIMELINE.match(path):
         return match["rest"]
     if path.endswith(".hoodie_partition_metadata"):

@@ -15,9 +15,16 @@ class VirtualLock:
 
     def __init__(self) -> None:
         self.holder: str | None = None
+        self.lost: set[str] = set()  # who believes to hold it and does not
 
     def expire(self) -> None:
         """The lease of a holder that is dead has run out."""
+        self.holder = None
+
+    def lose(self) -> None:
+        """The holder lives and does not know that it holds the lock no longer."""
+        assert self.holder is not None, "somebody holds it"
+        self.lost.add(self.holder)
         self.holder = None
 
 
@@ -44,6 +51,9 @@ class ControlledLock:
         self._lock.holder = self._handle.actor
 
     def _give(self) -> None:
+        if self._handle.actor in self._lock.lost:
+            self._lock.lost.discard(self._handle.actor)
+            return
         if self._lock.holder != self._handle.actor:
             raise RuntimeError(f"{self._handle.actor} releases a lock that {self._lock.holder or 'nobody'} holds")
         self._lock.holder = None

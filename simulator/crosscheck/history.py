@@ -93,8 +93,11 @@ class History:
 
     @property
     def keeps_promises(self) -> bool:
-        """Whether the model's protocol is the one whose every promise holds."""
-        return getattr(self.model, "protocol", Protocol()) == Protocol()
+        """Whether the model's protocol is the one whose every promise holds, in a world that asks no more of it."""
+        world = self.model.world
+        return getattr(self.model, "protocol", Protocol()) == Protocol() and not (
+            world.skew_beyond or world.lock_losses
+        )
 
     @property
     def timeline(self) -> tuple[Any, ...]:

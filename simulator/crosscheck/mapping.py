@@ -46,7 +46,9 @@ MAPPING: Final[list[Row]] = [
     Row("writer_writes_base",              "upsert", ends_after="put base"),
     # what it does next under its lock (does its instant still stand? late attempts' files away) is private
     Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
+    Row("writer_publishes_decided",        "upsert", ends_after=("put deltacommit", "put commit")),
     Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
+    Row("writer_decides_instant",          "upsert", ends_after="put decision"),
     Row("writer_publishes_instant",        "upsert"),
     # only under settings that the engine cannot be put under
     Row("writer_looks_at_heartbeat",       "upsert"),
@@ -66,15 +68,20 @@ MAPPING: Final[list[Row]] = [
     Row("writer_retries",                  "upsert", ends_after="lock.release"),
 
     Row("compactor_schedules_plan",        "schedule_compaction", starts=True),
+    # the same in two steps, where the lock can be lost between them
+    Row("compactor_takes_barrier",         "schedule_compaction", ends_after="clock.take", starts=True),
+    Row("compactor_puts_plan",             "schedule_compaction"),
     Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
         given=(("instant", "plan"),)),
     Row("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
         given=(("instant", "plan"),)),
     # the deletes that the compaction keeps go to a log beside the base file
     Row("compactor_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
+    Row("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
+    Row("compactor_publishes_decided",     "run_compaction", ends_after=("put deltacommit", "put commit")),
     # under the lock: has somebody else completed the plan?
-    Row("compactor_takes_lock",            "run_compaction", ends_after="list.end timeline"),
     Row("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
+    Row("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
     Row("compactor_publishes_instant",     "run_compaction"),
 
     Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
@@ -122,6 +129,7 @@ MAPPING: Final[list[Row]] = [
     Row("actor_crashes", CRASH),
     Row("lock_expires",  FAULT),
     Row("heartbeat_expires", FAULT),
+    Row("lock_is_lost",  FAULT),
 ]
 # fmt: on
 

@@ -22,6 +22,8 @@ def setting_of(mutant: Mutant, setting: Setting) -> Setting:
     """
     if mutant.world:
         setting = replace(setting, world=specs.world(mutant.world))
+    if mutant.under:
+        setting = replace(setting, protocol=specs.protocol(mutant.under))
     if mutant.rules:
 
         def broken_engine(world: World, protocol: Protocol, batches: Batches) -> System:

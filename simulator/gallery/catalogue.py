@@ -42,8 +42,8 @@ class Entry:
 
     @property
     def keeps(self) -> bool:
-        """Whether the protocol is the one that keeps every promise."""
-        return not self.protocol.differences()
+        """Whether its promise is kept: on the way to a goal, or along another's steps under the default protocol."""
+        return self.find != BROKEN and (bool(self.find) or not self.protocol.differences())
 
 
 def catalogue() -> tuple[Entry, ...]:

@@ -25,10 +25,10 @@ from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
 from nbcc.model.clock import clock_of
 
-from ..control.calls import Call, parsed
+from ..control.calls import Call, kind_of, parsed
 from ..control.clock import Glance, instant_of, tick_of
 from ..control.conductor import RETURN, ActorBlocked, ActorSilent, Task
-from ..control.footprints import violations
+from ..control.footprints import Access, violations
 from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, Row, by_action
@@ -64,6 +64,7 @@ _NOT_OURS: Final = {
     ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
     ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
     ("uniqueness", "test_and_set"): "its generator gives no time twice",
+    ("fencing", "storage"): "no store compares the numbers of locks",
 }
 """Settings of the model that the engine cannot be put under, and why."""
 
@@ -130,9 +131,11 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The lock of a dead holder is free again; a writer's heartbeat has stopped."""
+        """The lock of a holder is free again, dead or not; a writer's heartbeat has stopped."""
         if action == "lock_expires" and self.stage.lock.holder == actor:
             self.stage.lock.expire()
+        elif action == "lock_is_lost" and self.stage.lock.holder == actor:
+            self.stage.lock.lose()
         elif action == "heartbeat_expires" and actor in self.stage.hearts.beating.values():
             self.stage.hearts.expire(actor)
         else:
@@ -152,10 +155,18 @@ class EngineSystem:
             yield folder
 
     def complaints(self) -> list[str]:
-        """Segments of the history that others could have seen half done."""
+        """Segments of the history that others could have seen half done.
+
+        Where a lock can be lost nothing is atomic for the others; there the model itself takes the steps apart that
+        matter, and what is left together (a requested time and its file) no promise rests on.
+        """
+        if self.world.lock_losses:
+            return []
         accesses = self.stage.accesses
         if self.rules.completion_time == "outside_lock":  # then nobody expects a time to be taken with anything else
             accesses = [access for access in accesses if access.verb != "clock.take"]
+        if self.rules.decision == "log":  # a look at the log, and at what it decided, is but a hint: the put decides
+            accesses = [access for access in accesses if not _is_hint(access)]
         return violations(accesses, self.stage.crashed)
 
     def close(self) -> None:
@@ -320,6 +331,11 @@ class EngineOperation:
 def _texts(row: Row) -> tuple[str, ...]:
     """The calls of which one ends the segment of a row."""
     return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
+
+
+def _is_hint(access: Access) -> bool:
+    looks = access.verb != "put" and kind_of(access.path.rstrip("/") + "/") == "decision"
+    return looks or (access.verb == "get" and access.outcome == "missing")
 
 
 def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:

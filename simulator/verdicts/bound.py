@@ -57,6 +57,6 @@ def _of(limit: str) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    word = name.replace("_", " ").removesuffix("s" if name != "crashes" else "es")
-    plural = "es" if word.endswith(("sh", "ch")) else "s"
+    word = name.replace("_", " ").removesuffix("es" if name in ("crashes", "lock_losses") else "s")
+    plural = "es" if word.endswith(("sh", "ch", "ss")) else "s"
     return f"{count} {word}{'' if count == 1 else plural}"

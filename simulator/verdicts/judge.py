@@ -95,11 +95,15 @@ def settings() -> tuple[ProtocolFile, ...]:
 def worlds_of(setting: str, depth: Depth) -> tuple[World, ...]:
     """Where a setting is searched: the world that it is pinned to, where what it weakens can show, then the ladder.
 
-    The default setting is searched wherever one of the others is: what they break there, it keeps.
+    The default setting is searched wherever one of the others is: what they break there, it keeps. That leaves out
+    worlds with faults that it assumes away, whose verdicts under it are pinned in specs/sizes.toml.
     """
     known = pins()
-    pinned = sorted({pin["world"] for pin in known.values()}) if setting not in known else [known[setting]["world"]]
-    worlds = [specs.world(name) for name in pinned] + [rung.world for rung in rungs(depth)]
+    if setting in known:
+        pinned = [specs.world(known[setting]["world"])]
+    else:
+        pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if w.assumed]
+    worlds = [*pinned, *(rung.world for rung in rungs(depth))]
     return tuple(dict.fromkeys(worlds))
 
 

@@ -14,7 +14,7 @@ from nbcc.simulator.explore import Verdict
 
 from .pins import SIZES, search, violated
 
-KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved")  # other choices that lose nothing
+KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log")  # other choices that lose nothing
 OPTIMISTIC = {"conflict_check", "conflict_window", "conflict_by", "timeline", "priority", "early_detection"}
 WEAKER = [
     (name, value)
@@ -47,6 +47,7 @@ BREAKS = {
     ("retention", "barrier"): {"CLEAN"},
     ("retention", "any_barrier"): {"CLEAN"},
     ("horizon", "after_delete"): {"CLEAN"},
+    ("fencing", "storage"): {"TRAVEL", "MONO", "FREE"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
 }
@@ -55,6 +56,7 @@ SHOWS_IN = {
     ("listing", ""): "readers",
     ("read_time", ""): "readers",
     ("clock", ""): "skewed_clocks",
+    ("fencing", ""): "lost_lock",
     ("bulk_insert", ""): "loads",
     ("failed_writes", ""): "failed_writer",
     ("rollback_check", ""): "failed_writer",

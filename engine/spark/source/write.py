@@ -28,13 +28,14 @@ from ...data.check import problems, refuse
 from ...data.columns import conform
 from ...data.tasks import WriteTask, WrittenFile
 from ...data.write import bucket_column, split_by_group, write_group
+from ...deciding import by_log, catch_up
 from ...errors import Unsupported
 from ...heartbeat import StoredHearts
 from ...lock import BetweenProcesses
 from ...names import RandomNames, bucket_of
 from ...schema import from_spark
 from ...storage import Storage
-from ...table import context_of
+from ...table import context_of, coordinated
 from ...timeline import Timeline, load, put_inflight
 from ...writing import complete, request, taken_back_on_error
 from .duplicates import Prints, combined, fingerprints, shared_groups
@@ -142,6 +143,8 @@ class Writer(DataSourceArrowWriter):
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
         context, requested = self._context(), self._task.instant
+        if by_log(context):
+            catch_up(context)  # what is decided is committed, whether or not its writer came to publish it
         instant = load(context.storage).find(requested)
         if instant is not None and instant.completed is None:
             with suppress(_Aborted), taken_back_on_error(context, requested, action_of(self._config)):
@@ -154,7 +157,7 @@ class Writer(DataSourceArrowWriter):
         return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
 
     def _context(self) -> Context:
-        return context_of(None, self._storage)
+        return coordinated(context_of(None, self._storage), self._config)
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:

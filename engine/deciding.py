@@ -1,0 +1,34 @@
+"""What makes a commit, under the lock: holding it, or the next number of the decision log (`Rules.decision`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .context import Context
+from .timeline.decisions import Decision, is_published, last_decision, publish, put_decision
+
+NOTHING: Final = Decision(0, "time", "", "", "")
+"""Before the first decision."""
+
+
+def by_log(context: Context) -> bool:
+    """Whether commits are decided by a log."""
+    return context.rules.decision == "log"
+
+
+def catch_up(context: Context) -> Decision:
+    """The last decision, published, so that the timeline holds all that is decided; the clock has learned its time."""
+    while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
+        publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
+    if last is None:
+        return NOTHING
+    context.clock.not_before(last.time)
+    return last
+
+
+def decide(context: Context, decision: Decision) -> bool:
+    """Take the decision's number and publish it; False, and nothing has happened, if somebody was faster."""
+    if not put_decision(context.storage, decision):
+        return False
+    publish(context.storage, decision)
+    return True

@@ -1,0 +1,70 @@
+"""Waiting for a lock that somebody else holds: first among the threads of this process, then by looking again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from ..errors import Conflict
+from .in_process import InProcessLock
+
+_POLL_SECONDS: Final = 0.02
+
+
+class Waiting:
+    """What every lock between processes has in common. `try_once` gives what it holds then, or None; `give_back` it.
+
+    `held_by` says in a few words who is in the way, for the error that ends the wait.
+    """
+
+    def __init__(self, url: str, wait_seconds: float) -> None:
+        self.url = url
+        self._wait = wait_seconds
+        self._threads = InProcessLock(url, wait_seconds)
+
+    def acquire(self) -> None:
+        self._threads.acquire()
+        try:
+            self._until_held()
+        except BaseException:
+            self._threads.release()
+            raise
+
+    def release(self) -> None:
+        try:
+            self.give_back()
+        finally:
+            self._threads.release()
+
+    def _until_held(self) -> None:
+        until = time.monotonic() + self._wait
+        while not self.try_once():
+            if time.monotonic() >= until:
+                raise Conflict(
+                    f"lock the table {self.url}",
+                    f"{self.held_by()}, and {self._wait:g} s were not enough",
+                    "wait for its operation, or look for one that hangs",
+                )
+            time.sleep(_POLL_SECONDS)
+
+    def try_once(self) -> bool:
+        """Take the lock if it is free."""
+        raise NotImplementedError
+
+    def give_back(self) -> None:
+        """Give back what `try_once` took; a lock that is not ours any more stays as it is."""
+        raise NotImplementedError
+
+    def held_by(self) -> str:
+        """Who is in the way."""
+        raise NotImplementedError
+
+
+Now = Callable[[], int]
+"""Milliseconds since the epoch."""
+
+
+def wall_ms() -> int:
+    """By the machine's clock."""
+    return time.time_ns() // 1_000_000

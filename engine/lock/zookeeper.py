@@ -1,0 +1,56 @@
+"""Hudi's ZookeeperBasedLockProvider: Curator's mutex at ``<base_path>/<lock_key>``, by kazoo (extra ``zookeeper``)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import CannotRun, Conflict
+from .waiting import Waiting
+
+
+class ZookeeperLock(Waiting):
+    """An ephemeral, sequential node: the server removes it when its client is gone for longer than its session."""
+
+    def __init__(
+        self, url: str, hosts: str, path: str, wait_seconds: float = 60.0, session_seconds: float = 60.0
+    ) -> None:
+        super().__init__(url, wait_seconds)
+        self._hosts, self._path, self._session = hosts, path, session_seconds
+        self._client: Any = None
+        self._lock: Any = None
+
+    def try_once(self) -> bool:
+        self._lock = self._mutex()
+        return bool(self._lock.acquire(blocking=False))
+
+    def give_back(self) -> None:
+        self._lock.release()
+
+    def held_by(self) -> str:
+        return f"{self._path} of ZooKeeper at {self._hosts} is held"
+
+    def _mutex(self) -> Any:
+        try:
+            from kazoo.client import KazooClient
+            from kazoo.handlers.threading import KazooTimeoutError
+            from kazoo.recipe.lock import Lock
+        except ImportError:
+            raise CannotRun(
+                f"lock the table {self.url} by ZooKeeper", "kazoo is not installed", "pip install 'nbcc[zookeeper]'"
+            ) from None
+
+        # As Curator names its nodes, so that its clients and ours stand in one queue; a lock of kazoo's own counts too.
+        names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-", "__lock__"]}
+
+        if self._client is None:
+            client = KazooClient(hosts=self._hosts, timeout=self._session)
+            try:
+                client.start(timeout=self._wait)
+            except KazooTimeoutError:
+                raise Conflict(
+                    f"lock the table {self.url}",
+                    f"no ZooKeeper answers at {self._hosts}",
+                    "start it, or correct the url",
+                ) from None
+            self._client = client
+        return type("CuratorLock", (Lock,), names)(self._client, self._path)

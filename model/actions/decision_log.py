@@ -1,0 +1,30 @@
+"""The decision log: what is decided, in the order of its numbers; and whoever publishes for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..decisions import BY_LOG
+from ..step import Action, Row
+from . import Setting
+
+ACTIONS = tuple(
+    action
+    for kind in BY_LOG
+    for action in (
+        Action(f"{kind}_publishes_decided", "puts the completed instant of another whose commit is decided",
+               "{actor} publishes what another has decided"),
+        Action(f"{kind}_decides_instant", "puts its commit under the next number of the log, if nobody has taken it",
+               "{actor} decides"),
+    )
+)  # fmt: skip
+"""No service's, also where a compactor does it: a write becomes visible."""
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    return {"decisions": ()} if setting.protocol.decision == "log" else {}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    return iter(())  # they are among the rows by which each kind publishes

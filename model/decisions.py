@@ -1,0 +1,78 @@
+"""The decision log: entries that are put if absent under dense numbers decide what commits, and in which order.
+
+Whoever takes a number has first published all that was decided before it, and its completion time is greater than
+theirs, so that a lock that was lost costs a second try and never an order. A plan's barrier takes a number, too: no
+write whose completion is decided later can lie before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from .actions import Setting
+from .clock import clock_of
+from .conditions import at
+from .step import Guard, Row
+
+BY_LOG = ("compactor", "writer")
+"""The kinds whose commits the log decides; bulk inserts and rollbacks go by the lock alone here."""
+
+READY, DECIDED = "ready to decide", "decided"
+
+
+def undecided(decisions: tuple[Any, ...], published: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The commits that are decided and not published. A barrier (a number) was published with its decision."""
+    return tuple(entry for entry in decisions if not isinstance(entry, int) and entry not in published)
+
+
+def last_time(decisions: tuple[Any, ...]) -> int:
+    """The time of the last decision, 0 if there is none."""
+    if not decisions:
+        return 0
+    last = decisions[-1]
+    return int(last if isinstance(last, int) else last.completed)
+
+
+ALL_PUBLISHED = "everything decided must be published"
+
+
+def decision_rows(
+    kind: str,
+    me: str,
+    setting: Setting,
+    publish: Callable[[Any], tuple[Any, Any]],
+    requested: Callable[[Any], int],
+) -> Iterator[Row]:
+    """The rows from the lock to the published instant, where decisions are logged.
+
+    An actor's `seen` is how many numbers were taken when it looked; its own is the next.
+    """
+    clocks = clock_of(setting.world, setting.protocol)
+
+    def timed(own: Any, clock: int, decisions: Any, published: Any, *_: Any, ahead: int = 0) -> tuple[Any, ...]:
+        completed, later = clocks.take(clock, ahead, after=max(requested(own), last_time(decisions)))
+        return own._replace(step=READY, completed=completed, seen=len(decisions)), later
+
+    def decides(own: Any, decisions: tuple[Any, ...]) -> tuple[Any, ...]:
+        if len(decisions) > own.seen:  # the number is taken: look again
+            return own._replace(step="under the lock", completed=0, seen=0), decisions
+        _, entry = publish(own)
+        return own._replace(step=DECIDED, seen=0), (*decisions, entry)
+
+    def publishes(own: Any, lock: str | None, published: tuple[Any, ...]) -> tuple[Any, ...]:
+        after, entry = publish(own)
+        return after, None if lock == me else lock, published if entry in published else (*published, entry)
+
+    yield Row(f"{kind}_publishes_decided", me, (me, "decisions", "published"), ("published",),
+              (at(me, "under the lock"),),
+              lambda own, decisions, published: ((*published, undecided(decisions, published)[0]),),
+              (Guard("a commit must be decided and not published", lambda own, d, p: bool(undecided(d, p))),)
+              )  # fmt: skip
+    yield Row(f"{kind}_takes_completion_time", me, (me, "clock", "decisions", "published"), (me, "clock"),
+              (at(me, "under the lock"),), timed,
+              (Guard(ALL_PUBLISHED, lambda own, clock, d, p, *_: not undecided(d, p)),),
+              lambda *_: clocks.readings())  # fmt: skip
+    yield Row(f"{kind}_decides_instant", me, (me, "decisions"), (me, "decisions"), (at(me, READY),), decides)
+    yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published"), (me, "lock", "published"),
+              (at(me, DECIDED),), publishes)  # fmt: skip

@@ -1,0 +1,154 @@
+"""The decision log of a table, and what a commit costs under the lock: as much in a long history as in a short one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from nbcc.engine.actions import operations
+from nbcc.engine.config import to_properties
+from nbcc.engine.config.coordination import DECISION
+from nbcc.engine.config.opening import PROPERTIES
+from nbcc.engine.config.properties import encode_properties
+from nbcc.engine.context import Context
+from nbcc.engine.deciding import catch_up, decide
+from nbcc.engine.errors import BadInput, Unsupported
+from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.rules import Rules
+from nbcc.engine.table import Table
+from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
+from nbcc.model import World
+from nbcc.simulator.control.calls import kind_of
+from nbcc.simulator.control.footprints import Access
+from nbcc.simulator.control.stage import Handle, Stage
+from nbcc.simulator.systems.rows import table_config
+
+SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+
+
+def rows(*keys: str) -> pa.Table:
+    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
+
+
+def made(path: Path, **options: str) -> Table:
+    return Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=options)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return made(tmp_path / "t", **{DECISION: "log"})
+
+
+def test_every_commit_and_every_plan_has_a_number(table: Table, tmp_path: Path) -> None:
+    first, second = table.upsert(rows("a")), table.upsert(rows("b"))
+    done = table.compact()
+    assert done is not None
+    assert sorted(path.name for path in (tmp_path / "t" / FOLDER).iterdir()) == [f"{n:020d}" for n in range(1, 5)]
+    last = last_decision(table.context.storage)
+    assert last is not None
+    assert (last.number, last.instant) == (4, done)
+    assert (first.completed or "") < (second.completed or "") < done.requested < (done.completed or "")
+    assert [row["id"] for row in table.snapshot().to_pylist()] == ["a", "b"] or len(table.snapshot()) == 2
+
+
+def test_what_the_dead_decided_is_published_by_the_next(table: Table) -> None:
+    """Readers see nothing of a commit that is only decided, and all of it once anybody has decided more."""
+    storage = table.context.storage
+    gone = table.upsert(rows("a"))
+    storage.delete(f".hoodie/timeline/{gone.file_name}")  # as if its writer had died between deciding and publishing
+    assert len(table.snapshot()) == 0
+    table.upsert(rows("b"))
+    assert {row["id"] for row in table.snapshot().to_pylist()} == {"a", "b"}
+
+
+def test_a_number_is_taken_once_and_the_time_grows(table: Table) -> None:
+    storage = table.context.storage
+    table.upsert(rows("a"))
+    last = catch_up(table.context)
+    other = Decision(last.number + 1, "time", "", "", "20990101000000000")
+    assert decide(table.context, other)
+    assert put_decision(storage, other), "the same entry again: its answer was lost"
+    assert not put_decision(storage, other._replace(time="20990101000000001"))
+
+
+def test_a_settled_time_takes_a_number(table: Table) -> None:
+    table.upsert(rows("a"))
+    before = last_decision(table.context.storage)
+    now = table.context.clock.take()
+    assert len(table.as_of(now)) == 1
+    after = last_decision(table.context.storage)
+    assert before is not None
+    assert after is not None
+    assert (after.number, after.kind) == (before.number + 1, "time")
+    assert after.time >= now
+
+
+def test_it_is_a_property_of_the_table_that_writers_must_know(table: Table, tmp_path: Path) -> None:
+    properties = tmp_path / "t" / PROPERTIES
+    text = properties.read_text()
+    assert f"{DECISION}=log" in text
+    assert "nbcc.writer.features=decision-log,fixed-buckets,kept-tombstones" in text
+    properties.write_text(text.replace("=decision-log,", "=decision-log-2,"))
+    with pytest.raises(Unsupported, match="its writers must know the features decision-log-2"):
+        Table.open(None, tmp_path / "t").upsert(rows("a"))
+    with pytest.raises(BadInput, match="use lock or log"):
+        made(tmp_path / "u", **{DECISION: "quorum"})
+
+
+def test_an_entry_of_another_format_is_refused(table: Table) -> None:
+    table.context.storage.put(f"{FOLDER}/{1:020d}", b'{"format": 2}\n')
+    with pytest.raises(Unsupported, match="read the decision 1, but it has format 2"):
+        table.upsert(rows("a"))
+
+
+# What happens under the lock, counted.
+
+
+def under_lock(decision: str, before: int, keys: int) -> list[str]:
+    """The storage calls of one upsert while it holds the lock to publish, after so many others of so many keys."""
+    stage, config = Stage(), table_config(World())
+    stage.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config)))
+    rules, run = Rules.from_mapping({"decision": decision}), operations()["upsert"].run
+
+    def upsert(handle: Handle) -> object:
+        jobs = InProcessJobs(handle.storage, handle.names)
+        context = Context(handle.storage, handle.lock, handle.clock, handle.names, jobs, rules)
+        names = [f"k{number}" for number in range(keys)]
+        data = {"id": names, "ts": [1] * keys, "val": names}
+        given = pa.table({f.name: pa.array(data.get(f.name, [None] * keys), f.type) for f in config.schema})
+        return run(context, config, data=given)
+
+    for number in range(before + 1):
+        stage.accesses.clear()
+        task = stage.start(f"w{number + 1}", upsert).task
+        task.run("return")
+        assert task.error is None, task.error
+    held = [access for access in stage.accesses if access.locked and not access.verb.startswith("lock")]
+    return [_said(access) for access in held if access.verb != "list.begin"]
+
+
+def _said(access: Access) -> str:
+    return f"{access.verb} {kind_of(access.path)}" if access.path else access.verb
+
+
+@pytest.mark.parametrize("decision", ["lock", "log"])
+def test_free_what_is_done_under_the_lock_does_not_grow(decision: str) -> None:
+    """FREE: constant, one listing of the timeline, whatever the size of the data and the length of the history."""
+    few = under_lock(decision, before=1, keys=1)
+    assert under_lock(decision, before=12, keys=1) == few
+    assert under_lock(decision, before=3, keys=300) == few
+    assert few.count("list.end timeline") == 2, "one when the instant is requested, one when it is published"
+
+
+def test_free_the_price_of_the_log() -> None:
+    """Two gets, a listing and a put more than by the lock alone."""
+    alone, logged = (under_lock(decision, before=2, keys=1) for decision in ("lock", "log"))
+    requested = ["list.end timeline", "clock.take", "put file", "put deltacommit.requested"]  # the file: its heartbeat
+    assert alone == [*requested, "list.end timeline", "list.end marker", "clock.take", "put deltacommit"]
+    assert logged == [
+        *requested,
+        "list.end decision", "get decision", "get deltacommit",
+        "list.end timeline", "list.end marker", "clock.take", "put decision", "put deltacommit",
+    ]  # fmt: skip

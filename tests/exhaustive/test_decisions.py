@@ -1,0 +1,62 @@
+"""Locks that are lost while their holders live: what a fence keeps, what the decision log keeps, and at what price."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nbcc.model import Model, Protocol
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.explore import Verdict, explore
+
+from .pins import search, violated
+
+LOST = specs.world("lost_lock")
+
+
+def test_by_the_lock_alone_a_row_is_lost() -> None:
+    assert violated(search(Model(LOST))).keys() >= {"SNAP", "PART", "QUIET", "MONO", "TRAVEL"}
+
+
+def test_the_log_keeps_everything() -> None:
+    result = search(Model(LOST, Protocol(decision="log")))
+    assert result.verdict is Verdict.HOLDS
+    assert result.deadlock is None
+
+
+def test_the_log_keeps_everything_beside_crashes_too() -> None:
+    world = replace(LOST, actors={"writer": 2}, crashes=1, compactions=0)
+    assert violated(search(Model(world, Protocol(decision="log")))) == {}
+
+
+def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
+    """Whoever lost its lock may still take a time after its successor did and put first: no store has seen a newer."""
+    found = violated(search(Model(LOST, Protocol(fencing="storage"))))
+    assert found.keys() == {"MONO", "TRAVEL", "FREE"}
+
+
+def test_what_a_fence_refuses_is_a_live_write() -> None:
+    model = Model(LOST, Protocol(fencing="storage"))
+    trace = explore(model, [PROMISES["FREE"]]).promises["FREE"].trace
+    assert trace is not None
+    assert [step.action for step in trace][-1] == "writer_publishes_instant"
+    assert "lock_is_lost" in [step.action for step in trace]
+
+
+def test_where_no_lock_is_lost_neither_costs_anything() -> None:
+    demo = specs.world("demo")
+    fenced, plain = (search(Model(demo, Protocol(fencing=each))) for each in ("storage", "none"))
+    assert (fenced.distinct, fenced.generated) == (plain.distinct, plain.generated)
+    assert search(Model(demo, Protocol(decision="log"))).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("decision", ["lock", "log"])
+def test_no_step_of_a_writer_looks_at_another(decision: str) -> None:
+    """FREE by footprints: what a writer reads is its own, the lock, the clock, and what is published or decided."""
+    model = Model(specs.world("crash_resume"), Protocol.from_mapping({"decision": decision}))
+    shared = {"lock", "clock", "published", "decisions"}
+    for row in model.table_of_rows:
+        if row.action.startswith("writer_"):
+            assert set(row.reads) <= {row.actor, *shared}, row

@@ -1,0 +1,27 @@
+"""Locks that are lost at any step of an operation: engine and model lose the same by lock alone, nothing by the log."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from nbcc.model import Protocol
+from nbcc.simulator import specs
+from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.systems.registry import factory
+
+LOST = specs.world("lost_lock")
+MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashes=1, compactions=2)
+
+
+@pytest.mark.parametrize(
+    ("world", "decision", "histories"),
+    [(LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15)],
+    ids=["by lock", "by log", "by log, with crashes"],
+)
+def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
+    protocol = Protocol.from_mapping({"decision": decision})
+    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=1)
+    assert report.found is None, report.text
+    assert report.histories >= histories
