@@ -11,8 +11,7 @@ from .services import PART, QUIET
 from .writers import CANARY, FREE, LAWS, MONO
 
 PROMISES: dict[str, Promise] = {
-    p.name: p
-    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, REC)
+    p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, REC)
 }
 
 __all__ = ["CANARY", "PROMISES", "Promise"]
