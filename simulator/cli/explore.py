@@ -31,6 +31,8 @@ def _sections() -> Iterable[Section]:
 @click.option("--max-states", type=click.IntRange(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
 @click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
 @click.option("--no-reduction", is_flag=True, help="Every state and every step by itself: no symmetry, nothing fused.")
+@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Keep the search in FILE; the same command goes on from there.")  # fmt: skip
 @traces_option
 @json_option
 @debug_option
@@ -42,6 +44,7 @@ def command(
     max_states: int | None,
     memory: float | None,
     no_reduction: bool,
+    checkpoint: Path | None,
     traces: Path,
     as_json: bool,
 ) -> Exit:
@@ -58,7 +61,9 @@ def command(
     """
     from .search import search
 
-    found = search(world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction)
+    found = search(
+        world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction, checkpoint=checkpoint
+    )
     broken = _save(found, traces)
     if as_json:
         document = found.result.to_json(world, protocol)

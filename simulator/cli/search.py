@@ -6,6 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbcc.simulator.explore import Result, explore
@@ -32,6 +33,7 @@ def search(
     max_states: int | None = None,
     memory: float | None = None,
     reduce: bool = True,
+    checkpoint: Path | None = None,
 ) -> Search:
     """Explore a named world under a named protocol; no promise named means all that there are.
 
@@ -45,7 +47,7 @@ def search(
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
         result = explore(
             system, asked, canary=canary, max_states=max_states, memory=memory, reduce=reduce, coverage=True,
-            progress=tick,
+            checkpoint=checkpoint, progress=tick,
         )  # fmt: skip
     return Search(world, protocol, system, result)
 

@@ -18,6 +18,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.fields import nearest
 from nbcc.model.promises import CANARY, PROMISES
 
+from .hudi_v5 import INVARIANTS, HudiV5
 from .result import PromiseResult, Result
 from .search import explore
 from .two_phase_commit import CONSISTENT
@@ -51,7 +52,8 @@ class Cell:
 def watched(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
     """The promises to watch (none named: all), and the canary that shows that watching works (None: there is none)."""
     ours = isinstance(system, Model)
-    known: Mapping[str, Any] = PROMISES if ours else {CONSISTENT.name: CONSISTENT}
+    others = INVARIANTS if isinstance(system, HudiV5) else (CONSISTENT,)
+    known: Mapping[str, Any] = PROMISES if ours else {promise.name: promise for promise in others}
     for name in names:
         if name not in known:
             raise ValueError(f"no promise is called {name!r}; {nearest(name, known)}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from nbcc.model import Model
 from nbcc.model.packed import Coding, Compiled
 from nbcc.model.step import Guard
 
@@ -17,8 +16,6 @@ from .watch import Watchers
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
     """Gathered afterwards from what the rows remember; a system without rows has neither actions nor conditions."""
     untested = tuple(w.promise.name for w in watchers.watches if not w.reached and not w.unfit)
-    if not isinstance(space.system, Model):
-        return Coverage(actions={}, never_false=(), untested=untested)
     actions: dict[str, int] = {}
     false: dict[tuple[str, str], bool] = {}
     for compiled in space.rows():

@@ -16,13 +16,15 @@ from typing import Any
 from nbcc.model import Model
 from nbcc.model.step import Row
 
+from .rows import RowSystem
+
 
 def touched(row: Row) -> frozenset[str]:
     """The components that a row reads or writes."""
     return frozenset((*row.reads, *row.writes))
 
 
-def private_rows(model: Model, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
+def private_rows(model: Model | RowSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
     """The rows, as (actor, action), that may be fused under this protocol and for these promises."""
     rows = model.table_of_rows
     watched = {name for promise in promises for name in promise.reads(model)}

@@ -7,15 +7,16 @@ import time
 from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from nbcc.model import Model
-
+from . import checkpoint as checkpoints
 from .coverage import coverage_of
 from .memory import MemoryBound
 from .progress import Ends, judge_cycles
 from .result import PromiseResult, Result
-from .space import Reduced, Space
+from .space import Reduced, Space, has_rows
 from .verdict import Verdict
 from .watch import Watchers
 
@@ -34,6 +35,7 @@ def explore(
     memory: float | None = None,
     reduce: bool = False,
     coverage: bool = False,
+    checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
@@ -43,13 +45,24 @@ def explore(
     is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
     steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
-    frontier)` is called now and then.
+    frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
+    the same search goes on from there.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
-    space = Reduced(system, watched) if reduce and isinstance(system, Model) else Space(system)
+    identity = checkpoints.identity(system, watched, reduce) if checkpoint else ""
+    kept = checkpoints.read(checkpoint, identity) if checkpoint else None
+    if kept and kept["values"] is not None:
+        system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
+    space = Reduced(system, watched) if reduce and has_rows(system) else Space(system)
     search = Search(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress)
     began = time.perf_counter()
+    if kept:
+        checkpoints.resume(search, kept)
+    if checkpoint:
+        search.keep = partial(checkpoints.write, checkpoint, search, identity)
     stopped = search.run()
+    if checkpoint and stopped is None:
+        checkpoint.unlink(missing_ok=True)
     found = search.verdicts(len(promises), stopped, canary)
     if space.fused:
         found = _shortest(system, promises, found, memory)
@@ -60,7 +73,7 @@ def explore(
         seconds=time.perf_counter() - began,
         stopped=stopped,
         promises=found,
-        deadlock=search.way_to(search.ends.deadlock),
+        deadlock=search.run_to_end(search.ends.deadlock),
         ends=search.ends.count,
         ends_by_budget=search.ends.by_budget,
         canary=search.watchers.watches[-1].broken is not None if canary is not None else None,
@@ -94,6 +107,8 @@ class Search:
         self.stands_for = space.stands_for(first)
         self.ends = Ends(space, watchers)
         self.until_all_broken = False
+        self.keep: Callable[[], None] | None = None
+        """Writes the search down."""
         self.goes_back = False
         """Whether some step leads to a state of the same or an earlier level: without one there is no cycle."""
 
@@ -105,13 +120,16 @@ class Search:
         collecting = gc.isenabled()
         gc.disable()
         try:
-            return self._run()
+            stopped = self._run()
         finally:
             if collecting:
                 gc.enable()
+        if stopped and self.keep:
+            self.keep()
+        return stopped
 
     def _run(self) -> str | None:
-        states = self.states
+        states, kept = self.states, time.monotonic()
         while self.at < len(states):
             if self.at == self.level_end:
                 if self.max_depth and self.depth >= self.max_depth:
@@ -130,6 +148,9 @@ class Search:
                 self._tell()
                 if reason := self.memory.reached(self.numbers):
                     return reason
+                if self.keep and time.monotonic() - kept > checkpoints.EVERY:
+                    self.keep()
+                    kept = time.monotonic()
         self._tell()
         return None
 
@@ -172,22 +193,25 @@ class Search:
             numbers.append(self.parents[numbers[-1]])
         return [self.states[each] for each in reversed(numbers)]
 
-    def way_to(self, number: int | None) -> tuple[Any, ...] | None:
-        """A run of the system to the state of this number, or to one that differs in exchangeable names."""
-        return None if number is None else tuple(self.space.walk(self.chain(number))[0])
+    def run_to_end(self, number: int | None) -> tuple[Any, ...] | None:
+        """A run of the system to the end that the state of this number stands for, or to one that differs in names."""
+        if number is None:
+            return None
+        taken, reached = self.space.walk(self.chain(number))
+        return (*taken, *self.space.to_end(reached))
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
         """The results of the first `count` promises under watch."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = f"the canary {canary.name} was not found violated: this search sees nothing"
-        if self.goes_back and not doubt and self.watchers.of_runs:
+        if self.goes_back and not doubt and self.watchers.of_runs and self.at == len(self.states):
             judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
         found = {}
         for watch in self.watchers.watches[:count]:
             trace: tuple[Any, ...] | None = None
             if watch.promise.kind == "run":
-                trace = self.way_to(self.numbers[watch.broken[1]]) if watch.broken else None
+                trace = self.run_to_end(self.numbers[watch.broken[1]]) if watch.broken else None
             elif watch.broken:
                 trace, message = self._broken_run(watch)
                 watch.broken = (message, *watch.broken[1:])
@@ -211,10 +235,11 @@ def _shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
     """What is violated, searched again step by step, no further than the counterexample that is known."""
-    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED and p.kind != "run"]
+    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED]
     if not broken:
         return found
-    longest = max(found[p.name].steps or 0 for p in broken)
+    # A run that ends is seen to end one level later than its last step.
+    longest = max((found[p.name].steps or 0) + (p.kind == "run") for p in broken)
     space = Reduced(system, broken, fuse=False)
     again = Search(space, Watchers(system, broken), Bounds(max_depth=longest, memory=memory))
     again.until_all_broken = True

@@ -10,8 +10,14 @@ from nbcc.model import Model
 from nbcc.model.packed import Compiled, Stepper
 
 from .reduction import private_rows
+from .rows import RowSystem
 from .symmetry import Symmetry
 from .system import Successors, successors_of
+
+
+def has_rows(system: Any) -> bool:
+    """Whether a system is made of rows: then it can be reduced, and what it covers can be told."""
+    return isinstance(system, Model | RowSystem)
 
 
 class Space:
@@ -32,7 +38,7 @@ class Space:
 
     def rows(self) -> Sequence[Compiled]:
         """The rows that were run, with what they found; none in a system that has no rows."""
-        return self.system.stepper.rows if isinstance(self.system, Model) else ()
+        return self.system.stepper.rows if has_rows(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
         """How many states of the system a kept one stands for."""
@@ -41,6 +47,10 @@ class Space:
     def ends(self, state: Any) -> Iterator[Any]:
         """The states of the system in which a state without successors ends."""
         yield state
+
+    def to_end(self, state: Any) -> Iterator[Any]:
+        """The steps of the system that are left in a state without successors here."""
+        yield from ()
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
         """The steps of the system that make up one step here."""
@@ -62,7 +72,7 @@ class Space:
 class Reduced(Space):
     """A model with one state for all that differ in exchangeable names, and private steps fused (`fuse`)."""
 
-    def __init__(self, model: Model, promises: Sequence[Any], fuse: bool = True) -> None:
+    def __init__(self, model: Model | RowSystem, promises: Sequence[Any], fuse: bool = True) -> None:
         super().__init__(model)
         self.model = model
         # A promise about whole runs looks at ends alone, and there every private step has been taken.
@@ -95,6 +105,11 @@ class Reduced(Space):
             ends = [end + change for end in ends for change in changes]
         # Where a private step is left, the run has not ended.
         return (end for end in ends if next(self.model.successors(end), None) is None)
+
+    def to_end(self, state: Any) -> Iterator[Any]:
+        while following := next(self.model.successors(state), None):
+            step, state = following
+            yield step
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
         runs = chain.from_iterable(changes.items() for _, changes in self.stepper.private_runs(before))

@@ -4,9 +4,11 @@ The candidates are the actors of one kind. Which of them may really be exchanged
 on the states that a search meets first, stepping commutes with exchanging the two names and every promise says the
 same of both sides. Shapes of writes, settings of single actors, an order by name in a row: all of these show there.
 
-Orbits are exact. The kept state of an orbit is the smallest of its images; no image is missed, because the components
-of the exchangeable actors are put in ascending order and every order that equal components leave open is tried. A
-search keeps no names along its edges: the way to a kept state is walked again from the first state, each time to a
+Orbits are exact. The kept state of an orbit is an image in which the components of the exchangeable actors are in
+order, and of all such images the smallest. Where these components name no actor, order means ascending, and only orders
+that equal components leave open are tried; where one names another, every renaming is, once per value of them.
+
+A search keeps no names along its edges: the way to a kept state is walked again from the first state, each time to a
 successor whose kept state is the next one, so that what comes out is a run of the system as it is.
 """
 
@@ -20,6 +22,8 @@ from typing import Any
 from nbcc.model import Model, State, Step
 from nbcc.model.packed import WIDTH
 
+from .rows import RowSystem
+
 Renaming = Mapping[str, str]
 LOOKED_AT = 400
 """States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
@@ -32,10 +36,19 @@ def renamed(value: Any, names: Renaming) -> Any:
     if isinstance(value, tuple):
         inside = [renamed(part, names) for part in value]
         return type(value)._make(inside) if hasattr(value, "_make") else tuple(inside)
+    if isinstance(value, frozenset):
+        return frozenset(renamed(part, names) for part in value)
     return value
 
 
-def renamed_state(model: Model, state: State, names: Renaming) -> State:
+def names_one(value: Any, names: frozenset[str]) -> bool:
+    """Whether one of these names stands anywhere in a value."""
+    if isinstance(value, tuple | frozenset):
+        return any(names_one(part, names) for part in value)
+    return value in names
+
+
+def renamed_state(model: Model | RowSystem, state: State, names: Renaming) -> State:
     """A state with other actors' names: components change places, values inside them change names."""
     coding, after = model.coding, 0
     for position, name in enumerate(coding.names):
@@ -48,7 +61,7 @@ def renamed_step(step: Step, names: Renaming) -> Step:
     return Step(names.get(step.actor, step.actor), step.action, renamed(step.args, names))
 
 
-def difference(model: Model, state: State, names: Renaming, promises: Iterable[Any] = ()) -> str | None:
+def difference(model: Model | RowSystem, state: State, names: Renaming, promises: Iterable[Any] = ()) -> str | None:
     """Why exchanging the names is no symmetry in this state, None if it is one."""
     other = renamed_state(model, state, names)
     moves = [(step, after, renamed_state(model, after, names)) for step, after in model.successors(state)]
@@ -65,7 +78,7 @@ def difference(model: Model, state: State, names: Renaming, promises: Iterable[A
 class Symmetry:
     """The admitted exchanges of a model; none: `kept` gives back what it is given."""
 
-    def __init__(self, model: Model, promises: Sequence[Any] = ()) -> None:
+    def __init__(self, model: Model | RowSystem, promises: Sequence[Any] = ()) -> None:
         self.model = model
         states = list(islice(_first_states(model), LOOKED_AT))
         able = [p for p in promises if not getattr(p, "unfit", lambda model: None)(model)]
@@ -80,6 +93,7 @@ class Symmetry:
         exchangeable = {place for members in self._members for place in members}
         # Components that may name an actor; where a value does not, renaming leaves it as it is.
         self._others = [place for place in range(len(coding.names)) if place not in exchangeable]
+        self._names = frozenset(name for each in self.classes for name in each)
         self._sorted: dict[State, list[_Image]] = {}
         self._images: dict[tuple[tuple[str, str], ...], _Image] = {}
 
@@ -103,21 +117,29 @@ class Symmetry:
     def _images_of(self, bits: State) -> list[_Image]:
         found = self._sorted.get(bits)
         if found is None:
-            found = self._sorted[bits] = list(self._sorting(bits))
+            found = self._sorted[bits] = self._sorting(bits)
         return found
 
-    def _sorting(self, bits: State) -> Iterator[_Image]:
-        """Every renaming that puts the components of each class in ascending order."""
-        for chosen in product(*(self._orders(bits, members) for members in self._members)):
-            names = self.model.coding.names
-            pairs = tuple(
-                (names[old], names[new])
-                for members, order in zip(self._members, chosen, strict=True)
-                for new, old in zip(members, order, strict=True)
-            )
-            if pairs not in self._images:
-                self._images[pairs] = _Image(self.model, dict(pairs), self._others)
-            yield self._images[pairs]
+    def _sorting(self, bits: State) -> list[_Image]:
+        """The renamings that make the exchangeable components smallest: put them in order, as far as names allow."""
+        values = (self.model.coding.value(bits, place) for members in self._members for place in members)
+        if not any(names_one(value, self._names) for value in values):
+            return [self._image(orders) for orders in product(*(self._orders(bits, m) for m in self._members))]
+        images = [self._image(orders) for orders in product(*(list(permutations(m)) for m in self._members))]
+        made = [image.of(bits) & self._bits for image in images]
+        return [image for image, each in zip(images, made, strict=True) if each == min(made)]
+
+    def _image(self, orders: Sequence[tuple[int, ...]]) -> _Image:
+        """The renaming after which the members of each class stand in this order."""
+        names = self.model.coding.names
+        pairs = tuple(
+            (names[old], names[new])
+            for members, order in zip(self._members, orders, strict=True)
+            for new, old in zip(members, order, strict=True)
+        )
+        if pairs not in self._images:
+            self._images[pairs] = _Image(self.model, dict(pairs), self._others)
+        return self._images[pairs]
 
     def _orders(self, bits: State, members: list[int]) -> list[tuple[int, ...]]:
         def number(place: int) -> int:
@@ -131,7 +153,7 @@ class Symmetry:
 class _Image:
     """One renaming, applied field by field; what it makes of a field is remembered."""
 
-    def __init__(self, model: Model, names: Renaming, others: Sequence[int]) -> None:
+    def __init__(self, model: Model | RowSystem, names: Renaming, others: Sequence[int]) -> None:
         coding = model.coding
         self.coding, self.names = coding, {old: new for old, new in names.items() if old != new}
         # The fields of the actors change places, and may name others; the other fields stay where they are.
@@ -155,7 +177,9 @@ class _Image:
         return after
 
 
-def _classes(model: Model, names: Sequence[str], states: Sequence[State], promises: Sequence[Any]) -> list[list[str]]:
+def _classes(
+    model: Model | RowSystem, names: Sequence[str], states: Sequence[State], promises: Sequence[Any]
+) -> list[list[str]]:
     """Actors of one kind, those together that may be exchanged with each other."""
     classes: list[list[str]] = []
     first = {name: model.component(model.initial, name) for name in names}
@@ -171,7 +195,7 @@ def _classes(model: Model, names: Sequence[str], states: Sequence[State], promis
     return classes
 
 
-def _first_states(model: Model) -> Iterator[State]:
+def _first_states(model: Model | RowSystem) -> Iterator[State]:
     """States in the order of a breadth-first search, thinned out so that they come from every depth."""
     seen, level = {model.initial}, [model.initial]
     while level:
@@ -189,7 +213,7 @@ def _factorial(count: int) -> int:
     return prod(range(1, count + 1))
 
 
-def pairs(model: Model) -> Iterator[dict[str, str]]:
+def pairs(model: Model | RowSystem) -> Iterator[dict[str, str]]:
     """Every two actors of one kind, as a renaming: what a test holds against all states of a world."""
     for names in model.actors.values():
         for one, other in combinations(names, 2):

@@ -50,6 +50,7 @@ BREAKS = {
     ("fencing", "storage"): {"TRAVEL", "MONO", "FREE"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
+    ("lock_expiry", "never"): {"PROGRESS"},
 }
 
 SHOWS_IN = {
@@ -64,6 +65,7 @@ SHOWS_IN = {
     ("visibility", "unless_pending"): "failed_writer",
     ("retention", ""): "cleaning",
     ("horizon", ""): "cleaning",
+    ("lock_expiry", ""): "crash_resume",
 }
 """The world for a choice, where it is not the demo's."""
 

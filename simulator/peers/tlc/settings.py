@@ -1,0 +1,52 @@
+"""A world under a protocol as constants of the twin (specs/tla/Nbcc.tla)."""
+
+from __future__ import annotations
+
+from nbcc.model import Protocol, World
+
+INVARIANTS = ("MONO", "PART", "LAWS", "SNAP", "PROGRESS")
+"""Promises that the twin states; SNAP as far as files go, without rows."""
+FAULTS = {
+    "completion-time-not-new": "time_not_new",
+    "plan-taken-from-the-living": "plan_taken_from_the_living",
+    "plan-of-the-dead-stays": "plan_of_the_dead_stays",
+    "lock-kept-after-publishing": "lock_kept",
+    "lock-of-the-dead-stays": "lock_of_dead_compactor_stays",
+    "plan-leaves-a-gap": "plan_takes_newest",
+    "completion-not-found-by-planner": "planner_misses_one",
+}
+"""Mutants of nbcc's model that the twin can make as well: file of specs/mutants -> the twin's constant Fault."""
+KNOWN = ("slicing", "completion_time", "plan_takes", "scheduling", "lock_expiry")
+SPELT = {"completed_before_barrier": "completed", "any_log": "any"}
+
+
+def configuration(
+    world: World, protocol: Protocol, fault: str = "none", invariants: tuple[str, ...] = INVARIANTS
+) -> str:
+    """The text of a TLC configuration. ValueError: the twin has no words for the world or the protocol."""
+    unknown = sorted(protocol.differences().keys() - set(KNOWN))
+    if unknown or protocol.slicing == "base_instant":
+        raise ValueError(f"the twin does not know the setting {(unknown or ['slicing'])[0]}")
+    others = sorted(kind for kind, count in world.actors.items() if count and kind not in ("writer", "compactor"))
+    if others or world.writes or world.log_versions != 1 or world.skew:
+        raise ValueError(f"the twin knows writers and compactors that write one file a group, not {others or 'this'}")
+    constants = {
+        "Writers": _names("w", world.actors.get("writer", 0)),
+        "Compactors": _names("c", world.actors.get("compactor", 0)),
+        "Groups": world.groups,
+        "Writes": world.writes_per_writer,
+        "Compactions": world.compactions,
+        "Crashes": world.crashes,
+        "SliceBy": f'"{protocol.slicing}"',
+        "TimeTaken": f'"{protocol.completion_time}"',
+        "PlanTakes": f'"{SPELT[protocol.plan_takes]}"',
+        "Scheduling": f'"{protocol.scheduling}"',
+        "LocksExpire": str(protocol.lock_expiry == "expires").upper(),
+        "Fault": f'"{fault}"',
+    }
+    lines = ["CONSTANTS", *(f"    {name} = {value}" for name, value in constants.items()), "INIT Init", "NEXT Next"]
+    return "\n".join([*lines, *(["INVARIANTS", *(f"    {name}" for name in invariants)] if invariants else [])]) + "\n"
+
+
+def _names(prefix: str, count: int) -> str:
+    return "{" + ", ".join(f'"{prefix}{i + 1}"' for i in range(count)) + "}"

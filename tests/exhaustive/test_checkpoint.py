@@ -1,0 +1,53 @@
+"""A search that stopped at a bound goes on from its file, and finds what a search in one piece finds."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbcc.model.promises import CANARY, PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.explore import Result, explore
+
+EVERY = list(PROMISES.values())
+
+
+def pieces(file: Path, world: str, protocol: str, reduce: bool, first: int) -> tuple[Result, Result]:
+    """The search stopped beyond `first` states, and the one that goes on."""
+    found = []
+    for bound in (first, None):
+        system: Any = specs.system(world, protocol)
+        found.append(explore(system, EVERY, canary=CANARY, max_states=bound, reduce=reduce, checkpoint=file))
+    return found[0], found[1]
+
+
+@pytest.mark.parametrize("reduce", [True, False])
+@pytest.mark.parametrize("first", [20, 100])
+@pytest.mark.parametrize("protocol", ["default", "completion-outside-lock"])
+def test_a_search_in_two_pieces_is_a_search(tmp_path: Path, protocol: str, first: int, reduce: bool) -> None:
+    file = tmp_path / "kept"
+    stopped, rest = pieces(file, "demo", protocol, reduce, first)
+    whole = explore(specs.system("demo", protocol), EVERY, canary=CANARY, reduce=reduce)
+
+    assert stopped.stopped == f"more than {first} distinct states"
+    assert replace(rest, seconds=0) == replace(whole, seconds=0)
+    assert not file.exists()
+
+
+def test_another_search_does_not_go_on_from_it(tmp_path: Path) -> None:
+    file = tmp_path / "kept"
+    explore(specs.system("demo"), EVERY, max_states=20, checkpoint=file)
+    with pytest.raises(ValueError, match="was written by another search, or by other code"):
+        explore(specs.system("demo", "single-listing"), EVERY, checkpoint=file)
+
+
+@pytest.mark.parametrize("content", [b"", b"nothing", pickle.dumps({}), pickle.dumps([Path("x")])])
+def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "kept"
+    file.write_bytes(content)
+    with pytest.raises(ValueError, match="is no checkpoint of a search; name another file, or delete it"):
+        explore(specs.system("demo"), checkpoint=file)

@@ -1,0 +1,57 @@
+"""The published model of Hudi's version 5: each of its configurations has the size and the verdicts that TLC gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.explore.hudi_v5 import INVARIANTS, HudiV5, Setting
+
+BASE = {"operations": 2, "concurrency": "optimistic"}
+# As TLC 1.1.0 reports them for the published module with 2 writers, 2 keys, 2 values and 2 operations: distinct,
+# generated, depth, and for each invariant the number of states of its counterexample.
+CONFIGURATIONS = {
+    "optimistic": ({}, (5271, 9169, 17), {}),
+    "optimistic, two file groups": ({"file_groups": 2}, (12491, 22737, 17), {}),
+    "optimistic, no primary key check": (
+        {"file_groups": 2, "primary_key_check": False}, (12843, 23121, 17),
+        {"ConsistentRead": 17, "NoDuplicateKeysAcrossFiles": 17},
+    ),
+    "pessimistic": ({"file_groups": 2, "concurrency": "pessimistic"}, (9843, 17505, 15), {}),
+    "pessimistic, no primary key check": (
+        {"file_groups": 2, "concurrency": "pessimistic", "primary_key_check": False}, (10291, 18145, 15),
+        {"ConsistentRead": 15, "NoDuplicateKeysAcrossFiles": 15},
+    ),
+    "no control": ({"concurrency": "none"}, (5251, 9257, 15), {"ConsistentRead": 15}),
+    "colliding": ({"monotonic": False}, (7062, 12529, 17), {"ConsistentRead": 14}),
+    "colliding, put if absent": ({"monotonic": False, "put_if_absent": True}, (5276, 9697, 17), {}),
+    "colliding, salted": ({"monotonic": False, "salt": True}, (9424, 16433, 17), {}),
+    "colliding, put if absent, no control": (
+        {"monotonic": False, "put_if_absent": True, "concurrency": "none"}, (5316, 9841, 15), {"ConsistentRead": 15},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONFIGURATIONS)
+def test_each_configuration_has_the_size_and_the_verdicts_of_tlc(name: str) -> None:
+    given, size, broken = CONFIGURATIONS[name]
+    result = explore(HudiV5(Setting(**{**BASE, **given})), INVARIANTS)
+
+    assert (result.distinct, result.generated, result.depth) == size
+    assert {n: found.steps + 1 for n, found in result.promises.items() if found.steps is not None} == broken
+
+
+def test_three_operations_with_and_without_symmetry() -> None:
+    """11,849 is what TLC keeps with SYMMETRY over writers, keys and values."""
+    whole, less = explore(HudiV5(Setting()), INVARIANTS), explore(HudiV5(Setting()), INVARIANTS, reduce=True)
+
+    assert (whole.distinct, whole.generated, whole.depth) == (93_264, 163_121, 25)
+    assert (less.distinct, less.stands_for) == (11_849, 93_264)
+    assert whole.verdict is less.verdict is Verdict.HOLDS
+
+
+@pytest.mark.nightly
+def test_four_operations() -> None:
+    whole = explore(HudiV5(Setting(operations=4)), INVARIANTS)
+
+    assert (whole.distinct, whole.generated, whole.depth) == (1_486_597, 2_646_209, 33)

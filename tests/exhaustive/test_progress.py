@@ -1,0 +1,151 @@
+"""Liveness on small graphs whose answer is plain, and on the model: what is owed, to whom, what only a limit ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from random import Random
+from typing import Any, NamedTuple
+
+import pytest
+
+from nbcc.model import Model, Protocol
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.explore.progress import components
+from nbcc.simulator.explore.space import Space
+
+
+class Move(NamedTuple):
+    actor: str
+    action: str
+    args: tuple[tuple[str, object], ...] = ()
+
+
+@dataclass(frozen=True)
+class Graph:
+    """States are numbers from 0; an edge is (from, to, who). `goal` are the states in which nothing is outstanding."""
+
+    edges: tuple[tuple[int, int, str], ...]
+    goal: frozenset[int] = field(default_factory=frozenset)
+    initial: int = 0
+
+    def successors(self, state: int) -> Iterator[tuple[Move, int]]:
+        return ((Move(who, "moves"), there) for here, there, who in self.edges if here == state)
+
+
+class Reach(NamedTuple):
+    """The goal is reached one day; the actor `env` owes nothing; in states below `limit` a limit is to blame."""
+
+    limit: int = 0
+    name: str = "REACH"
+    kind: str = "run"
+
+    @staticmethod
+    def sometimes(graph: Graph, state: int) -> bool:
+        return True
+
+    @staticmethod
+    def outstanding(graph: Graph, state: int) -> dict[str, str]:
+        return {} if state in graph.goal else {"goal": "the goal is never reached"}
+
+    def limited(self, graph: Graph, state: int) -> str:
+        return "a" if state < self.limit else ""
+
+    @staticmethod
+    def fair(graph: Graph, step: Move) -> bool:
+        return step.actor != "env"
+
+
+END = "nothing can happen any more, and the goal is never reached"
+ROUND = "a run can go round for ever, and the goal is never reached"
+GRAPHS = {
+    "ends at the goal": (Graph(((0, 1, "a"),), frozenset({1})), None),
+    "ends short of it": (Graph(((0, 1, "a"), (0, 2, "a")), frozenset({1})), END),
+    "goes round short of it": (Graph(((0, 1, "a"), (1, 0, "a"))), ROUND),
+    "goes round through it": (Graph(((0, 1, "a"), (1, 0, "a")), frozenset({1})), None),
+    "the way out is always possible": (
+        Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "b"), (1, 2, "b")), frozenset({2})), None,
+    ),
+    "the way out is possible now and then": (
+        Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "b")), frozenset({2})), ROUND,
+    ),
+    "nobody owes the way out": (
+        Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "env"), (1, 2, "env")), frozenset({2})), ROUND,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_a_graph_whose_answer_is_plain(name: str) -> None:
+    graph, because = GRAPHS[name]
+    found = explore(graph, [Reach()]).promises["REACH"]
+
+    assert (found.verdict, found.because) == (Verdict.VIOLATED if because else Verdict.HOLDS, because)
+    assert (found.trace is None) == (because is None)
+
+
+def test_an_end_that_only_a_limit_makes_is_undetermined() -> None:
+    found = explore(GRAPHS["ends short of it"][0], [Reach(limit=9)]).promises["REACH"]
+
+    assert found.verdict is Verdict.UNDETERMINED
+    assert found.because == "the goal is never reached, and a limit of the world keeps a from acting"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_components_are_those_of_mutual_reach(seed: int) -> None:
+    dice = Random(seed)
+    size = dice.randint(2, 12)
+    # A line through all states, so that all are reached, and some edges to anywhere.
+    edges = [(i, i + 1, "a") for i in range(size - 1)]
+    edges += [(dice.randrange(size), dice.randrange(size), "a") for _ in range(dice.randint(0, size))]
+    states = list(range(size))
+    found = components(Space(Graph(tuple(edges))), states, {state: state for state in states})
+    reach = {state: reached(edges, state) for state in states}
+
+    assert {frozenset(each) for each in found} == {
+        frozenset(o for o in states if o == s or (o in reach[s] and s in reach[o])) for s in states
+    }
+
+
+def reached(edges: list[tuple[int, int, str]], start: int) -> set[int]:
+    seen, todo = set[int](), [start]
+    while todo:
+        for here, there, _ in edges:
+            if here == todo[-1] and there not in seen:
+                seen.add(there)
+                todo.insert(0, there)
+        todo.pop()
+    return seen
+
+
+CRASH = specs.world("crash_resume")
+
+
+@pytest.mark.parametrize(
+    ("actors", "protocol", "verdict"),
+    [
+        ({"writer": 1, "compactor": 2}, Protocol(), Verdict.HOLDS),
+        ({"writer": 1, "compactor": 1}, Protocol(), Verdict.HOLDS),  # nobody is left to whom the plan is owed
+        ({"writer": 2}, Protocol(), Verdict.HOLDS),
+        ({"writer": 2}, Protocol(lock_expiry="never"), Verdict.VIOLATED),
+        ({"writer": 1}, Protocol(lock_expiry="never"), Verdict.HOLDS),  # the dead wait for nothing
+    ],
+)
+@pytest.mark.parametrize("reduced", [True, False])
+def test_what_is_owed_to_whom(actors: dict[str, int], protocol: Protocol, verdict: Verdict, reduced: bool) -> None:
+    model = Model(replace(CRASH, actors=actors), protocol)
+
+    assert explore(model, [PROMISES["PROGRESS"]], reduce=reduced).promises["PROGRESS"].verdict is verdict
+
+
+def test_plans_of_the_dead_that_nobody_takes_up_are_found() -> None:
+    """A model without the row that takes them up: the other compactor lives, and the plan is owed."""
+    model = Model(replace(CRASH, actors={"writer": 1, "compactor": 2}))
+    rows = [row for row in model.table_of_rows if row.action != "compactor_resumes_plan"]
+    model.stepper = type(model.stepper)(model.coding, rows)
+    found: Any = explore(model, [PROMISES["PROGRESS"]]).promises["PROGRESS"]
+
+    assert found.verdict is Verdict.VIOLATED
+    assert "is never completed" in found.because
