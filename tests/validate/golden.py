@@ -165,6 +165,15 @@ def second_group(storage: Storage) -> None:
     set_commit(storage, path, moved)
 
 
+def bulk_insert_over_logs(storage: Storage) -> None:
+    path = base(storage).replace(tick(5), tick(12))
+    storage.put(path, storage.get(base(storage)))
+    stat = decode_commit(storage.get(instant(5, 6, "commit"))).stats[0]
+    loaded = replace(stat, path=path, prev_base_file=None, log_files_compacted=0)
+    commit = decode_commit(storage.get(instant(10, 11)))
+    storage.put(instant(12, 13), encode_commit(replace(commit, stats=(loaded,), operation="BULK_INSERT")))
+
+
 def bucket_beyond(storage: Storage) -> None:
     set_properties(storage, nbcc__buckets="0")
 
@@ -239,6 +248,7 @@ BAD: Final[dict[str, Bad]] = {
     ),
     "completed-twice": Bad(lambda s: s.put(instant(10, 12), s.get(instant(10, 11))), "completed-twice"),
     "log-left-out-of-a-plan": Bad(log_left_out_of_a_plan, "committed-log-lost"),
+    "bulk-insert-over-logs": Bad(bulk_insert_over_logs, "base-file-over-logs"),
     "plan-takes-a-later-log": Bad(plan_takes_a_later_log, "log-in-two-slices"),
     "two-plans-take-one-log": Bad(two_plans_take_one_log, "log-in-two-slices"),
     "merged-fewer-than-planned": Bad(merged_fewer, "compaction-left-logs-out"),

@@ -11,6 +11,7 @@ from nbcc.engine.files.names import in_partition, parse_base, parse_log
 from ..view import GroupPlan, View
 from .complaint import RESTORE, Found, Rule
 
+_LOADS: Final = ("BULK_INSERT", "BULK_INSERT_PREPPED")
 _DROP: Final = "nbcc table {table} plans --drop "
 
 
@@ -25,6 +26,21 @@ def lost(view: View) -> Iterator[Found]:
                 because = (
                     f"it completed at {log.completed}, before the barrier {behind.barrier}, whose plan did not take it:"
                     " its slice is superseded and no reader sees its rows"
+                )
+                yield Found(log.path, because, f"write the rows of the instant {log.requested} again, from this file")
+
+
+def covered(view: View) -> Iterator[Found]:
+    """A base file that a write, and no compaction, put over logs that had completed: it does not hold their rows."""
+    for group, files in view.by_group.items():
+        logs = [file for file in files if isinstance(file, LogFile) and file.completed]
+        given = [b for b in view.bases(group) if logs and view.found.commits[b.requested].operation in _LOADS]
+        taken = {name for part in view.plans.get(group, ()) for name in part.operation.logs}
+        for log in logs:
+            over = next((b for b in given if log.completed and log.completed < b.requested), None)
+            if over is not None and log.path.rpartition("/")[2] not in taken:
+                because = (
+                    f"it completed at {log.completed}, before {over.path} was put over it: no reader sees its rows"
                 )
                 yield Found(log.path, because, f"write the rows of the instant {log.requested} again, from this file")
 
@@ -149,6 +165,7 @@ def first_log(view: View) -> Iterator[Found]:
 
 RULES: Final = (
     Rule("committed-log-lost", "a committed log that no reader sees", ("SNAP", "PART", "QUIET"), lost),
+    Rule("base-file-over-logs", "a bulk insert into a file group that had logs", ("SNAP", "PART"), covered),
     Rule("log-in-two-slices", "a log that two slices hold, or that a plan must not take", ("PART", "QUIET"), twice),
     Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", ("QUIET", "SNAP"), left_out),
     Rule("plan-from-old-base", "a plan that does not start from the newest base file", ("QUIET", "SNAP"), old_base),
