@@ -109,7 +109,7 @@ class World:
             whole_number(getattr(self, name), f"world: {name}", least=1)
         for name in COUNTS:
             whole_number(getattr(self, name), f"world: {name}")
-        whole_number(self.commits_retained, "world: commits_retained", least=int("cleaner" in self.actors))
+        whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
 
