@@ -7,7 +7,9 @@ to whatever slice it completes in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
 
 from .config import TableConfig
 from .config.concurrency import OPTIMISTIC
@@ -21,6 +23,25 @@ Bucket = tuple[str, int | None]
 """(partition, bucket)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """What the rows of a write were computed from: these partitions (None: the whole table), as of a completion time.
+
+    `as_of` None: as of the beginning of the write. Nothing given: a write that has read nothing.
+    """
+
+    partitions: Collection[str] | None = ()
+    as_of: str | None = None
+
+    def on(self, partition: str) -> bool:
+        """Whether something was read there."""
+        return self.partitions is None or partition in self.partitions
+
+
+BLIND: Final = Rests()
+"""A write that has read nothing."""
+
+
 def conflict_of(
     context: Context,
     config: TableConfig,
@@ -29,8 +50,10 @@ def conflict_of(
     *,
     sealed: Timeline,
     now: Timeline | None = None,
+    rests: Rests = BLIND,
 ) -> Conflict | None:
-    """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets.
+    """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets,
+    or where the rows of this one were read.
 
     To be asked under the lock that publishes, with the timeline of `now`, which is loaded if it is not given.
     Non-blocking and single writers do not look.
@@ -39,10 +62,15 @@ def conflict_of(
         return None
     touched = {place(file.partition, file.file_id) for file in files}
     now = now or load(context.storage)
+    if context.rules.conflict_reads == "ignored":
+        rests = BLIND
+    if rests.as_of is not None:
+        sealed = sealed.until(rests.as_of)
     for instant in completed_since(context, sealed, now):
         if counts(context, now, instant):
             stats = context.commits.commit(instant).stats
-            if shared := touched & {place(stat.partition, stat.file_id) for stat in stats}:
+            theirs = {place(stat.partition, stat.file_id) for stat in stats}
+            if shared := {each for each in theirs if each in touched or rests.on(each[0])}:
                 return described(requested, instant, shared)
     return None
 

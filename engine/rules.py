@@ -34,6 +34,7 @@ class Rules:
     visibility       rows of completed instants only; or of any
     conflict_check   an optimistic writer looks for conflicts under the lock that covers its publication, or before it
     conflict_window  the completed writes that it is held against: by completion since it began, or by their beginning
+    conflict_reads   whether what a write says it has read is looked at like what it writes
     priority         whether a compaction may stand against a writer: never, or like any commit that came first
     failed_writes    rolled back are writes whose heartbeat has expired; or all that are pending
     retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
@@ -57,6 +58,7 @@ class Rules:
     visibility: Literal["completed", "any"] = "completed"
     conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
     conflict_window: Axis = "completion"
+    conflict_reads: Literal["checked", "ignored"] = "checked"
     priority: Literal["writer", "first"] = "writer"
     failed_writes: Literal["lazy", "eager"] = "lazy"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -112,13 +112,22 @@ class Table:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         return known[operation].run(self.context, self.config, **arguments)
 
-    def upsert(self, data: Any, *, retries: int = 0) -> Instant:
+    def upsert(
+        self,
+        data: Any,
+        *,
+        retries: int = 0,
+        reads: Collection[str] | None = None,
+        based_on: Time | None = None,
+    ) -> Instant:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
 
         Under optimistic concurrency control: `Conflict` if a write of the same buckets completed meanwhile; `retries`
-        says how often to try again as a new instant.
+        says how often to try again as a new instant. Rows that were computed from what the table held say so:
+        `based_on` the time of that read, `reads` the paths of its partitions (none: all); what completed there since
+        is a conflict.
         """
-        return self.run("upsert", data=data, retries=retries)  # type: ignore[no-any-return]
+        return self.run("upsert", data=data, retries=retries, reads=reads, based_on=based_on)  # type: ignore[no-any-return]
 
     def bulk_insert(self, data: Any) -> Instant:
         """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.

@@ -15,7 +15,7 @@ from .fields import nearest, refuse_unknown
 
 Axis = Literal["completion", "requested"]
 
-PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "timeline", "priority",
+PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority",
              "early_detection", "completion_time", "slicing", "scheduling", "plan_takes")  # fmt: skip
 """The choices that each actor makes for itself: real writers and services disagree in them."""
 
@@ -52,6 +52,7 @@ class Protocol:
                       after the last one that it knew (order by start time)
     conflict_by       occ: two writes conflict in one bucket of one partition, or only in one and the same file id
     file_ids          a bucket has one file group, or whoever finds none begins one of its own
+    conflict_reads    occ: what a write says it has read is looked at like what it writes, or not at all
     timeline          occ: what it knew when it began stays sealed, or is loaded anew with each file
     priority          occ: a compaction never aborts a writer, or whoever completes first has the file group
     early_detection   occ: whether a writer aborts already when it meets another's marker in a file group
@@ -85,6 +86,7 @@ class Protocol:
     conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
     conflict_window: Axis = "completion"
     conflict_by: Literal["bucket", "file_id"] = "bucket"
+    conflict_reads: Literal["checked", "ignored"] = "checked"
     file_ids: Literal["fixed", "minted"] = "fixed"
     timeline: Literal["sealed", "reloaded"] = "sealed"
     priority: Literal["writer", "first"] = "writer"

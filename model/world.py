@@ -45,6 +45,8 @@ class World:
     `skew` is how far the clocks of two actors may differ, in ticks; `skew_beyond` by how much that is more than the
     bound which the actors were told (fault set F4).
     `retries`: how often a writer takes a write up again, as a new instant, that it had to abort.
+    `reads` maps (writer, number) to the file groups that the rows of a write rest on, if they are not those it writes:
+    an optimistic writer says so and is held to it (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
@@ -71,6 +73,7 @@ class World:
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
+    reads: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
@@ -167,6 +170,7 @@ class World:
             name=given.get("name", ""),
             about=given.get("about", ""),
             writes=dict(_write(row) for row in given.get("writes", ())),
+            reads={(r["writer"], r["number"]): tuple(r["reads"]) for r in given.get("writes", ()) if "reads" in r},
             settings={actor: dict(choices) for actor, choices in given.get("actor", {}).items()},
         )
 
@@ -180,7 +184,15 @@ class World:
         values = {name: value for name, value in values.items() if value != 0 or DEFAULTS[name] != 0}
         sections = {section: {n: values[n] for n in names if n in values} for section, names in SECTIONS.items()}
         sections["table"] = {"type": self.table_type, **sections["table"]}
-        shapes = [{"writer": w, "number": n, "versions": list(v)} for (w, n), v in sorted(self.writes.items())]
+        shapes = [
+            {
+                "writer": w,
+                "number": n,
+                "versions": list(v),
+                **({"reads": list(r)} if (r := self.reads.get((w, n))) else {}),
+            }
+            for (w, n), v in sorted(self.writes.items())
+        ]
         return {
             "format": 1,
             **({"name": self.name} if self.name else {}),
@@ -201,7 +213,7 @@ DEFAULTS = {field.name: field.default for field in fields(World)}
 
 def _write(row: Mapping[str, Any]) -> tuple[tuple[str, int], tuple[int, ...]]:
     fields = ("writer", "number", "versions")
-    refuse_unknown(row, fields, "world [[writes]]")
+    refuse_unknown(row, (*fields, "reads"), "world [[writes]]")
     missing = [name for name in fields if name not in row]
     if missing:
         raise ValueError(f"world [[writes]]: {missing[0]!r} is missing in {dict(row)!r}")

@@ -19,4 +19,4 @@ def run(context: Context, config: TableConfig, keys: Any, retries: int = 0) -> I
     """
     config.check_writable()
     fields = (*config.record_key, *config.partition_by)
-    return write(context, config, as_deletes(keys, config.schema, fields, config.ordering), "DELETE", retries)
+    return write(context, config, as_deletes(keys, config.schema, fields, config.ordering), "DELETE", retries=retries)

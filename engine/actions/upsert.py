@@ -2,47 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from ..batch import as_upserts, refuse_other_rows
 from ..commits import write_commit
 from ..config import TableConfig
-from ..conflicts import conflict_of
+from ..conflicts import BLIND, Rests, conflict_of
 from ..context import Context
 from ..data.tasks import WriteTask
 from ..errors import Conflict
 from ..files.slices import load_slices, to_read
+from ..reads.times import Time, instant_of
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
 from ..writing import complete, request, taken_back_on_error
 
 
-def run(context: Context, config: TableConfig, data: Any, retries: int = 0) -> Instant:
+def run(
+    context: Context,
+    config: TableConfig,
+    data: Any,
+    *,
+    retries: int = 0,
+    reads: Collection[str] | None = None,
+    based_on: Time | None = None,
+) -> Instant:
     """Write a batch into log files of an instant of its own, beside whoever else writes (RFC-66).
 
     An optimistic writer raises `Conflict` if a write of the same buckets completed since it began (RFC-22); nothing of
     its own is left then. `retries`: how often it tries again first, each time as a new instant.
+    `based_on`: the time as of which rows were read that these were computed from; `reads`: the partitions, by path, in
+    which they were (of `based_on` alone: all). What completed there since is a conflict that no retry can mend.
 
     Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
     (hoodie.allow.empty.commit): whoever waits for the instant gets one. Raises `BadInput`, nothing published then.
     """
     config.check_writable()
-    return write(context, config, as_upserts(data, config.schema), "UPSERT", retries)
+    return write(
+        context, config, as_upserts(data, config.schema), "UPSERT", retries=retries, rests=_rests(reads, based_on)
+    )
 
 
-def write(context: Context, config: TableConfig, data: Any, operation: str, retries: int = 0) -> Instant:
+def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
+    if based_on is None:
+        return Rests(reads or ())
+    return Rests(reads, instant_of(based_on, "write what is based on a read"))
+
+
+def write(
+    context: Context, config: TableConfig, data: Any, operation: str, *, retries: int = 0, rests: Rests = BLIND
+) -> Instant:
     """Every write of a batch that already has the table's columns."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
-            return _attempt(context, config, data, operation)
+            return _attempt(context, config, data, operation, rests)
         except Conflict as conflict:
-            if conflict.against is None or retries < 1:
+            if conflict.against is None or retries < 1 or rests.as_of is not None:
                 raise
             retries -= 1
 
 
-def _attempt(context: Context, config: TableConfig, data: Any, operation: str) -> Instant:
+def _attempt(context: Context, config: TableConfig, data: Any, operation: str, rests: Rests) -> Instant:
     """The steps of one attempt, under an instant of its own."""
     action = action_of(config)
     requested, sealed = request(context, action)
@@ -57,7 +79,7 @@ def _attempt(context: Context, config: TableConfig, data: Any, operation: str) -
         action,
         files=files,
         commit=commit,
-        refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now),
+        refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
     )
 
 

@@ -51,7 +51,10 @@ def _checking(me: str, setting: Setting) -> Iterator[Row]:
     reads = (me, "published", "plans") if looks_at_plans else (me, "published")
 
     def conflict(own: Writer, published: Any, plans: Any = ()) -> int | None:
-        return conflicting(published, plans, Attempt(groups_of(world, me, own), own.file_ids, own.mark), protocol)
+        groups = groups_of(world, me, own)
+        if protocol.conflict_reads == "checked":
+            groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
+        return conflicting(published, plans, Attempt(groups, own.file_ids, own.mark), protocol)
 
     def against(*values: Any) -> tuple[Args, ...]:
         return ((("against", (conflict(*values),)),),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .cleaning import CLEAN
 from .conflicts import FIRST, KEY
 from .failures import REC
+from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
 from .promise import Promise
 from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
@@ -13,7 +14,7 @@ from .writers import CANARY, FREE, LAWS, MONO
 
 PROMISES: dict[str, Promise] = {
     p.name: p
-    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, REC, PROGRESS)
+    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, ISO, REC, PROGRESS)
 }
 
-__all__ = ["CANARY", "PROMISES", "Promise"]
+__all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

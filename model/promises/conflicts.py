@@ -21,7 +21,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
     """FIRST: of two overlapping writes of one bucket the second to complete does not publish; an abort has a reason."""
     writes = _writes(model.component(after, "published"))
     for earlier, later in combinations(writes, 2):
-        if _looks(model, later.actor) and _conflict(earlier, later):
+        if looks(model, later.actor) and _conflict(earlier, later):
             group = min(set(earlier.groups) & set(later.groups))
             return (
                 f"{write_named(later, later.requested)} is published although "
@@ -31,6 +31,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
         own = model.component(after, me)
         if own.step == ABORTED:
             groups = {group for group, _ in model.world.files(me, own.number)}
+            groups |= set(model.world.reads.get((me, own.number), ()))
             if wrong := _no_reason(own.conflict, own.requested, groups, model.component(after, "published")):
                 return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
     return None
@@ -47,6 +48,11 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
     if (entry.completed or 0) < since:
         return f"{write_named(entry, named)}, which was there before it began"
     return None
+
+
+def first_or_none(sentences: Iterable[str]) -> str | None:
+    """The first of them, if there is one."""
+    return next(iter(sentences), None)
 
 
 def key_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -66,15 +72,20 @@ def key_twice(writes: Iterable[Write]) -> str | None:
     return None
 
 
+def under_occ(model: Model, actor: str) -> bool:
+    """Whether a writer is optimistic."""
+    return model.setting.protocol_of(actor).concurrency == "occ"
+
+
 def _who_may_abort(model: Model) -> tuple[str, ...]:
-    return tuple(me for me in model.setting.of("writer") if model.setting.protocol_of(me).concurrency == "occ")
+    return tuple(me for me in model.setting.of("writer") if under_occ(model, me))
 
 
 def _writes(published: Published) -> tuple[Write, ...]:
     return tuple(entry for entry in published if isinstance(entry, Write))
 
 
-def _looks(model: Model, actor: str) -> bool:
+def looks(model: Model, actor: str) -> bool:
     """Whether a writer promises that nothing conflicts: only NBCC does without."""
     return model.setting.protocol_of(actor).concurrency != "nbcc"
 
@@ -89,7 +100,7 @@ def _met(model: Model, state: State) -> bool:
     if any(model.component(state, me).step == ABORTED for me in _who_may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)
-    return any(_looks(model, later.actor) and later.requested < (earlier.completed or 0) for earlier, later in pairs)
+    return any(looks(model, later.actor) and later.requested < (earlier.completed or 0) for earlier, later in pairs)
 
 
 def _two_writes(model: Model, state: State) -> bool:
@@ -97,7 +108,7 @@ def _two_writes(model: Model, state: State) -> bool:
 
 
 def _nobody_looks(model: Model) -> str | None:
-    if any(_looks(model, me) for me in model.setting.of("writer")):
+    if any(looks(model, me) for me in model.setting.of("writer")):
         return None
     return "every writer is non-blocking: none promises to abort"
 

@@ -34,6 +34,10 @@ class Stage:
         self.patience = patience
         self._started: dict[str, int] = {}
 
+    def started(self, actor: str) -> int:
+        """How many operations an actor has begun."""
+        return self._started.get(actor, 0)
+
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
         """Set up an operation of an actor, in front of its first call. It runs when the task is told to.
 

@@ -118,6 +118,8 @@ class EngineSystem:
         if batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
             arguments["data"] = self.data(to_table(batch, self.world))
+            if groups := self.world.reads.get((actor, self.stage.started(actor) + 1)):
+                arguments["reads"] = {partition_name(group // self.world.buckets) for group in groups}
             if self.world.retries:
                 arguments["retries"] = self.world.retries
         if "instant" in arguments:

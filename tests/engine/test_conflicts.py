@@ -96,3 +96,16 @@ def test_each_writer_may_open_the_table_in_a_mode_of_its_own(table: Table, tmp_p
     assert values(table) == {"optimistic"}
     with pytest.raises(BadInput, match="there is no such mode"):
         Table.open(None, tmp_path / "t", concurrency_mode="pessimistic")
+
+
+def test_rows_that_rest_on_a_read_are_refused_once_that_has_changed(table: Table, tmp_path: Path) -> None:
+    seen = table.upsert(rows("old"))
+    table.upsert(rows("since", day="tue"))
+    table.upsert(rows("elsewhere", ts=2), based_on=seen, reads=["day=mon"])
+    with pytest.raises(Conflict, match="bucket 0 of day=tue"):
+        table.upsert(rows("computed", ts=3), based_on=seen)
+    with pytest.raises(Conflict, match="bucket 0 of day=mon"):
+        table.upsert(rows("computed", day="wed"), based_on=seen, reads=["day=mon"], retries=3)
+    other = Table.open(None, tmp_path / "t")
+    with pytest.raises(Conflict):
+        beside(table, lambda: other.upsert(rows("new", day="tue"))).upsert(rows("ours", ts=4), reads=["day=tue"])

@@ -15,12 +15,13 @@ from .pins import search, violated
 from .test_actions import reachable
 from .test_protocols import OPTIMISTIC
 
-WORLDS = {"priority": "demo", "conflict_window": "occ_three_writes"}
+WORLDS = {"priority": "demo", "conflict_window": "occ_three_writes", "conflict_reads": "write_skew"}
 BREAKS: dict[tuple[str, str], set[str]] = {
-    ("conflict_check", "before_lock"): {"FIRST"},
-    ("conflict_window", "requested"): {"FIRST"},
+    ("conflict_check", "before_lock"): {"FIRST", "ISO"},
+    ("conflict_window", "requested"): {"FIRST", "ISO"},
+    ("conflict_reads", "ignored"): {"ISO"},
     ("conflict_by", "file_id"): set(),  # as long as the bucket fixes the file id
-    ("timeline", "reloaded"): {"FIRST"},
+    ("timeline", "reloaded"): {"FIRST", "ISO"},
     ("priority", "first"): {"FIRST"},
     ("early_detection", "on"): {"FIRST"},
 }

@@ -15,7 +15,9 @@ from nbcc.simulator.explore import Verdict
 from .pins import SIZES, search, violated
 
 KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log")  # other choices that lose nothing
-OPTIMISTIC = {"conflict_check", "conflict_window", "conflict_by", "timeline", "priority", "early_detection"}
+OPTIMISTIC = {
+    "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority", "early_detection",
+}  # fmt: skip
 WEAKER = [
     (name, value)
     for name, values in choices().items()
@@ -114,7 +116,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     assert broken_along(standard, pinned["promise"], trace[:taken]) == []
     changes_steps = {"completion-outside-lock", "single-listing", "colliding-seconds", "test-and-set"}
     changes_steps |= {"occ-check-before-lock", "occ-by-start-time", "occ-by-file-id", "occ-timeline-reloaded"}
-    changes_steps |= {"occ-services-first", "occ-early-detection"}
+    changes_steps |= {"occ-services-first", "occ-early-detection", "occ-reads-ignored"}
     changes_steps |= {"bulk-insert-unchecked"}
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     assert (taken < len(trace)) == (name in changes_steps)

@@ -1,0 +1,162 @@
+"""ISO: which anomalies a setting lets happen, each one a function with a name (RFC-22, fundamentals).
+
+A transaction is a write that reads the table as it begins: the file groups in `reads` of the world, or, where the world
+says nothing, those that it writes (read, modify, write). `ANOMALIES` answers for every setting: VIOLATED there means
+that the anomaly can happen. `LEVELS` says which of them a mode excludes; that is what ISO holds it to.
+
+    nbcc, single_writer   reads are snapshots: nothing dirty, nothing that changes, nothing that appears
+    occ                   and no update is lost; no skew either between writes that say what they read
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from math import inf
+
+from ..fold import Fold
+from ..model import Model
+from ..packed import State
+from ..step import Step
+from ..table import Write
+from .conflicts import first_or_none, under_occ
+from .promise import Promise
+from .reads import atomic_holds
+from .sentences import key_given, row_of, write_named
+from .valuations import read, valuations
+from .view import View, on_table, on_table_and_readers, settled_times, view_of
+
+Holds = Callable[[Model, State | None, Step | None, State], str | None]
+
+
+def dirty_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """A read sees a write that has not completed, or a part of one."""
+    return atomic_holds(model, before, step, after)
+
+
+def non_repeatable_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """A row that a read as of some time returned is another one, or gone, when the same read is made again."""
+    return _changed(model, before, after, appears=False)
+
+
+def phantom_read(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """A row that a read as of some time did not return is there when the same read is made again."""
+    return _changed(model, before, after, appears=True)
+
+
+def _changed(model: Model, before: State | None, after: State, appears: bool) -> str | None:
+    assert before is not None
+    old, new = view_of(model, before), view_of(model, after)
+    for time in settled_times(model, before) if old is not new else ():
+        for group in new.groups:
+            if said := _row_changes(new, group, old.as_of(group, time), new.as_of(group, time), appears=appears):
+                return f"the read as of t{time} changed in group {group}: {said}"
+    return None
+
+
+def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: bool) -> str | None:
+    if one == other:
+        return None
+    names = view.names(group, one, other)
+    for rows in valuations(len(names), view.rule.event_time):
+        had, has = (read(view.renamed(shape, names), rows, view.rule, deletes=False) for shape in (one, other))
+        if had != has and (had is None) == appears:
+            own = view.unnamed(rows, names)
+            was, is_now = (read(shape, own, view.rule, deletes=False) for shape in (one, other))
+            return f"{key_given(own, view.writes)} showed {row_of(was, view.writes)}, now {row_of(is_now, view.writes)}"
+    return None
+
+
+def lost_update(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """Two transactions read a file group and wrote it, neither saw the other, both completed."""
+    return first_or_none(_lost(model, after, everybody=True))
+
+
+def write_skew(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """Two transactions each read a file group that the other wrote, neither saw the other, both completed."""
+    return first_or_none(_skewed(model, after, everybody=True))
+
+
+def isolation_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """ISO of optimistic writers. What it says of reads is SNAP, TRAVEL and ATOM, which hold for every mode."""
+    return first_or_none(_lost(model, after, everybody=False)) or first_or_none(_skewed(model, after, everybody=False))
+
+
+def _overlapping(model: Model, state: State, everybody: bool) -> Iterator[tuple[Write, Write]]:
+    """Pairs of completed writes of which the second began before the first was complete; by completion."""
+    writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
+    for earlier, later in combinations(writes, 2):
+        if later.requested < (earlier.completed or inf) and (everybody or under_occ(model, later.actor)):
+            yield earlier, later
+
+
+def _read_by(model: Model, write: Write) -> set[int]:
+    return set(model.world.reads.get((write.actor, write.number), write.groups))
+
+
+def _lost(model: Model, state: State, everybody: bool) -> Iterator[str]:
+    for one, other in _overlapping(model, state, everybody):
+        if both := set(one.groups) & set(other.groups) & _read_by(model, one) & _read_by(model, other):
+            yield (
+                f"lost update: {write_named(one, one.requested)} and {write_named(other, other.requested)} both read and "
+                f"wrote group {min(both)}, and neither saw the other"
+            )
+
+
+def _skewed(model: Model, state: State, everybody: bool) -> Iterator[str]:
+    for one, other in _overlapping(model, state, everybody):
+        reads_other, read_by_other = _read_by(model, one) & set(other.groups), _read_by(model, other) & set(one.groups)
+        if reads_other and read_by_other and not set(one.groups) & set(other.groups):
+            yield (
+                f"write skew: {write_named(one, one.requested)} read group {min(reads_other)}, which "
+                f"{write_named(other, other.requested)} wrote, and the other way round in group {min(read_by_other)}"
+            )
+
+
+def _overlapped(model: Model, state: State) -> bool:
+    return any(True for _ in _overlapping(model, state, everybody=True)) or any(
+        model.component(state, me).step == "aborted" for me in model.setting.of("writer") if under_occ(model, me)
+    )
+
+
+def _nobody_isolates(model: Model) -> str | None:
+    if any(under_occ(model, me) for me in model.setting.of("writer")):
+        return None
+    return "no writer is optimistic: reads are snapshots, and that writers are blind is their level"
+
+
+ISO = Promise(
+    name="ISO",
+    about="No update is lost, and no skew between writes that say what they read, under an optimistic writer's eyes.",
+    source="RFC-22, fundamentals: serializable snapshot isolation by optimistic locking",
+    kind="state",
+    holds=isolation_holds,
+    sometimes=_overlapped,
+    reads=lambda model: ("published", *(me for me in model.setting.of("writer") if under_occ(model, me))),
+    unfit=_nobody_isolates,
+)
+
+
+def _anomaly(name: str, holds: Holds, kind: str) -> Promise:
+    return Promise(
+        name=name,
+        about=(holds.__doc__ or "").strip(),
+        source="RFC-22, fundamentals",
+        kind="step" if kind == "step" else "state",
+        holds=holds,
+        sometimes=lambda model, state: len(model.component(state, "published")) > 1,
+        reads=on_table_and_readers if kind == "reads" else on_table,
+    )
+
+
+ANOMALIES: dict[str, Promise] = {
+    each.name: each
+    for each in (
+        _anomaly("dirty read", dirty_read, "reads"),
+        _anomaly("non-repeatable read", non_repeatable_read, "step"),
+        _anomaly("phantom read", phantom_read, "step"),
+        _anomaly("lost update", lost_update, "state"),
+        _anomaly("write skew", write_skew, "state"),
+    )
+}
+"""Name -> the promise that it cannot happen."""
