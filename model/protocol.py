@@ -15,8 +15,8 @@ from .fields import nearest, refuse_unknown
 
 Axis = Literal["completion", "requested"]
 
-PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority",
-             "early_detection", "completion_time", "slicing", "scheduling", "plan_takes")  # fmt: skip
+PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline",
+             "priority", "early_detection", "completion_time", "slicing", "scheduling", "plan_takes")  # fmt: skip
 """The choices that each actor makes for itself: real writers and services disagree in them."""
 
 

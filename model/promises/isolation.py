@@ -98,8 +98,8 @@ def _lost(model: Model, state: State, everybody: bool) -> Iterator[str]:
     for one, other in _overlapping(model, state, everybody):
         if both := set(one.groups) & set(other.groups) & _read_by(model, one) & _read_by(model, other):
             yield (
-                f"lost update: {write_named(one, one.requested)} and {write_named(other, other.requested)} both read and "
-                f"wrote group {min(both)}, and neither saw the other"
+                f"lost update: {write_named(one, one.requested)} and {write_named(other, other.requested)} both read "
+                f"and wrote group {min(both)}, and neither saw the other"
             )
 
 

@@ -51,6 +51,10 @@ SAID = {
         "KEY": "a key of bucket 0 that both write lives twice: w1's write (requested t1, completed t3) and w2's write "
         "(requested t2, completed t4) have put it into file groups of their own",
     },
+    ("write_skew", "conflict_reads", "ignored"): {
+        "ISO": "write skew: w1's write (requested t1, completed t3) read group 1, which w2's write (requested t2, "
+        "completed t4) wrote, and the other way round in group 0",
+    },
     ("readers", "listing", "once"): {
         "SNAP": "r1's snapshot at t4 in group 0 misses w1's write (requested t1, completed t2): a key that w1 upserts "
         "with ordering value 1 shows no row, not the row of w1",
