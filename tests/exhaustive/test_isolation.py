@@ -19,7 +19,7 @@ SKEWED: dict[str, Any] = {
 }  # fmt: skip
 LOST, SKEW = "lost update", "write skew"
 LEVELS: dict[tuple[str, ...], tuple[set[str], set[str]]] = {
-    # choices of the protocol: what can happen where two writers update one group, and where each reads both and writes one
+    # choices -> what can happen where two writers update one group, and where each reads both and writes one
     (): ({LOST}, {SKEW}),
     ("concurrency=single_writer",): ({LOST}, {SKEW}),
     ("concurrency=occ",): (set(), set()),

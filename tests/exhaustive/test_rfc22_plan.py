@@ -1,0 +1,68 @@
+"""RFC-22's test plan as worlds: table type x concurrency mode x clean-up of failed writes, with an incremental pull.
+
+Of its rows those with a metadata table or asynchronous cleaning wait for these mechanisms. What the RFC says that it does
+not promise is shown broken, with the interleaving.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+
+from nbcc.model import Model, Protocol, World
+from nbcc.model.promises import ANOMALIES, PROMISES
+from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.systems.registry import factory
+
+from .pins import search, violated
+
+MODES: dict[str, dict[str, Any]] = {
+    "single writer": {"actors": {"writer": 1}, "writes_per_writer": 2},
+    "overlapping": {"actors": {"writer": 2}, "retries": 1},
+    "non-overlapping": {"actors": {"writer": 2}, "buckets": 2, "writes": {("w1", 1): (1, 0), ("w2", 1): (0, 1)}},
+}
+CONCURRENCY = {"single writer": "single_writer", "overlapping": "occ", "non-overlapping": "occ"}
+ROWS = [
+    (table, mode, policy)
+    for table, mode, policy in product(("COPY_ON_WRITE", "MERGE_ON_READ"), MODES, ("lazy", "eager"))
+]  # fmt: skip
+
+
+def of(table: str, mode: str, policy: str) -> tuple[World, Protocol]:
+    merged = "COMMIT_TIME_ORDERING" if table == "COPY_ON_WRITE" else "EVENT_TIME_ORDERING"
+    world = World(table_type=table, merge_mode=merged, **MODES[mode])  # type: ignore[arg-type]
+    return world, Protocol.from_mapping({"concurrency": CONCURRENCY[mode], "failed_writes": policy})
+
+
+@pytest.mark.parametrize(("table", "mode", "policy"), ROWS)
+def test_a_row_of_the_plan(table: str, mode: str, policy: str) -> None:
+    """An incremental pull out of order included (INCR); a copy-on-write window is silent about deletes of nothing."""
+    result = search(Model(*of(table, mode, policy)))
+    assert violated(result).keys() == ({"INCR"} if table == "COPY_ON_WRITE" else set())
+    assert result.deadlock is None
+
+
+@pytest.mark.parametrize(("table", "mode"), [row[:2] for row in ROWS if row[2] == "lazy"])
+def test_the_engine_does_the_same_row_by_row(table: str, mode: str) -> None:
+    world, protocol = of(table, mode, "lazy")
+    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=8, seed=22)
+    assert report.found is None, report.text
+
+
+def test_what_is_not_promised_unique_keys_of_two_writers_that_insert() -> None:
+    """Guarantee 1: whoever finds a bucket empty begins a file group there."""
+    model = Model(World(actors={"writer": 2}), Protocol(concurrency="occ", file_ids="minted", conflict_by="file_id"))
+    found = explore(model, [PROMISES["KEY"]]).promises["KEY"]
+    assert (found.verdict, found.steps) == (Verdict.VIOLATED, 14)
+
+
+def test_what_is_not_promised_a_serial_order_across_partitions() -> None:
+    """Guarantee 2: each reads both partitions and writes one; the writes share no file, and no order explains them."""
+    shapes = {("w1", 1): (1, 0), ("w2", 1): (0, 1)}
+    reads = {("w1", 1): (0, 1), ("w2", 1): (0, 1)}
+    world = World(actors={"writer": 2}, partitions=2, writes=shapes, reads=reads)
+    found = explore(Model(world, Protocol(concurrency="occ", conflict_reads="ignored")), [ANOMALIES["write skew"]])
+    assert (found.verdict, found.promises["write skew"].steps) == (Verdict.VIOLATED, 14)
