@@ -54,7 +54,6 @@ class MemoryStorage:
         if self.objects.pop(path, None) is not None:
             self.changes += 1
 
-
     def delete_all(self, paths: Sequence[str]) -> None:
         """Remove the objects."""
         for path in paths:

@@ -41,6 +41,8 @@ def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
     """Two writes are complete, and more times were given than they carry: one of them had been begun before."""
     done = _writes(model, state)
     return len(done) == 2 and int(model.component(state, "clock")) > 2 * len(done)
+
+
 def a_reader_was_refused(model: Model, state: Any) -> bool:
     """A reader found files gone that a clean has deleted, and knows since when reads are answered."""
     return any(model.component(state, name).step == "refused" for name in model.actors.get("reader", ()))

@@ -1,6 +1,6 @@
 """RFC-22's test plan as worlds: table type x concurrency mode x clean-up of failed writes, with an incremental pull.
 
-Of its rows those with a metadata table or asynchronous cleaning wait for these mechanisms. What the RFC says that it does
+Of its rows those with a metadata table or asynchronous cleaning wait for these mechanisms. What the RFC says it does
 not promise is shown broken, with the interleaving.
 """
 
