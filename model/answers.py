@@ -12,7 +12,7 @@ from typing import Any
 
 from .fold import Fold, evaluate, logs_of
 from .protocol import Protocol
-from .reads import Query, as_of, incremental, read_optimized
+from .reads import Query, as_of, incremental, is_refused, read_optimized
 from .record import Change, Ranked, Record, Rule
 from .table import Log, Table
 
@@ -24,14 +24,26 @@ class Cleaned(ValueError):
     """A read that needs what lies before the horizon."""
 
 
+class NoAnswer(ValueError):
+    """A read that is refused; the message is the class of refusal, the same in every system."""
+
+
+PENDING = "as of a time at or after the request of a pending write"
+
+
 def answer(
     table: Table, groups: int, query: Query, settled: int, data: Data, *, protocol: Protocol, rule: Rule
 ) -> dict[Key, Record | Change]:
     """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes.
 
     `settled` is the end of a query that names none.
+
+    Raises:
+        NoAnswer: the protocol refuses the read.
     """
     window = (query.after or 0, settled if query.until is None else query.until)
+    if query.kind == "as_of" and is_refused(table, window[1], protocol):
+        raise NoAnswer(PENDING)
     found: dict[Key, Record | Change] = {}
     for group in range(groups):
         found.update(_in_group(table, query.kind, window, Lookup(data, group, protocol, rule)))

@@ -15,12 +15,15 @@ class Fold(NamedTuple):
     `tombstones` says how many of the logs are merged before the tombstones that the base's compaction kept; used only
     where those are a log like any other (fold = logs_first). `changed`, of a copy-on-write window and nothing else:
     base files in the order of their completion, each a base and one log, of which only what it changed counts.
+    `shown`: a winner counts only if it came from one of these logs; `deletes`: False if a winning delete is no answer.
     """
 
     base: Fold | None
     logs: tuple[Log, ...]
     tombstones: int = 0
     changed: tuple[Fold, ...] = ()
+    shown: tuple[Log, ...] | None = None
+    deletes: bool = True
 
 
 NOTHING = Fold(None, ())
@@ -55,8 +58,9 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
     for place, log in enumerate(shape.logs):
         record = record_of(log)
         if record is not None:
-            winner = merge(winner, record._replace(place=float(place)), rule.event_time)
-    return winner
+            record = record._replace(place=float(place), log=record.log or log)
+            winner = merge(winner, record, rule.event_time)
+    return winner if winner is None or _comes_out(shape, winner) else None
 
 
 def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
@@ -77,3 +81,7 @@ def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule
         fenced = record.deleted or (winner is not None and winner.deleted)
         winner = record if fenced else merge(winner, record, rule.event_time)
     return winner
+
+
+def _comes_out(shape: Fold, winner: Ranked) -> bool:
+    return (shape.shown is None or winner.log in shape.shown) and (shape.deletes or not winner.deleted)

@@ -53,7 +53,9 @@ class Model:
         self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
         self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
         rows = tuple(row for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
-        self.stepper = Stepper(self.coding, rows)
+        # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
+        self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
+        self.stepper = Stepper(self.coding, rows, joins=self.joins)
         self._by_name = {(c.row.actor, c.row.action): c for c in self.stepper.rows}
         if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
@@ -121,7 +123,7 @@ class Model:
     @property
     def table_reads(self) -> tuple[str, ...]:
         """The components that a read of the table rests on under this protocol."""
-        writers = self.setting.of("writer") if self.protocol.visibility != "completed" else ()
+        writers = self.setting.of("writer") if self.protocol.sees_pending else ()
         rollbacks = ("rollbacks",) if "rollbacks" in self.components else ()
         return ("published", "plans", *rollbacks, *writers)
 
@@ -140,10 +142,10 @@ class Model:
 
     def _unlisted(self, seen: Mapping[str, Any], rollbacks: tuple[Rollback, ...]) -> tuple[Write, ...]:
         """The writes that no completed instant lists and that the protocol counts all the same."""
-        if self.protocol.visibility == "completed":
+        if not self.protocol.sees_pending:
             return ()
         there = unpublished(self.setting, seen, rollbacks)
-        if self.protocol.visibility == "any":
+        if self.protocol.visibility != "unless_pending":
             return there
         return tuple(write for write in there if not state_on_timeline(seen[write.actor], rollbacks))
 
@@ -151,7 +153,8 @@ class Model:
         """Writes that are not published, with the log files of theirs that lie in the table."""
         names = (*self.setting.of("writer"), *(("rollbacks",) if "rollbacks" in self.components else ()))
         values = {name: self.component(state, name) for name in names}
-        return unpublished(self.setting, values, values.get("rollbacks", ()))
+        found = unpublished(self.setting, values, values.get("rollbacks", ()))
+        return tuple(write for write in found if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant by requested time, whatever its state."""

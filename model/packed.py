@@ -104,9 +104,16 @@ class Stepper:
 
     `private` are rows, as (actor, action), that are never a step of their own: whatever number of them an actor can
     take happens together with its next other step (see `simulator.explore.reduction` for when that may be done).
+    `joins` are actions that go on with what their actor has begun: where one can happen, nothing else can.
     """
 
-    def __init__(self, coding: Coding, rows: Iterable[Row], private: frozenset[tuple[str, str]] = frozenset()) -> None:
+    def __init__(
+        self,
+        coding: Coding,
+        rows: Iterable[Row],
+        private: frozenset[tuple[str, str]] = frozenset(),
+        joins: frozenset[str] = frozenset(),
+    ) -> None:
         self.coding = coding
         at = coding.place
         self.rows = tuple(
@@ -115,6 +122,7 @@ class Stepper:
             for row in rows
         )  # fmt: skip
         self.private = private
+        self.joins = joins
         # Per own component: its bits, and per value of it who is awake: the bits they read, and what they found there.
         self._own: list[tuple[int, int, dict[State, _Awake]]] = [
             (own, coding.mask((own,)), {}) for own in dict.fromkeys(compiled.reads[0] for compiled in self.rows)
@@ -122,6 +130,12 @@ class Stepper:
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
+        if not self.joins:
+            return self._awake_steps(state)
+        every = list(self._awake_steps(state))
+        return iter([found for found in every if found[0].action in self.joins] or every)
+
+    def _awake_steps(self, state: State) -> Iterator[tuple[Step, State]]:
         for own, bits, awake in self._own:
             mine = awake.get(state & bits)
             if mine is None:

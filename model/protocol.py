@@ -27,7 +27,8 @@ class Protocol:
     slicing           the time that assigns a log to a file slice; base_instant: the name carries the barrier that the
                       writer looked up when it started to write (layout before RFC-66)
     merge_order       the order of logs inside a slice, which decides between equal ordering values
-    as_of_axis        the time by which an as-of read keeps instants
+    as_of_axis        the time by which an as-of read keeps instants; requested_slices: and a pending plan that was made
+                      later is a barrier as well, so that the slices that begin later hold late logs
     incremental_axis  the time by which an incremental window keeps writes
     completion_time   taken under the lock that also covers publishing, or before that lock is taken
     tombstones        whether compaction keeps deletes (event time only: commit time never needs them)
@@ -66,11 +67,17 @@ class Protocol:
                       now with a barrier before the horizon; or any plan with such a barrier
     horizon           published with the plan of a clean, or when its files are gone
     lock_expiry       whether the lock of a dead holder is free again one day
+    first_slice       what begins the slice without barrier: the write that completes first; or the earliest request
+                      that has a log there, and while that one is pending nothing of the slice is seen
+    as_of_pending     whether an as-of read at or after the request of a pending write is answered
+    window_merge      what a window merges: its logs; the newest slice that its instants' files make up, base files
+                      of its compactions included; or the table's newest slice that begins within it
+    window_deletes    whether a window shows the deletes that win in it
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
     merge_order: Axis = "completion"
-    as_of_axis: Axis = "completion"
+    as_of_axis: Literal["completion", "requested", "requested_slices"] = "completion"
     incremental_axis: Axis = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -100,6 +107,16 @@ class Protocol:
     decision: Literal["lock", "log"] = "lock"
     fencing: Literal["none", "storage"] = "none"
     lock_expiry: Literal["expires", "never"] = "expires"
+    first_slice: Literal["first_completed", "first_requested"] = "first_completed"
+    as_of_pending: Literal["answered", "refused"] = "answered"
+    window_merge: Literal["logs", "slice_of_window", "slice_of_table"] = "logs"
+    window_deletes: Literal["marked", "omitted"] = "marked"
+
+    @property
+    def sees_pending(self) -> bool:
+        """Whether what a reader is told depends on writes that are pending."""
+        asks = self.visibility == "completed" and self.first_slice == "first_completed"
+        return not asks or self.as_of_pending == "refused"
 
     def __post_init__(self) -> None:
         if self.decision == "log" and self.concurrency == "occ":

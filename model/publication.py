@@ -53,8 +53,10 @@ def publication_actions(kind: str) -> tuple[Action, ...]:
     """The actions of one actor kind; where decisions are logged it has more (`actions.decision_log`)."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock"),
-        Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time"),
-        Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes"),
+        Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",
+               joins=True),
+        Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes",
+               joins=True),
     )  # fmt: skip
 
 

@@ -48,6 +48,12 @@ def stands(requested: int, completed: int | None, time: float, protocol: Protoco
     return (completed if protocol.as_of_axis == "completion" else requested) <= time
 
 
+def is_refused(table: Table, time: float, protocol: Protocol) -> bool:
+    """Whether a read as of `time` gets no answer: a pending write could still change it by its requested time."""
+    pending = (write.requested for write in table.writes if write.completed is None)
+    return protocol.as_of_pending == "refused" and any(requested <= time for requested in pending)
+
+
 def table_as_of(table: Table, time: float, protocol: Protocol) -> Table:
     """The table as it stood: a plan that was made by then and whose base files do not stand yet is pending."""
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
@@ -106,17 +112,23 @@ def _newest_first(
     """The slices that a read as of `time` looks at, newest first.
 
     By completion times that is all of them: what stands lies before every later barrier anyway. By requested times the
-    slices that begin after `time` are left alone, with the late logs in them; a plan made after `time` is no barrier
-    as long as its base file is not there, and the slice without barrier begins with its earliest log (RFC-66,
-    get_file_slice_barriers). So hudi-rs 0.5.0 answers on tables that Hudi wrote.
+    slices that begin after `time` are left alone, with the late logs in them, and the slice without barrier begins with
+    its earliest log (RFC-66, get_file_slice_barriers). A plan made after `time` is no barrier as long as its base file
+    is not there; with requested_slices it is, and takes the late logs out of the answer.
     """
     if protocol.as_of_axis == "requested":
         kept = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
         table = Table(table.writes, tuple(p for p, _ in kept), tuple(done for _, done in kept))
     for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
-        begin = barrier if barrier is not None else members[0].requested if members else 0
+        begin = barrier if barrier is not None else slice_begin(members, protocol)
         if protocol.as_of_axis == "completion" or begin <= time:
             yield barrier, members
+
+
+def slice_begin(members: tuple[Write, ...], protocol: Protocol) -> int:
+    """The request with which a slice without barrier begins; 0 if it is empty."""
+    earliest = members[0] if protocol.first_slice == "first_completed" and members else None
+    return earliest.requested if earliest else min((write.requested for write in members), default=0)
 
 
 def read_optimized(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
@@ -128,11 +140,51 @@ def read_optimized(table: Table, group: int, time: float, protocol: Protocol) ->
 def incremental(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
     """What the window (after, until] takes of one file group: logs, on base files that a write itself has put."""
     if is_copy_on_write(table):
-        return window_of(table, group, in_window(table, after, until, protocol))
-    writes = in_window(table, after, until, protocol)
-    loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
-    merged = _fold_of(table, group, None, writes, protocol)
-    return merged._replace(logs=(*loaded, *merged.logs))
+        shape = window_of(table, group, in_window(table, after, until, protocol))
+    elif protocol.window_merge == "logs":
+        writes = in_window(table, after, until, protocol)
+        loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
+        shape = _fold_of(table, group, None, writes, protocol)
+        shape = shape._replace(logs=(*loaded, *shape.logs))
+    else:
+        shape = _newest_slice_in(table, group, after, until, protocol)
+    return shape._replace(deletes=protocol.window_deletes == "marked")
+
+
+def _newest_slice_in(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
+    """How readers make an incremental read out of their snapshot read: they find the instants that completed in the
+    window, merge one slice, and keep the rows that those instants set.
+
+    slice_of_window: of the files that these instants wrote, with the plans that are pending now as barriers.
+    slice_of_table:  of all files by their completed barriers, the logs requested between the window's first and last
+                     request, and the base file unless it was requested before them.
+    """
+    inside = in_window(table, after, until, protocol)
+    done = zip(table.plans, table.completed, strict=True)
+    compacted = {p.requested for p, c in done if c is not None and after < c <= until}
+    requests = [*(write.requested for write in inside), *compacted]
+    if not requests:
+        return NOTHING
+    first, last = min(requests), max(requests)
+    of_window = protocol.window_merge == "slice_of_window"
+    kept = [
+        (p, c)
+        for p, c in zip(table.plans, table.completed, strict=True)
+        if (p.requested in compacted or c is None if of_window else c is not None)
+    ]
+    seen = inside if of_window else standing(table.writes, inf, protocol)
+    part = Table(seen, tuple(p for p, _ in kept), tuple(c for _, c in kept))
+    logs: tuple[Write, ...] = ()
+    for barrier, members in reversed(writes_by_slice(part, group, protocol).items()):
+        begin = barrier if barrier is not None else slice_begin(members, protocol)
+        if begin > last:
+            continue
+        logs += members if of_window else tuple(w for w in members if first <= w.requested <= last)
+        if barrier is None or (barrier in {p.requested for p, c in kept if c is not None}):
+            based = barrier if of_window or (barrier or 0) >= first else None
+            shown = tuple(log for write in inside for log in write.logs(group))
+            return _fold_of(table, group, based, logs, protocol)._replace(shown=shown)
+    return NOTHING
 
 
 def in_window(table: Table, after: int, until: float, protocol: Protocol) -> tuple[Write, ...]:

@@ -28,6 +28,7 @@ class Ranked(NamedTuple):
     place: float
     deleted: bool
     content: Any
+    log: tuple[int, int] | None = None  # the log file that it came from, set within a merge
 
 
 class Rule(NamedTuple):

@@ -46,9 +46,20 @@ def barrier_of(write: Write, group: int, among: tuple[int, ...], time: SliceTime
 def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | None, tuple[Write, ...]]:
     """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
     among, time = barriers(table, group), slice_time(protocol)
-    here = [write for write in table.writes if write.logs(group)]
+    here = [] if is_hidden(table, group, protocol) else [write for write in table.writes if write.logs(group)]
     barrier = {write: barrier_of(write, group, among, time) for write in here}
     return {b: tuple(write for write in here if barrier[write] == b) for b in (None, *among)}
+
+
+def is_hidden(table: Table, group: int, protocol: Protocol) -> bool:
+    """Whether nothing of a file group is seen: it has no barrier, begins with the log of a pending write, and that
+    was not requested before everything that completed (what is older than the timeline counts as completed).
+    """
+    if protocol.first_slice == "first_completed" or barriers(table, group):
+        return False
+    first = min((write for write in table.writes if write.logs(group)), key=lambda w: w.requested, default=None)
+    done = [write.requested for write in table.writes if write.completed is not None]
+    return first is not None and first.completed is None and bool(done) and first.requested > min(done)
 
 
 def in_order(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]:
@@ -69,8 +80,12 @@ def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice
             group,
             barrier,
             barrier if barrier in done else None,
-            tuple(log for write in in_order(writes, protocol) for log in write.logs(group)),
+            tuple(log for write in in_order(_seen(writes, protocol), protocol) for log in write.logs(group)),
         )
         for barrier, writes in writes_by_slice(table, group, protocol).items()
     ]
     return tuple(each for each in slices if each.barrier is not None or each.logs)
+
+
+def _seen(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]:
+    return writes if protocol.visibility != "completed" else tuple(w for w in writes if w.completed is not None)

@@ -17,11 +17,15 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What is known of an action without a world: `says` is a sentence with {actor} and the names of its args."""
+    """What is known of an action without a world: `says` is a sentence with {actor} and the names of its args.
+
+    `joins`: at the grain `peer` it follows its actor's step before it directly, because one call does both.
+    """
 
     name: str
     about: str
     says: str
+    joins: bool = False
 
 
 class Guard(NamedTuple):

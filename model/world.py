@@ -11,6 +11,7 @@ from .fields import nearest, refuse_unknown, whole_number
 from .protocol import PER_ACTOR, Protocol
 
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
+Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions"),
@@ -51,6 +52,8 @@ class World:
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
+    `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
+    its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
@@ -75,6 +78,7 @@ class World:
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     reads: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    grain: Grain = "storage"
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
 
@@ -97,9 +101,9 @@ class World:
             Protocol.from_mapping(choices)
 
     def _check_table(self) -> None:
-        if self.merge_mode not in ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"):
-            modes = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
-            raise ValueError(f"world: unknown merge_mode {self.merge_mode!r}; {nearest(str(self.merge_mode), modes)}")
+        for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
         if (kind := self.table_type) not in (types := get_args(TableType)):
             raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
         if self.copy_on_write and self.actors.get("cleaner"):
@@ -155,8 +159,6 @@ class World:
         refuse_unknown(given, ("format", "name", "about", "grain", "actors", "actor", "writes", *SECTIONS), "world")
         if given.get("format", 1) != 1:
             raise ValueError(f"world: format {given['format']!r} is not known; this version reads format 1")
-        if given.get("grain", "storage") != "storage":
-            raise ValueError(f"world: grain {given['grain']!r} is not known; known: storage")
         flat: dict[str, Any] = {}
         for section, names in SECTIONS.items():
             values = given.get(section, {})
@@ -167,6 +169,7 @@ class World:
             flat["actors"] = dict(given["actors"])
         return cls(
             **flat,
+            grain=given.get("grain", "storage"),
             name=given.get("name", ""),
             about=given.get("about", ""),
             writes=dict(_write(row) for row in given.get("writes", ())),
@@ -197,6 +200,7 @@ class World:
             "format": 1,
             **({"name": self.name} if self.name else {}),
             **({"about": self.about} if self.about else {}),
+            **({"grain": self.grain} if self.grain != "storage" else {}),
             **sections,
             "actors": dict(self.actors),
             **(

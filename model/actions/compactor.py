@@ -33,7 +33,8 @@ ACTIONS = (
     Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled", "{actor} starts its plan"),
     Action("compactor_resumes_plan", "takes up the oldest pending plan whose runner died",
            "{actor} takes up the plan of a dead compactor"),
-    Action("compactor_writes_base", "puts the base file of one file group", "{actor} writes the base of group {group}"),
+    Action("compactor_writes_base", "puts the base file of one file group", "{actor} writes the base of group {group}",
+           joins=True),
     *publication_actions(KIND),
 )  # fmt: skip
 
@@ -72,7 +73,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol = setting.world, setting.protocol
     times, log = requests_of(setting, me), ("decisions",) if protocol.decision == "log" else ()
     fence = put_by_another(setting)
-    looks_at_writers = protocol.plan_takes == "any_log" or protocol.scheduling == "serial" or times.reads
+    sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
+    looks_at_writers = sees_logs or protocol.scheduling == "serial" or times.reads
     writers = setting.of(WRITER) if looks_at_writers else ()
 
     def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
@@ -81,8 +83,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         return times.take("commit", clock, (published, plans, *seen), ahead, after=after)
 
     def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
-        seen = protocol.plan_takes == "any_log"
-        logs = unpublished(setting, dict(zip(writers, others, strict=False))) if seen else ()
+        logs = unpublished(setting, dict(zip(writers, others, strict=False))) if sees_logs else ()
         return plan(table_of(published, plans, logs), world.groups, time, protocol)
 
     def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:

@@ -23,11 +23,12 @@ IN_RANDOM_WORLDS = 1
 ACTIONS = (
     Action("reader_starts_listing", "begins to list the timeline", "{actor} starts listing the timeline"),
     Action("reader_ends_listing", "has listed all that was there and part of what came meanwhile",
-           "{actor} ends its listing; of what came meanwhile it saw {seen}"),
-    Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again"),
+           "{actor} ends its listing; of what came meanwhile it saw {seen}", joins=True),
+    Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again", joins=True),
     Action("reader_ends_listing_again", "keeps what completed at or before its time",
-           "{actor} ends its second listing; of what came meanwhile it saw {seen}"),
-    Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster", "{actor} reads"),
+           "{actor} ends its second listing; of what came meanwhile it saw {seen}", joins=True),
+    Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster", "{actor} reads",
+           joins=True),
 )  # fmt: skip
 
 

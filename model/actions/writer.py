@@ -29,7 +29,7 @@ ACTIONS = (
     Action("writer_writes_base", "copy on write: merges its rows onto a base file and puts the new one",
            "{actor} writes the base of group {group}"),
     Action("writer_writes_log", "puts one log file, named by its own instant and a version",
-           "{actor} writes log version {version} of group {group}"),
+           "{actor} writes log version {version} of group {group}", joins=True),
     *publication_actions(KIND),
 )  # fmt: skip
 
@@ -191,12 +191,13 @@ def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
 
 
 def unpublished(setting: Setting, values: Mapping[str, Any], rollbacks: tuple[Rollback, ...] = ()) -> tuple[Write, ...]:
-    """The writes that have put log files and are not published: what a reader or planner that does not ask sees."""
+    """The writes that are pending or have put log files: what a reader or planner that does not ask sees."""
     found = []
     for me in setting.of(KIND):
         writer = values[me]
         gone = max((each.deleted for each in rollbacks if each.target == writer.requested), default=0)
-        if files := setting.world.files(me, writer.number)[gone : writer.files]:
+        files = setting.world.files(me, writer.number)[gone : writer.files]
+        if files or state_on_timeline(writer, rollbacks):
             found.append(Write(writer.requested, None, me, writer.number, files, writer.bases, onto=writer.onto))
     return tuple(found)
 

@@ -14,7 +14,7 @@ from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import shape_of
 from .valuations import changes_differ, expected, falls_behind, read
-from .view import View, answers, on_table, on_table_and_readers, settled_times, view_of
+from .view import View, answered_times, answers, on_table, on_table_and_readers, settled_times, view_of
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -24,7 +24,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
         return broken
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
-    here += [(f"read as of t{t}", view, t, t) for t in settled]
+    here += [(f"read as of t{t}", view, t, t) for t in answered_times(model, after)]
     for who, t, table in answers(model, after):
         here.append((f"{who}'s snapshot at t{t}", View(model, table, view.published), inf, t))
     for what, seen, time, until in here:
@@ -51,7 +51,7 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
-    if changed := same_reads(old, new, settled_times(model, before)):
+    if changed := same_reads(old, new, answered_times(model, before)):
         return f"when {model.describe(step)}: {changed}"
     for who, time, table in answers(model, after):
         seen = View(model, table, new.published)
@@ -110,7 +110,7 @@ def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | No
 def atomic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """ATOM: a read sees all log files of a write in all file groups, or none, and none of an uncompleted write."""
     view = view_of(model, after)
-    settled = settled_times(model, after)
+    settled = answered_times(model, after)
     reads: list[tuple[str, list[Fold]]] = [("snapshot", [view.as_of(group) for group in view.groups])]
     reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in settled]
     reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in view.windows]

@@ -14,7 +14,7 @@ from .promise import Promise
 from .reads import same_reads, two_writes
 from .sentences import write_named
 from .shape import shape_of
-from .view import View, on_table, settled_times, view_of
+from .view import View, answered_times, on_table, view_of
 
 
 def no_service(model: Model) -> str | None:
@@ -46,7 +46,7 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
     old, new = view_of(model, before), view_of(model, after)
     if old is new or not model.is_service(step):
         return None
-    if changed := same_reads(old, new, (inf, *settled_times(model, before))):
+    if changed := same_reads(old, new, (inf, *answered_times(model, before))):
         return f"when {model.describe(step)}: {changed}"
     for start, end in old.windows:
         for group in new.groups:

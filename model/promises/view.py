@@ -129,6 +129,12 @@ def settled_times(model: Model, state: State) -> tuple[int, ...]:
     return tuple(sorted({*view_of(model, state).times, model.settled(state)} - {0}))
 
 
+def answered_times(model: Model, state: State) -> tuple[int, ...]:
+    """Of these the ones as of which a read is answered."""
+    table = model.table(state)
+    return tuple(t for t in settled_times(model, state) if not reads.is_refused(table, t, model.protocol))
+
+
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
     published, plans = model.component(state, "published"), model.component(state, "plans")

@@ -56,6 +56,8 @@ def _sections() -> Iterable[Section]:
 @click.option("--examples", type=click.IntRange(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As many as begin within it: 90s, 5m, 2h.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
+@click.option("--resume", type=click.Path(dir_okay=False, path_type=Path),
+              help="Count histories in a row in this file, over many sittings, up to --examples.")
 @click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Append the report to this file.")
 @traces_option
 @json_option
@@ -68,6 +70,7 @@ def command(
     examples: int | None,
     seconds: float | None,
     seed: int,
+    resume: Path | None,
     summary: Path | None,
     traces: Path,
     as_json: bool,
@@ -88,6 +91,8 @@ def command(
 
     by = f"nbcc check{f' {world}' if world else ''} --protocol {protocol} --seed {seed}"
     most = examples or (UNLIMITED if seconds else EXAMPLES)
+    if resume is not None:
+        return _in_a_row(resume, _setting(world, protocol, systems[-1], found_by=by), most, seconds, traces)
     reports: dict[str, CheckReport] = {}
     for system in systems:
         setting = _setting(world, protocol, system, found_by=f"{by} --on {system}")
@@ -104,10 +109,24 @@ def command(
     return gravest(Exit(report.exit_code) for report in reports.values())
 
 
+def _in_a_row(path: Path, setting: Setting, until: int, seconds: float | None, traces: Path) -> Exit:
+    """Go on with the row that the file tells of. A row that is not as long as asked for is undetermined."""
+    from nbcc.simulator import trace
+    from nbcc.simulator.crosscheck.campaign import go_on
+
+    with _progress("histories in a row") as tick:
+        row = go_on(setting, path, until, seconds, tick)
+    click.echo(row.text)
+    if row.found is not None:
+        click.echo(f"then seed {row.histories} disagrees: {row.found.because}\n{trace.save(row.found, traces)}")
+        return Exit(1)
+    return Exit(0 if row.histories >= until else 3)
+
+
 def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Setting:
     from nbcc.simulator import specs
     from nbcc.simulator.crosscheck.check import Setting
-    from nbcc.simulator.systems.registry import explained, factory, fitted
+    from nbcc.simulator.systems.registry import factory, fitted
 
     with users_words():
         return Setting(
@@ -115,7 +134,6 @@ def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Se
             protocol=specs.protocol(protocol),
             world=specs.world(world) if world else None,
             fitted=fitted(system),
-            explained=explained(system),
             found_by=found_by,
         )
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from nbcc.model import Model, Protocol, World
 
 from .. import trace as traces
-from ..schedule import Choose, Coarse, Pct, Phases, Random, Replay, Schedule, Swarm, no_choice
+from ..schedule import Choose, Coarse, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
@@ -18,6 +18,7 @@ from .disagreement import Disagreement
 from .draws import draw_batches, draw_world
 from .history import History
 from .mapping import MAPPING, Row
+from .overlaps import overlapping_kinds
 from .readers import Reader, standard_readers
 from .report import CheckReport, Tally
 
@@ -45,8 +46,6 @@ class Setting:
     readers: Sequence[Reader] = field(default_factory=standard_readers)  # others who read the table at the end
     model: Callable[[World, Protocol], Model] = Model
     fitted: Callable[[World], World] = lambda world: world  # what the system can play of a world
-    # the name of a disagreement that is known and whose conditions the history meets; it ends that history only
-    explained: Callable[[History, Disagreement], str | None] = lambda history, disagreement: None
     found_by: str = ""
 
 
@@ -68,29 +67,24 @@ class Check:
         setting = self.setting
         world = setting.world or (PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose))
         world = setting.fitted(world)
-        pinned = world == PINNED and setting.model is Model
-        model = pinned_model(setting.protocol) if pinned else setting.model(world, setting.protocol)
+        pinned = world == setting.fitted(PINNED) and setting.model is Model
+        model = pinned_model(world, setting.protocol) if pinned else setting.model(world, setting.protocol)
         batches = draw_batches(choose, world)
         schedule = SCHEDULES[choose(len(SCHEDULES))]()
         system = setting.factory(world, setting.protocol, batches)
         if coarse := getattr(system, "coarse", ()):
             schedule = Coarse(schedule, coarse)
-        if phases := getattr(system, "phases", ()):
-            schedule = Phases(schedule, phases)
         history = History(model, system, batches, setting.mapping)
         tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
         try:
             overlapped = self._steps(history, schedule, choose, pinned)
             self._end(history, tally)
         except Disagreement as disagreement:
-            if name := setting.explained(history, disagreement):
-                tally.known[name] += 1
-                return
             self.disagreed = trace_of(history, batches, disagreement, setting.found_by)
             raise
         finally:
             close(system)
-        tally.add(history.steps, overlapped)
+        tally.add(history.steps, overlapped, overlapping_kinds(history))
         tally.skipped.update(history.skipped)
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
@@ -202,11 +196,10 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         switches=tuple(tally.switches),
         overlapping=tally.overlapping,
         edges=check.coverage.count(),
-        all_edges=all_edges(check.setting.protocol),
+        all_edges=all_edges(check.setting.fitted(PINNED), check.setting.protocol),
         seconds=seconds,
         seed=seed,
         differences=tally.differences,
         skipped=tally.skipped,
-        known=tally.known,
         found=check.disagreed,
     )

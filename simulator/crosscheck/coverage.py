@@ -41,15 +41,16 @@ class EdgeCoverage:
 
 
 @cache
-def pinned_model(protocol: Protocol) -> Model:
-    """The one model of the pinned world, so that its states mean the same in every history."""
-    return Model(PINNED, protocol)
+def pinned_model(world: World, protocol: Protocol) -> Model:
+    """The one model of the pinned world, as it was fitted to a system, so that its states mean the same in every
+    history."""
+    return Model(world, protocol)
 
 
 @cache
-def all_edges(protocol: Protocol) -> int:
+def all_edges(world: World, protocol: Protocol) -> int:
     """How many edges the pinned world has, by looking at all of them."""
-    model = pinned_model(protocol)
+    model = pinned_model(world, protocol)
     seen, queue, edges = {model.initial}, deque([model.initial]), set()
     while queue:
         state = queue.popleft()

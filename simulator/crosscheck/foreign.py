@@ -9,7 +9,7 @@ from typing import Any
 
 from nbcc.model import Model, Protocol, Query, State
 from nbcc.model.fold import Fold, evaluate, logs_of
-from nbcc.model.reads import as_of, base_file
+from nbcc.model.reads import as_of, base_file, incremental
 from nbcc.model.record import Ranked
 from nbcc.model.slicing import barriers
 from nbcc.model.table import Log, Table
@@ -22,11 +22,15 @@ _BASE: Log = (0, 0)  # stands for the rows of a base file among logs; no log has
 def foreign_rows(
     model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol
 ) -> tuple[Any, ...]:
-    """A snapshot or as-of read by ``reader``'s rules of a table that was written by the model's."""
+    """A snapshot, as-of or incremental read by ``reader``'s rules of a table that was written by the model's."""
     table = model.table(state)
     found = {}
     for group in range(model.world.groups):
-        shape = as_of(table, group, inf if query.until is None else query.until, reader)
+        until = inf if query.until is None else query.until
+        if query.kind == "incremental":
+            shape = incremental(table, group, query.after or 0, until, reader)
+        else:
+            shape = as_of(table, group, until, reader)
         written = _base_as_written(table, group, shape, model.protocol, reader)
         top = shape if written is None else shape._replace(base=Fold(None, (_BASE,)))
         rule = model.rule._replace(fold=reader.fold)  # whether tombstones were kept was the writer's choice
@@ -34,7 +38,7 @@ def foreign_rows(
             record_of = partial(_record, data, group, key)
             base = None if written is None else evaluate(written, record_of, model.rule)
             won = evaluate(top, lambda log, b=base, of=record_of: b if log == _BASE else of(log), rule)  # type: ignore[misc]
-            if won is not None and not won.deleted:
+            if won is not None and (query.kind == "incremental" or not won.deleted):
                 found[key] = won.content
     return canonical_rows(found)
 

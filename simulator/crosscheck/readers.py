@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
+from itertools import pairwise
 
 from nbcc.model import Protocol, Query
 
@@ -14,7 +15,8 @@ from .report import Tally
 Reader = Callable[[History, Tally], None]
 """Compares what it reads with what the model predicts; raises `Disagreement`, counts differences from the promise."""
 
-AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="logs_first")
+AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="logs_first", window_merge="slice_of_table",
+                      window_deletes="omitted")  # fmt: skip
 """How hudi-rs 0.5.0 reads (specs/protocols/hudi-rs-0.5.0.toml; a test holds the two together)."""
 
 
@@ -24,7 +26,7 @@ def standard_readers() -> list[Reader]:
 
 
 def hudi_rs(history: History, tally: Tally) -> None:
-    """The snapshot and every as-of point by hudi-rs: as the model's setting of that name predicts, always; and as
+    """The snapshot, as-of points and windows by hudi-rs: as the model's setting of that name predicts, always; and as
     promised, for the snapshot of a history without inversion.
     """
     from ..systems.hudi_rs import HudiRs
@@ -50,7 +52,9 @@ def hudi_rs(history: History, tally: Tally) -> None:
 
 
 def _queries(history: History, most: int = 4) -> Iterator[Query]:
-    """The snapshot, and as of at most ``most`` of the requested and completion times, spread over the history."""
+    """The snapshot, as of at most ``most`` of the requested and completion times, spread over the history, and at most
+    as many windows.
+    """
     done = {t for _, _, requested, completed in history.timeline if completed for t in (requested, completed)}
     horizon = history.model.horizon(history.state)  # hudi-rs knows of none, and says nothing where files are gone
     times = sorted(t for t in done if t >= horizon)
@@ -58,6 +62,11 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
         yield Query("snapshot")
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
+    ends = sorted(completed for _, _, _, completed in history.timeline if completed)
+    if horizon:
+        return
+    for after, until in [*pairwise([0, *ends]), (0, ends[-1])][-most:] if ends else ():
+        yield Query("incremental", after=after, until=until)
 
 
 def _not_installed(history: History, tally: Tally) -> None:

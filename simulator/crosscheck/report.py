@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
@@ -20,8 +20,7 @@ class CheckReport:
 
     ``overlapping`` counts histories in which a compaction was pending while a write was; ``edges`` of ``all_edges`` of
     the pinned world were taken; ``differences`` counts, by rule, where another reader answers differently as predicted;
-    ``skipped`` counts what a system could not be asked for; ``known`` counts, beside ``histories``, those that ended at
-    a disagreement whose name and conditions are known. ``found`` is the trace of a disagreement, shrunk.
+    ``skipped`` counts what a system could not be asked for. ``found`` is the trace of a disagreement, shrunk.
     """
 
     histories: int
@@ -35,7 +34,6 @@ class CheckReport:
     seed: int
     differences: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)
     found: Trace | None = None
 
     @property
@@ -73,10 +71,6 @@ class CheckReport:
                     f"  {rule}: {count} answers differ, as predicted"
                     for rule, count in sorted(self.differences.items())
                 ),
-                *(
-                    f"  {name}: {count} histories ended at it, beside those that agreed"
-                    for name, count in sorted(self.known.items())
-                ),
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
             ]
         )
@@ -98,7 +92,6 @@ class CheckReport:
             "seed": self.seed,
             "differences": dict(self.differences),
             "skipped": dict(self.skipped),
-            "known": dict(self.known),
             "trace": self.found.handle if self.found else None,
             "because": self.found.because if self.found else "",
         }
@@ -113,10 +106,13 @@ class Tally:
         self.overlapping = 0
         self.differences: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
-        self.known: Counter[str] = Counter()
+        self.pairs: Counter[tuple[str, str]] = Counter()  # histories by what overlapped in them on one file group
+        self.crowded = 0  # histories in which anything did
 
-    def add(self, steps: Sequence[Step], overlapped: bool) -> None:
+    def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
         """A history has been played to its end."""
+        self.pairs.update(pairs)
+        self.crowded += bool(pairs)
         self.lengths.append(len(steps))
         self.switches.append(context_switches(steps))
         self.overlapping += overlapped

@@ -28,27 +28,3 @@ class Coarse:
         same = [s for s in enabled if last is not None and (s.actor, s.action) == (last.actor, last.action)]
         self._last = same[0] if same and same[0].action in self._actions else self._inner.next(choose, enabled)
         return self._last
-
-
-class Phases:
-    """Wraps a schedule: who has begun a phase goes on as long as a step of that phase is enabled for it."""
-
-    def __init__(self, inner: Schedule, phases: Collection[Collection[str]]) -> None:
-        self._inner = inner
-        self._phases = phases
-        self._last: Step | None = None
-
-    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        """As the inner schedule."""
-        self._last = None
-        self._inner.begin(choose, actors, actions)
-
-    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """The rest of a phase, or the inner schedule's choice."""
-        last, phase = self._last, self._phase()
-        rest = [s for s in enabled if last is not None and s.actor == last.actor and s.action in phase]
-        self._last = rest[0] if rest else self._inner.next(choose, enabled)
-        return self._last
-
-    def _phase(self) -> Collection[str]:
-        return next((each for each in self._phases if self._last is not None and self._last.action in each), ())

@@ -65,6 +65,12 @@ _NOT_OURS: Final = {
     ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
     ("uniqueness", "test_and_set"): "its generator gives no time twice",
     ("fencing", "storage"): "no store compares the numbers of locks",
+    ("as_of_axis", "requested_slices"): "as of a time it looks at the plans made by then, not at later ones",
+    ("first_slice", "first_requested"): "it looks at no file that a completed instant does not list",
+    ("as_of_pending", "refused"): "it answers as of every settled time",
+    ("window_merge", "slice_of_window"): "a window is made of the logs of its writes",
+    ("window_merge", "slice_of_table"): "a window is made of the logs of its writes",
+    ("window_deletes", "omitted"): "a window shows its deletes",
 }
 """Settings of the model that the engine cannot be put under, and why."""
 

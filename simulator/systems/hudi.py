@@ -17,10 +17,11 @@ from typing import Any, Final
 
 from nbcc.engine.names import bucket_of
 from nbcc.model import Query, World
+from nbcc.model.answers import PENDING, NoAnswer
 
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY
-from .hudi_steps import PHASES, STEPS
+from .hudi_steps import STEPS
 from .protocol import CannotStep, Impossible
 from .rows import is_rolled, partition_name, to_table
 
@@ -30,23 +31,24 @@ _LOG: Final = re.compile(r"\.[^_]+_(?P<requested>\d{17})\.log\.(?P<version>\d+)_
 _BASE: Final = re.compile(r".*_(?P<requested>\d{17})\.parquet$")
 _STATES: Final = ("requested", "inflight", "completed")
 _MODELLED: Final = {"deltacommit", "commit", "compaction"}
+FITTED: Final = ("writer", "compactor")
 
 
 def fitted(world: World) -> World:
-    """The world that Hudi can play: one log file a group and write, because its client never rolls so small a log.
+    """The world that Hudi can play: merge-on-read, a call is a step.
 
-    Bulk inserts only where a world of a name asks for them: the setting is not fitted to their random histories.
+    A write has one log file a group, because Hudi's client never rolls one so small. Worlds without a name have the
+    actors alone to whose random histories the setting is fitted.
     """
+    actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
-    actors = world.actors if world.name else {**world.actors, "loader": 0}
-    return replace(world, log_versions=1, writes=shapes, actors=actors)
+    return replace(world, table_type="MERGE_ON_READ", actors=actors, log_versions=1, writes=shapes, grain="peer")
 
 
 class HudiSystem:
     """A table that Hudi created, in memory if the machine has a folder there."""
 
     name = "hudi"
-    phases = PHASES
     impossible: Mapping[str, str] = {step.action: step.because for step in STEPS if step.impossible}
 
     def __init__(self, world: World, peer_process: PeerProcess | None = None) -> None:
@@ -134,27 +136,15 @@ class HudiSystem:
         """Hudi's answer on Spark. What it refuses by design is not compared, by name."""
         if query.kind == "changes":
             raise Impossible("Hudi makes change logs of tables with CDC only")
-        if query.kind == "incremental" and self._compacted_in(query):
-            seen = "Hudi answers as if late logs met its base file, which no setting of the model does"
-            raise Impossible(f"incremental across a completed compaction: {seen}")
         instants = {tick: instant for instant, tick in self.ticks.items()}
         times = {name: instants.get(tick) for name, tick in (("after", query.after), ("until", query.until)) if tick}
         try:
             rows = self.ask("read", kind=query.kind, **times)
         except PeerRefused as refused:
             if "first incomplete commit" in str(refused):
-                raise Impossible("as of a time at or after the first pending instant, which Hudi refuses") from refused
+                raise NoAnswer(PENDING) from refused
             raise
         return tuple((key, ordering, value, self.ticks[commit]) for key, ordering, value, commit in rows)
-
-    def _compacted_in(self, query: Query) -> bool:
-        until = query.until or self._tick
-        return any(a == "commit" and (query.after or 0) < (done or 0) <= until for a, _, _, done in self.timeline())
-
-    @staticmethod
-    def shown(query: Query, rows: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Of an answer of the model's what Hudi shows: its incremental read emits no deletes."""
-        return tuple(row for row in rows if row[2] is not None) if query.kind == "incremental" else rows
 
     def complaints(self) -> list[str]:
         """Instants whose order is not the order of the steps that took them."""

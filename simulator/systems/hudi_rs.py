@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from hudi import HudiReadOptions, HudiTable
+from hudi import HudiQueryType, HudiReadOptions, HudiTable
 
 from nbcc.model import Query
 
@@ -28,9 +28,13 @@ class HudiRs:
         self._ticks = ticks  # of instants that are times of day; None: they are ticks already
 
     def rows(self, query: Query) -> tuple[Any, ...]:
-        """The answer of a snapshot or as-of read, as the engine's would be given."""
+        """The answer of a snapshot, as-of or incremental read, as the engine's would be given."""
         options = HudiReadOptions()
-        if query.until is not None:
+        if query.kind == "incremental":
+            options = options.with_query_type(HudiQueryType.Incremental)
+            options = options.with_start_timestamp(self._instant(query.after) if query.after else "0")
+            options = options.with_end_timestamp(self._instant(query.until or 0))
+        elif query.until is not None:
             options = options.with_as_of_timestamp(self._instant(query.until))
         batches = self._table.read(options)
         rows = pa.Table.from_batches(batches).to_pylist() if batches else []

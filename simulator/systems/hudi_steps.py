@@ -1,8 +1,7 @@
 """What each action of the model is on Apache Hudi's client: one row an action. To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps: that is the grain `peer`. A *phase* is a run of
-steps that stands for one call; where others could see the difference, a schedule takes its steps together
-(`nbcc.simulator.schedule.coarse.Phases`), so a history of the peer is a history of the model.
+Hudi's client does in one call what the model does in several steps: that is the grain `peer` of a world, at which the
+model takes the steps of one call together.
 """
 
 from __future__ import annotations
@@ -78,11 +77,4 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("actor_crashes", because="the client is never asked to go on"),
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
 )
-
-PHASES: Final[tuple[frozenset[str], ...]] = (
-    frozenset({"writer_starts_writing", "writer_writes_log"}),
-    frozenset({"loader_starts_writing", "loader_writes_base", "loader_writes_log"}),
-    frozenset({"compactor_starts_plan", "compactor_resumes_plan", "compactor_writes_base"}),
-)
-"""Steps that a schedule takes together. Steps under the lock are not among them: nobody sees between them."""
 # fmt: on

@@ -41,15 +41,6 @@ def fitted(name: str) -> Callable[[World], World]:
     return to_hudi
 
 
-def explained(name: str) -> Callable[[Any, Any], str | None]:
-    """What names the known disagreements of the system of this name (`nbcc.simulator.crosscheck.check.Setting`)."""
-    if name != "hudi":
-        return lambda history, disagreement: None
-    from ..crosscheck.hudi_rules import explained as of_hudi
-
-    return of_hudi
-
-
 def _model(world: World, protocol: Protocol, batches: Batches) -> System:
     from .model import ModelSystem
 

@@ -44,6 +44,24 @@ RULES: dict[str, Rule] = {
     "as_of_axis=requested": Rule(
         "As of t{T} is judged by requested time t{r}, not by completion time t{c}.",
         "an as-of read counts what completed at or before its time"),
+    "as_of_axis=requested_slices": Rule(
+        "As of t{T} is judged by requested time t{r}, not by completion time t{c}, and by the slices there are now.",
+        "an as-of read counts what completed at or before its time"),
+    "first_slice=first_requested": Rule(
+        "Its slice begins with the log of a write that was requested earlier and is pending: nothing of it is seen.",
+        "the slice begins with what has completed; the pending log is passed over"),
+    "as_of_pending=refused": Rule(
+        "A write that was requested by then is pending, so the read is refused.",
+        "a read at a settled time is answered whatever is pending"),
+    "window_merge=slice_of_window": Rule(
+        "The window merges the newest slice that its files make up, and shows what its writes set there.",
+        "the window merges the logs of its writes among themselves"),
+    "window_merge=slice_of_table": Rule(
+        "The window merges the newest slice that begins within it, and shows what its writes set there.",
+        "the window merges the logs of its writes among themselves"),
+    "window_deletes=omitted": Rule(
+        "The window leaves out the deletes that win in it.",
+        "a window shows deletes, marked"),
     "incremental_axis=requested": Rule(
         "The window is cut by requested time t{r}, not by completion time t{c}.",
         "the window takes what completed in it"),
@@ -60,7 +78,8 @@ RULES: dict[str, Rule] = {
 }
 # fmt: on
 HELPS = {
-    "hidden": ("slicing", "listing", "as_of_axis", "incremental_axis", "read_time", "completion_time", "plan_takes"),
+    "hidden": ("slicing", "listing", "first_slice", "as_of_axis", "incremental_axis", "read_time", "completion_time",
+               "plan_takes"),
     "merged": ("tombstones", "fold", "plan_takes", "merge_order"),
     "pending": ("visibility", "plan_takes", "completion_time"),
     "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones"),

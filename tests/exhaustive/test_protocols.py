@@ -14,7 +14,7 @@ from nbcc.simulator.explore import Verdict
 
 from .pins import SIZES, search, violated
 
-KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log")  # other choices that lose nothing
+KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log", "refused")  # these lose nothing
 OPTIMISTIC = {
     "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority", "early_detection",
 }  # fmt: skip
@@ -29,6 +29,7 @@ BREAKS = {
     ("slicing", "base_instant"): {"SNAP", "CDC", "QUIET", "PART"},
     ("merge_order", "requested"): {"SNAP", "INCR", "CDC", "QUIET"},
     ("as_of_axis", "requested"): {"SNAP", "TRAVEL", "CDC", "QUIET"},
+    ("as_of_axis", "requested_slices"): {"SNAP", "TRAVEL", "CDC"},
     ("incremental_axis", "requested"): {"INCR"},
     ("completion_time", "outside_lock"): {"SNAP", "TRAVEL", "CDC", "QUIET", "PART", "MONO", "LAWS"},
     ("tombstones", "drop"): {"SNAP", "CDC", "QUIET"},
@@ -53,6 +54,10 @@ BREAKS = {
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
     ("lock_expiry", "never"): {"PROGRESS"},
+    ("first_slice", "first_requested"): {"SNAP", "TRAVEL", "CDC", "PART"},
+    ("window_merge", "slice_of_window"): {"INCR", "QUIET"},
+    ("window_merge", "slice_of_table"): {"INCR", "QUIET"},
+    ("window_deletes", "omitted"): {"INCR"},
 }
 
 SHOWS_IN = {
@@ -60,6 +65,7 @@ SHOWS_IN = {
     ("read_time", ""): "readers",
     ("clock", ""): "skewed_clocks",
     ("fencing", ""): "lost_lock",
+    ("first_slice", ""): "first_log",
     ("bulk_insert", ""): "loads",
     ("failed_writes", ""): "failed_writer",
     ("rollback_check", ""): "failed_writer",

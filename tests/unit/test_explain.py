@@ -69,6 +69,10 @@ def test_a_promise_shows_its_shortest_breach_or_its_first_test(name: str) -> Non
         assert reached == [False] * len(trace.steps) + [True]
 
 
+STRICTER = {"scheduling", "uniqueness", "as_of_pending"}
+"""To plan only when nobody writes, a requested time that must be put first, to answer only what nobody can change."""
+
+
 @pytest.mark.parametrize("field", sorted(choices()))
 def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
     [told] = explain(field)

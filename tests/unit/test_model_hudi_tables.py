@@ -17,19 +17,18 @@ import pyarrow
 import pytest
 from hudi import HudiQueryType, HudiReadOptions, HudiTable
 
-from nbcc.model import Query, Record
-from nbcc.model.answers import Lookup, answer
-from nbcc.model.fold import Fold
+from nbcc.model import Protocol, Query, Record
+from nbcc.model.answers import NoAnswer, answer
 from nbcc.model.planning import plan
-from nbcc.model.reads import base_file
 from nbcc.model.record import Rule
-from nbcc.model.slicing import in_order, writes_by_slice
 from nbcc.model.table import Compaction, Plan, Table, Write, table_of
 from nbcc.simulator import specs
 
 TABLES = Path(__file__).parents[1] / "tables"
 MOR = sorted(path.stem for path in TABLES.glob("*_mor_*.json"))
 HUDI = replace(specs.protocol("hudi-rs-0.5.0"), tombstones="drop")
+MERGED = replace(HUDI, window_merge="logs")  # the window's own logs, as promised
+SPARK = specs.protocol("hudi-1.2.0")
 Key = tuple[str, str]
 Row = tuple[str, str, int, str]
 
@@ -81,44 +80,15 @@ class Told:
         self.data[requested] = files
         return Write(requested, completed, "hudi", 1, tuple(sorted(files)))
 
-    def rows(self, query: Query) -> list[Row]:
+    def rows(self, query: Query, protocol: Protocol = HUDI) -> list[Row]:
         """What the model answers."""
-        found = answer(self.table, self.groups, query, 0, self.data, protocol=HUDI, rule=self.rule)
+        found = answer(self.table, self.groups, query, 0, self.data, protocol=protocol, rule=self.rule)
         return told(dict(found), lambda row: not row.deleted)
 
-    def completed(self) -> list[tuple[int, int, bool]]:
-        """The completed instants: requested time, completion time, whether it is a write."""
-        plans = zip(self.table.plans, self.table.completed, strict=True)
-        writes = [(w.requested, w.completed, True) for w in self.table.writes if w.completed]
-        return writes + [(plan.requested, done, False) for plan, done in plans if done]
-
-    def window_of_hudi_rs(self, after: int, until: int) -> list[Row]:
-        """How hudi-rs 0.5.0 cuts a window: by completion it finds the instants, then it goes by requested times.
-
-        Of each file group it reads the newest slice that begins no later than the window's last request, of that the
-        logs requested between the window's first and last, and the base file unless it was requested before them. It
-        merges, and shows the rows that a write of the window set.
-        """
-        inside = [instant for instant in self.completed() if after < instant[1] <= until]
-        if not inside:
-            return []
-        first, last = min(i[0] for i in inside), max(i[0] for i in inside)
-        done = {p.requested: c for p, c in zip(self.table.plans, self.table.completed, strict=True) if c}
-        plans = tuple(p for p in self.table.plans if p.requested in done)
-        table, found = Table(self.table.writes, plans, tuple(done.values())), {}
-        for group in range(self.groups):
-            slices = [
-                (barrier, writes)
-                for barrier, writes in writes_by_slice(table, group, HUDI).items()
-                if (barrier or (writes[0].requested if writes else last + 1)) <= last
-            ]
-            if slices:
-                barrier, writes = slices[-1]
-                base = base_file(table, group, barrier, HUDI) if (barrier or 0) >= first else None
-                logs = [log for w in in_order(writes, HUDI) if first <= w.requested <= last for log in w.logs(group)]
-                found.update(Lookup(self.data, group, HUDI, self.rule).rows(Fold(base, tuple(logs))))
-        shown = {requested for requested, _, is_write in inside if is_write}
-        return told(found, lambda row: row.requested in shown)
+    def completed(self) -> list[int]:
+        """The completion times."""
+        done = (instant.completed for instant in self.table.writes)
+        return sorted(time for time in (*done, *self.table.completed) if time)
 
 
 def told(found: dict[Any, Any], keep: Callable[[Record], bool]) -> list[Row]:
@@ -160,15 +130,34 @@ def test_windows_are_what_hudi_rs_returns(name: str, tmp_path: Path) -> None:
     zipfile.ZipFile(TABLES / f"{name}.zip").extractall(tmp_path)
     table = HudiTable(str(next(tmp_path.rglob(".hoodie")).parent))
     written = Told(name)
-    times = [0, *sorted(completed for _, completed, _ in written.completed())]
+    times = [0, *written.completed()]
     for until in times:
         for after in (time for time in times if time < until):
             options = HudiReadOptions().with_query_type(HudiQueryType.Incremental)
             batches = table.read(options.with_start_timestamp(str(after)).with_end_timestamp(str(until)))
             rows = said([row for batch in batches for row in pyarrow.record_batch(batch).to_pylist()])
-            assert written.window_of_hudi_rs(after, until) == rows, (after, until)
+            assert written.rows(Query("incremental", after, until)) == rows, (after, until)
     for window in written.json["incremental"]:
-        assert written.window_of_hudi_rs(int(window["start"]), int(window["end"])) == said(window["hudi_rs"])
+        query = Query("incremental", int(window["start"]), int(window["end"]))
+        assert written.rows(query) == said(window["hudi_rs"])
+
+
+@pytest.mark.parametrize("name", MOR)
+def test_reads_are_what_hudi_on_spark_returned(name: str) -> None:
+    written = Told(name)
+
+    assert written.rows(Query("snapshot"), SPARK) == said(written.json["snapshot"]["spark"])
+    for window in written.json["incremental"]:
+        query = Query("incremental", int(window["start"]), int(window["end"]))
+        assert written.rows(query, SPARK) == said(window["spark"])
+    for point in written.json["as_of"]:
+        answered = point["at_completion"]["spark"]
+        try:
+            rows = written.rows(Query("as_of", until=int(point["completion"])), SPARK)
+        except NoAnswer:
+            assert answered is None or isinstance(answered, str), answered
+        else:
+            assert rows == said(answered)
 
 
 def test_how_often_hudi_rs_loses_a_late_log() -> None:
@@ -177,7 +166,7 @@ def test_how_often_hudi_rs_loses_a_late_log() -> None:
     lost = [
         int(w["end"])
         for written, w in windows
-        if written.rows(Query("incremental", int(w["start"]), int(w["end"]))) != said(w["hudi_rs"])
+        if written.rows(Query("incremental", int(w["start"]), int(w["end"])), MERGED) != said(w["hudi_rs"])
     ]
 
     assert (len(windows), len(lost)) == (93, 8)

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from nbcc.model import Step, World
+from nbcc.model import World
 from nbcc.model.actions import mechanisms
 from nbcc.simulator import specs
 from nbcc.simulator.peers.process import PeerMissing, peer
 from nbcc.simulator.replay import play
-from nbcc.simulator.schedule import Phases, Random, no_choice
 from nbcc.simulator.systems import Impossible
 from nbcc.simulator.systems.hudi import fitted
-from nbcc.simulator.systems.hudi_steps import PHASES, STEPS
+from nbcc.simulator.systems.hudi_steps import STEPS
 from nbcc.simulator.systems.model import ModelSystem
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import load
@@ -30,22 +29,12 @@ def test_every_action_of_the_model_has_one_row() -> None:
 
 def test_a_row_without_a_call_says_why() -> None:
     assert all((step.call is None) == bool(step.because) for step in STEPS)
-    assert {action for phase in PHASES for action in phase} <= {step.action for step in STEPS}
-
-
-def test_who_has_begun_a_phase_finishes_it() -> None:
-    schedule = Phases(Random(), PHASES)
-    schedule.begin(lambda n: 0, ["w1", "w2"], [])
-    begun, other, rest = Step("w1", "writer_starts_writing"), Step("w2", "writer_starts_writing"), _log("w1")
-    assert schedule.next(lambda n: 0, [begun, other]) == begun
-    assert schedule.next(no_choice, [other, rest]) == rest
-    assert schedule.next(lambda n: 0, [other]) == other
-    assert schedule.next(no_choice, [Step("w1", "actor_crashes"), _log("w2")]) == _log("w2")
 
 
 def test_a_world_is_cut_down_to_one_log_file_a_group_and_write() -> None:
     world = fitted(World(buckets=2, log_versions=3, writes={("w1", 1): (2, 0), ("w2", 1): (1, 3)}))
     assert (world.log_versions, dict(world.writes)) == (1, {("w1", 1): (1, 0), ("w2", 1): (1, 1)})
+    assert world.grain == "peer"
 
 
 def test_a_step_that_a_system_has_not_is_no_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,6 +52,3 @@ def test_a_peer_without_environment_says_how_to_build_it(monkeypatch: pytest.Mon
     with pytest.raises(PeerMissing, match="`make interop` builds it"):
         peer("elsewhere")
 
-
-def _log(actor: str) -> Step:
-    return Step(actor, "writer_writes_log", (("group", 0), ("version", 1)))

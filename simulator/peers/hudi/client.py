@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from .options import DDL, NAMESPACE, RECORD, SCHEMA
-from .session import causes, hudi, java, java_list, java_map, nothing, spark
+from .session import causes, hudi, java, java_array, java_list, java_map, nothing, spark
 
 ACTION = "deltacommit"
 
@@ -84,18 +84,21 @@ class Client:
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
         """The rows as the data source hands them to the client: a JavaRDD of HoodieRecord."""
         schema = hudi().common.schema.HoodieSchema.parse(SCHEMA)
-        frame = spark().createDataFrame([tuple(row) for row in rows], DDL)._jdf
+        sql = spark()._jvm.org.apache.spark.sql
+        # the ordering value goes as a text, because Py4J takes a small number for an Integer
+        texts = ([str(each) if type(each) is int else each for each in row] for row in rows)
+        values = java_list(sql.RowFactory.create(java_array(row)) for row in texts)
+        kinds = sql.types.StructType.fromDDL(DDL.replace("long", "string"))
+        frame = spark()._jsparkSession.createDataFrame(values, kinds)
+        frame = frame.withColumn("ts", frame.col("ts").cast("long"))
         upsert = hudi().common.model.WriteOperationType.UPSERT
-        values = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
+        given = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
                   self.instant, False, False, False, table_config]  # fmt: skip
-        arguments = spark().sparkContext._gateway.new_array(java().lang.Object, len(values))
-        for place, value in enumerate(values):
-            arguments[place] = value
         # a Scala case class inside an object, whose name Py4J cannot spell
         loader = java().lang.Thread.currentThread().getContextClassLoader()
         name = "org.apache.hudi.HoodieCreateRecordUtils$createHoodieRecordRddArgs"
         wanted = java().lang.Class.forName(name, True, loader).getConstructors()[0]
-        return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(arguments))
+        return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(java_array(given)))
 
     # a compaction
 

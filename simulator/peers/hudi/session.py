@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -34,6 +34,8 @@ def spark() -> Any:
         builder = builder.config(name, value)
     session = builder.master("local[2]").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
+    # Hadoop's thousand defaults travel with every small job; each is also the default of the code that asks for it
+    session._jsc.hadoopConfiguration().clear()
     return session
 
 
@@ -60,6 +62,14 @@ def java_list(entries: Iterable[object]) -> Any:
     made = java().util.ArrayList()
     for entry in entries:
         made.add(entry)
+    return made
+
+
+def java_array(values: Sequence[object]) -> Any:
+    """A Java array of objects."""
+    made = spark().sparkContext._gateway.new_array(java().lang.Object, len(values))
+    for place, value in enumerate(values):
+        made[place] = value
     return made
 
 

@@ -1,0 +1,136 @@
+"""Histories in a row, counted over many sittings: each has the number of its seed, and a state file says how far it is.
+
+The count starts anew when what it counts has changed: the setting, the system, or the table of its steps. A
+disagreement ends the row; the next sitting plays that seed again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from nbcc.model import World
+
+from ..systems.hudi_steps import STEPS
+from ..trace import Trace
+from .check import Check, Setting
+from .disagreement import Disagreement
+from .overlaps import table
+
+FORMAT = 1
+SPREAD_ONE_IN = 8
+"""Of so many histories one has the world that was drawn; the others have it with one bucket a partition."""
+
+
+@dataclass
+class Row:
+    """Histories in a row that agreed: seeds 0 to ``histories`` - 1. ``of`` is the hash of what is counted."""
+
+    of: str
+    histories: int = 0
+    steps: int = 0
+    crowded: int = 0  # with overlapping instants on one file group
+    overlapping: int = 0  # of these a compaction and a write
+    seconds: float = 0.0
+    pairs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    found: Trace | None = None
+
+    @classmethod
+    def read(cls, path: Path, of: str) -> Row:
+        """The row that a file tells of, or a new one if there is none or it counts something else."""
+        told: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        if told.pop("format", None) != FORMAT or told.get("of") != of:
+            return cls(of)
+        pairs = Counter({tuple(kinds.split(", ")): count for kinds, count in told.pop("pairs").items()})
+        return cls(pairs=pairs, skipped=Counter(told.pop("skipped")), **told)
+
+    def write(self, path: Path) -> None:
+        """Keep it."""
+        told = {name: value for name, value in vars(self).items() if name not in ("pairs", "found")}
+        told["pairs"] = {", ".join(kinds): count for kinds, count in sorted(self.pairs.items())}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({"format": FORMAT, **told}, indent=1) + "\n", encoding="utf-8")
+
+    @property
+    def text(self) -> str:
+        """The count, and the table of pairs."""
+        if not self.histories:
+            return "no history agreed"
+        share, both = (100 * n / self.histories for n in (self.crowded, self.overlapping))
+        return "\n".join([
+            f"{self.histories:,} histories in a row agree, {self.steps:,} steps, "
+            f"{60 * self.histories / max(self.seconds, 1e-9):.1f} a minute",
+            f"  {share:.0f} % with overlapping instants on one file group, {both:.0f} % with a compaction and a write",
+            *table(self.pairs),
+            *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
+        ])  # fmt: skip
+
+
+def counted(setting: Setting) -> str:
+    """What a row counts, as a hash."""
+    steps = [repr(step) for step in STEPS]
+    told = json.dumps([setting.protocol.to_mapping(), steps, SPREAD_ONE_IN], sort_keys=True)
+    return hashlib.sha256(told.encode()).hexdigest()[:12]
+
+
+def go_on(
+    setting: Setting,
+    path: Path,
+    until: int,
+    seconds: float | None = None,
+    progress: Callable[[int], None] = lambda histories: None,
+) -> Row:
+    """Play seed after seed from where the file stands, to ``until`` histories or until ``seconds`` are over.
+
+    The row's ``found`` is the trace of a disagreement, as it was played; the file then holds a new row's beginning.
+    """
+    row, began = Row.read(path, counted(setting)), time.monotonic()
+    while row.histories < until and (seconds is None or time.monotonic() - began < seconds):
+        started = time.monotonic()
+        check = Check(replace(setting, fitted=of_seed(row.histories, setting.fitted)))
+        try:
+            check.play(random.Random(row.histories).randrange)
+        except Disagreement:
+            row.found = check.disagreed
+            Row(row.of).write(path)
+            return row
+        _add(row, check, time.monotonic() - started)
+        row.write(path)
+        progress(row.histories)
+    return row
+
+
+def _add(row: Row, check: Check, seconds: float) -> None:
+    tally = check.tally
+    row.histories += 1
+    row.steps += sum(tally.lengths)
+    row.crowded += tally.crowded
+    row.overlapping += tally.overlapping
+    row.seconds += seconds
+    row.pairs.update(tally.pairs)
+    row.skipped.update(tally.skipped)
+
+
+def of_seed(seed: int, fitted: Callable[[World], World]) -> Callable[[World], World]:
+    """What becomes of the world that the history of a seed draws."""
+    return fitted if seed % SPREAD_ONE_IN == 0 else lambda world: fitted(crowd(world))
+
+
+def crowd(world: World) -> World:
+    """The world with two writers and a compactor at least, and one bucket a partition."""
+    least: Mapping[str, int] = {"writer": 2, "compactor": 1}
+    actors = {kind: max(count, least.get(kind, 0)) for kind, count in world.actors.items()}
+    whole = (1,) * world.partitions
+    writes = {
+        write: shape[: world.partitions] if any(shape[: world.partitions]) else whole
+        for write, shape in world.writes.items()
+    }
+    return replace(world, table_type="MERGE_ON_READ", actors={**least, **actors}, buckets=1, writes=writes)

@@ -1,0 +1,59 @@
+"""Which kinds of actions overlapped in a history on one file group, as ordered pairs: who was requested first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import combinations
+from math import inf
+from typing import Any, NamedTuple
+
+from .history import History
+
+
+class Interval(NamedTuple):
+    """An instant from its request to its completion, with the file groups that it touches."""
+
+    requested: int
+    completed: float
+    kind: str
+    groups: frozenset[int]
+
+
+def overlapping_kinds(history: History) -> set[tuple[str, str]]:
+    """``(kind, kind)`` of each two instants that were pending at once and touch one file group, the elder first.
+
+    A write is an ``upsert``, or a ``delete`` if it deletes in that file group; every other action has its own name.
+    """
+    intervals = sorted(_intervals(history))
+    return {
+        (_kind(history, one, group), _kind(history, other, group))
+        for one, other in combinations(intervals, 2)
+        for group in one.groups & other.groups
+        if other.requested < one.completed
+    }
+
+
+def _intervals(history: History) -> Iterator[Interval]:
+    plans: Mapping[int, Any] = {plan.requested: plan for plan in history.model.table(history.state).plans}
+    for action, _, requested, completed in history.timeline:
+        if plan := plans.get(requested):
+            kind, groups = "compaction", [part.group for part in plan.groups]
+        else:
+            kind, groups = action, [group for group, _ in history.data.get(requested, {})]
+        yield Interval(requested, completed or inf, kind, frozenset(groups))
+
+
+def _kind(history: History, interval: Interval, group: int) -> str:
+    if interval.kind != "deltacommit":
+        return interval.kind
+    batch = history.data.get(interval.requested, {})
+    rows = [row for (g, _), rows in batch.items() if g == group for row in rows.values()]
+    return "delete" if any(row.deleted for row in rows) else "upsert"
+
+
+def table(pairs: Mapping[tuple[str, str], int]) -> list[str]:
+    """One line a pair, the rarest first."""
+    return [
+        f"{count:6,}  {one} begun, then {other}"
+        for (one, other), count in sorted(pairs.items(), key=lambda pair: (pair[1], pair[0]))
+    ]

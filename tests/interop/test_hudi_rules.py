@@ -1,0 +1,65 @@
+"""Each rule of the setting hudi-1.2.0 has a history that Hudi plays as the setting says, not as without the rule."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nbcc.model import Model, Protocol
+from nbcc.simulator import specs
+from nbcc.simulator.crosscheck.campaign import of_seed
+from nbcc.simulator.crosscheck.check import Check, Setting
+from nbcc.simulator.crosscheck.disagreement import Disagreement
+from nbcc.simulator.replay import play
+from nbcc.simulator.systems.hudi import fitted
+from nbcc.simulator.systems.model import ModelSystem
+from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.trace import load
+
+HUDI = specs.protocol("hudi-1.2.0")
+RULES = sorted(HUDI.differences().keys() - {"bulk_insert"})  # no history that is drawn for Hudi has a bulk insert
+TRACES = Path(__file__).parent / "traces"
+MOST = 200
+
+
+def without(rule: str) -> Protocol:
+    """The setting with one rule back at its default."""
+    return Protocol.from_mapping({name: value for name, value in HUDI.differences().items() if name != rule})
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_hudi_falsifies_the_setting_without_a_rule(rule: str) -> None:
+    recorded = replace(load(TRACES / f"rule-{rule.replace('_', '-')}.json", []), protocol=HUDI)
+    fitting = play(recorded, "hudi", factory("hudi"))
+    assert (fitting.fits, fitting.verdict) == (True, "AGREED"), fitting.sentence
+    reverted = play(replace(recorded, protocol=without(rule)), "hudi", factory("hudi"))
+    assert reverted.verdict == "DISAGREED", reverted.sentence
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_without_a_rule_the_histories_that_are_drawn_disagree_soon(rule: str) -> None:
+    """The setting stands in for Hudi, with which it agrees on these seeds (`campaign`)."""
+
+    def disagrees(seed: int) -> bool:
+        setting = Setting(
+            lambda world, protocol, batches: ModelSystem(Model(world, HUDI), batches),
+            protocol=without(rule),
+            fitted=of_seed(seed, fitted),
+            readers=(),
+        )
+        try:
+            Check(setting).play(random.Random(seed).randrange)
+        except Disagreement:
+            return True
+        return False
+
+    assert any(disagrees(seed) for seed in range(MOST))
+
+
+def test_every_kept_history_is_of_a_rule() -> None:
+    kept = {json.loads(path.read_text("utf-8"))["title"] for path in TRACES.glob("rule-*.json")}
+    assert len(kept) == len(RULES)

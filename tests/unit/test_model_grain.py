@@ -1,0 +1,50 @@
+"""The grain `peer`: what one call of a client does is not interleaved, and every such run is a run at `storage`."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from nbcc.model import Model, World
+from nbcc.simulator import specs
+from nbcc.simulator.explore import explore
+
+WORLD = World(actors={"writer": 2, "compactor": 2, "reader": 1}, buckets=2, crashes=1, grain="peer")
+
+
+@pytest.mark.parametrize("protocol", ["default", "hudi-1.2.0", "completion-outside-lock"])
+@pytest.mark.parametrize("seed", range(20))
+def test_every_coarse_run_is_a_fine_run(protocol: str, seed: int) -> None:
+    coarse = Model(WORLD, specs.protocol(protocol))
+    fine = Model(replace(WORLD, grain="storage"), specs.protocol(protocol))
+    choose, state, other = random.Random(seed), coarse.initial, fine.initial
+    while steps := coarse.enabled(state):
+        step = choose.choice(steps)
+        state, other = coarse.apply(state, step), fine.apply(other, step)
+        values = [(m.component(s, name)) for m, s in ((coarse, state), (fine, other)) for name in m.components]
+        assert values[: len(coarse.components)] == values[len(coarse.components) :]
+
+
+def test_a_call_is_not_interleaved() -> None:
+    model = Model(replace(WORLD, crashes=0), specs.protocol("default"))
+    state = model.initial
+    for action in ("writer_requests_instant", "writer_starts_writing"):
+        state = model.apply(state, next(s for s in model.enabled(state) if (s.actor, s.action) == ("w1", action)))
+
+    assert [(s.actor, s.action, s.args) for s in model.enabled(state)] == [
+        ("w1", "writer_writes_log", (("group", 0), ("version", 1)))
+    ]
+
+
+def test_a_coarse_world_is_smaller() -> None:
+    world = World()
+    sizes = [explore(Model(replace(world, grain=grain))).distinct for grain in ("storage", "peer")]
+
+    assert sizes[1] < sizes[0]
+
+
+def test_a_world_keeps_its_grain() -> None:
+    assert World.from_mapping(WORLD.to_mapping()) == WORLD
+    assert "grain" not in World().to_mapping()

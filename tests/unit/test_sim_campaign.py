@@ -1,0 +1,55 @@
+"""Histories in a row: a sitting goes on where the last one ended, and begins anew when something else is counted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nbcc.model import Model, Protocol
+from nbcc.simulator import specs
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.crosscheck.campaign import Row, counted, go_on
+from nbcc.simulator.crosscheck.check import Setting
+from nbcc.simulator.systems.hudi import fitted
+from nbcc.simulator.systems.model import ModelSystem
+from nbcc.simulator.systems.registry import factory
+
+HUDI = specs.protocol("hudi-1.2.0")
+SETTING = Setting(factory("model"), protocol=HUDI, fitted=fitted, readers=())
+
+
+def test_a_second_sitting_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "cache" / "row.json"
+    first = go_on(SETTING, path, 3)
+    assert (first.histories, Row.read(path, counted(SETTING)).histories) == (3, 3)
+
+    again = go_on(SETTING, path, 12)
+    whole = go_on(SETTING, tmp_path / "other.json", 12)
+    assert (again.steps, again.pairs, again.crowded) == (whole.steps, whole.pairs, whole.crowded)
+    assert again.pairs
+    assert "12 histories in a row agree" in again.text
+    assert go_on(SETTING, path, 12).histories == 12
+
+
+def test_another_setting_is_another_row(tmp_path: Path) -> None:
+    path = tmp_path / "row.json"
+    go_on(SETTING, path, 3)
+    assert Row.read(path, counted(replace(SETTING, protocol=Protocol()))).histories == 0
+
+
+def test_a_disagreement_ends_the_row(tmp_path: Path) -> None:
+    """Hudi's role is played by the model under its setting, ours by the default."""
+    path = tmp_path / "row.json"
+    setting = replace(SETTING, factory=lambda w, p, b: ModelSystem(Model(w, HUDI), b), protocol=Protocol())
+    row = go_on(setting, path, 50)
+    assert row.found is not None
+    assert "the model says" in row.found.because
+    assert Row.read(path, counted(setting)).histories == 0
+
+
+def test_the_command_counts_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", "--on", "model", "--resume", str(tmp_path / "row.json"), "--examples", "4"]
+    assert run(asked) == 0
+    assert "4 histories in a row agree" in capsys.readouterr().out
