@@ -74,6 +74,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "rollbacker_finds_it_done", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
                      "rollbacker_publishes_instant")),
 
+    *(PeerStep(action, impossible=True, because="the peer's tables are not cleaned: the setting is not fitted to it")
+      for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean", "cleaner_deletes_files",
+                     "cleaner_takes_lock", "cleaner_takes_completion_time", "cleaner_publishes_instant")),
+
     PeerStep("actor_crashes", because="the client is never asked to go on"),
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
 )
