@@ -78,9 +78,9 @@ class Reduced(Space):
         # A promise about whole runs looks at ends alone, and there every private step has been taken.
         about_states = [promise for promise in promises if promise.kind != "run"]
         # What one call does at the grain `peer` is not fused with what comes next: others may come between calls.
-        self.private = private_rows(model, about_states) if fuse and not model.joins else frozenset()
+        self.private = private_rows(model, about_states) if fuse and not model.stepper.joins else frozenset()
         self.fused = bool(self.private)
-        self.stepper = Stepper(model.coding, model.table_of_rows, self.private, model.joins)
+        self.stepper = Stepper(model.coding, model.table_of_rows, self.private, model.stepper.joins)
         self.successors = self.stepper.successors
         self.symmetry = Symmetry(model, about_states)
         self.kept = self.symmetry.kept if self.symmetry.order > 1 else None

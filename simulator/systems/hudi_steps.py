@@ -75,8 +75,17 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "rollbacker_publishes_instant")),
 
     *(PeerStep(action, impossible=True, because="the peer's tables are not cleaned: the setting is not fitted to it")
-      for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean", "cleaner_deletes_files",
-                     "cleaner_takes_lock", "cleaner_takes_completion_time", "cleaner_publishes_instant")),
+      for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
+                     "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
+                     "cleaner_publishes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
+      for action in ("compactor_decides_instant",
+                     "compactor_publishes_decided",
+                     "compactor_puts_plan",
+                     "compactor_takes_barrier",
+                     "lock_is_lost",
+                     "writer_decides_instant",
+                     "writer_publishes_decided")),
 
     PeerStep("actor_crashes", because="the client is never asked to go on"),
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),

@@ -77,8 +77,7 @@ STRICTER = {"scheduling", "uniqueness", "as_of_pending"}
 def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
     [told] = explain(field)
     trace = told.run()
-    # To plan only when nobody writes is stricter, not weaker; so is a requested time that must be put first.
-    assert (trace is None) == (field in ("scheduling", "uniqueness"))
+    assert (trace is None) == (field in STRICTER)
     if field == "decision":  # a log keeps more than a lock does, and shows a run in which it is kept
         assert trace is not None
         assert trace.verdict == ""
