@@ -49,6 +49,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
         "FIRST": "every writer is non-blocking: none promises to abort",
         "ISO": "no writer is optimistic: reads are snapshots, and that writers are blind is their level",
         "REC": "nothing is rolled back in this world",
+        "CLEAN": "the world has no cleaner",
     }
     assert said == [["NOT_APPLICABLE", name, unfit[name]] if name in unfit else ["HOLDS", name] for name in PROMISES]
     assert lines[len(PROMISES) :] == [
