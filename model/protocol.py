@@ -26,6 +26,8 @@ class Protocol:
 
     slicing           the time that assigns a log to a file slice; base_instant: the name carries the barrier that the
                       writer looked up when it started to write (layout before RFC-66)
+    barriers          what begins a slice: plans from when they are made; or base files alone, and then a log older than
+                      the oldest of them is in no slice, a read as of a time takes one slice (RFC-66, pseudocode)
     merge_order       the order of logs inside a slice, which decides between equal ordering values
     as_of_axis        the time by which an as-of read keeps instants; requested_slices: and a pending plan that was made
                       later is a barrier as well, so that the slices that begin later hold late logs
@@ -76,6 +78,7 @@ class Protocol:
     """
 
     slicing: Literal["completion", "requested", "base_instant"] = "completion"
+    barriers: Literal["plans", "base_files"] = "plans"
     merge_order: Axis = "completion"
     as_of_axis: Literal["completion", "requested", "requested_slices"] = "completion"
     incremental_axis: Axis = "completion"

@@ -92,6 +92,8 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
 
 def taken(table: Table, group: int, time: float, protocol: Protocol) -> tuple[int | None, tuple[Write, ...]]:
     """The barrier of the base file that a read as of `time` starts from, and the writes whose logs it merges."""
+    if protocol.barriers == "base_files":
+        return _one_slice(table, group, time, protocol)
     files = {
         plan.requested
         for plan, completed in zip(table.plans, table.completed, strict=True)
@@ -104,6 +106,18 @@ def taken(table: Table, group: int, time: float, protocol: Protocol) -> tuple[in
         if barrier in files:
             return barrier, writes
     return None, writes
+
+
+def _one_slice(table: Table, group: int, time: float, protocol: Protocol) -> tuple[int | None, tuple[Write, ...]]:
+    """The newest slice of which any file completed by `time`, its base file whenever that completed (RFC-66, Time
+    Travel: latestFileSliceThatIsOverlappingWithCompletionTime)."""
+    done = {write.requested: write.completed for write in table.writes if group in write.loaded}
+    done |= dict(zip((plan.requested for plan in table.plans), table.completed, strict=True))
+    for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
+        completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
+        if any(each is not None and each <= time for each in completed):
+            return barrier, standing(members, time, protocol)
+    return None, ()
 
 
 def _newest_first(

@@ -47,6 +47,10 @@ def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | 
     """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
     among, time = barriers(table, group), slice_time(protocol)
     here = [] if is_hidden(table, group, protocol) else [write for write in table.writes if write.logs(group)]
+    if protocol.barriers == "base_files":
+        pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
+        among = tuple(barrier for barrier in among if barrier not in pending)
+        here = [write for write in here if not among or barrier_of(write, group, among, time) is not None]
     barrier = {write: barrier_of(write, group, among, time) for write in here}
     return {b: tuple(write for write in here if barrier[write] == b) for b in (None, *among)}
 

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
     show_default=True,
     help="How large the worlds are: specs/verdicts.toml has them.",
 )
-@click.option("--accept", is_flag=True, help="Kill the mutants again, write the pages of kills and of the matrix anew.")
+@click.option(
+    "--accept",
+    is_flag=True,
+    help="Kill new mutants (at full depth: all), write the pages of kills and of the matrix anew.",
+)
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
 @click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
 @click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
@@ -81,7 +85,7 @@ def command(
 
     level = judged.depth_of(depth)
     if accept:
-        judged.write_kills(_kill())
+        judged.write_kills(_kill(level))
     found = _search(level, workers, max_states=max_states, memory=memory)
     rows = judged.believable(found, judged.accepted())
     text, path = judged.page(rows, level), judged.page_path(level)
@@ -124,12 +128,13 @@ def _row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     return Exit.AGREES
 
 
-def _kill() -> tuple[Kill, ...]:
+def _kill(level: Depth) -> tuple[Kill, ...]:
+    """New mutants alone at quick depth; a test holds the others where they were."""
     from nbcc.simulator import verdicts as judged
 
     subjects = len(judged.subjects())
     with _progress(f"{subjects} mutants", subjects) as tick:
-        return judged.kill_all(tick)
+        return judged.kill_all(tick, judged.still_good() if level == "quick" else ())
 
 
 def _search(level: Depth, workers: int | None, **bounds: Any) -> tuple[Row, ...]:

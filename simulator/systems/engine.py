@@ -51,6 +51,7 @@ MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
 
 _NOT_OURS: Final = {
+    ("barriers", "base_files"): "a plan is a barrier for it as soon as it is made",
     ("slicing", "base_instant"): "its logs are named by their own instant",
     ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
     ("file_ids", "minted"): "a bucket has one file id",

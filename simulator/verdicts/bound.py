@@ -57,6 +57,7 @@ def _of(limit: str) -> str:
 
 
 def _many(count: int, name: str) -> str:
-    word = name.replace("_", " ").removesuffix("es" if name in ("crashes", "lock_losses") else "s")
-    plural = "es" if word.endswith(("sh", "ch", "ss")) else "s"
-    return f"{count} {word}{'' if count == 1 else plural}"
+    singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry"}
+    word = singular.get(name, name.removesuffix("s"))
+    plural = {one: many for many, one in singular.items()}.get(word, f"{word}s")
+    return f"{count} {word if count == 1 else plural}".replace("_", " ")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import Protocol, World
+from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 
 from .. import mutants, specs
@@ -109,12 +110,13 @@ def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> t
     return tuple(name for name in promises if result.promises[name].verdict is Verdict.VIOLATED)
 
 
-def kill_all(done: Callable[[], None] | None = None) -> tuple[Kill, ...]:
-    """Every kill of every subject; ValueError names the mutants that live."""
+def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ()) -> tuple[Kill, ...]:
+    """Every kill of every subject but those that are `known`; ValueError names the mutants that live."""
     found: list[Kill] = []
     alive = []
+    before = mutants_of(known)
     for subject in subjects():
-        mine = kills(subject)
+        mine = before.get(subject.name) or kills(subject)
         found += mine
         if subject.breaks and subject.breaks not in {kill.promise for kill in mine}:
             alive.append(f"{subject.name} (it should break {subject.breaks})")
@@ -134,7 +136,12 @@ def to_mapping(found: Iterable[Kill]) -> dict[str, Any]:
          "seconds": k.seconds}
         for k in sorted(found, key=lambda k: (k.mutant, k.promise))
     ]  # fmt: skip
-    return {"format": 1, "kills": rows}
+    return {"format": 1, **_searched(), "kills": rows}
+
+
+def _searched() -> dict[str, Any]:
+    """By what mutants were judged, and where: if either changes, all of them have to be judged again."""
+    return {"promises": list(PROMISES), "worlds": [sentence(bound_of(world)) for world in small_worlds()]}
 
 
 def path() -> Path:
@@ -145,6 +152,12 @@ def path() -> Path:
 def accepted() -> tuple[Kill, ...]:
     """The kills of specs/kills.json, which a test holds against new searches."""
     return from_text(path().read_text("utf-8"))
+
+
+def still_good() -> tuple[Kill, ...]:
+    """The accepted kills, if promises and ladder are those under which they were found; else none."""
+    given = json.loads(path().read_text("utf-8"))
+    return accepted() if {name: given.get(name) for name in _searched()} == _searched() else ()
 
 
 @cache

@@ -83,6 +83,16 @@ def test_all_kills_found_anew_are_those() -> None:
     ]
 
 
+def test_known_kills_are_kept_while_promises_and_ladder_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kills.still_good() == accepted()
+    with monkeypatch.context() as other:
+        other.setattr(kills, "subjects", lambda: (SUBJECTS["listing=once"],))
+        other.setattr(kills, "search_cell", None)
+        assert kill_all(known=accepted()) == KILLS["listing=once"]
+    monkeypatch.setattr(kills, "PROMISES", {"SNAP": PROMISES["SNAP"]})
+    assert kills.still_good() == ()
+
+
 def test_a_mutant_that_lives_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     idle = Subject(name="idle", breaks="SNAP", cell=SearchCell(world=""), sound=SearchCell(world=""))
     monkeypatch.setattr(kills, "subjects", lambda: (idle,))
@@ -153,7 +163,8 @@ def test_a_file_that_is_wrong_says_why(change: dict[str, Any], message: str) -> 
 
 def test_what_was_remembered_under_a_mutant_is_forgotten() -> None:
     """A law that a mutant breaks is kept again once it is gone."""
-    cell = SearchCell(world=small_worlds()[3], promises=("LAWS",))
+    compacted = next(world for world in small_worlds() if world.actors.get("compactor"))
+    cell = SearchCell(world=compacted, promises=("LAWS",))
     before = search_cell(cell).promises["LAWS"].verdict
     under = search_cell(replace(cell, mutant="merge-takes-the-other-side")).promises["LAWS"].verdict
     assert (before, under, search_cell(cell).promises["LAWS"].verdict) == ("HOLDS", "VIOLATED", "HOLDS")

@@ -27,6 +27,7 @@ WEAKER = [
 BREAKS = {
     ("slicing", "requested"): {"SNAP", "CDC", "QUIET", "PART"},
     ("slicing", "base_instant"): {"SNAP", "CDC", "QUIET", "PART"},
+    ("barriers", "base_files"): {"SNAP", "TRAVEL", "CDC", "QUIET", "PART"},
     ("merge_order", "requested"): {"SNAP", "INCR", "CDC", "QUIET"},
     ("as_of_axis", "requested"): {"SNAP", "TRAVEL", "CDC", "QUIET"},
     ("as_of_axis", "requested_slices"): {"SNAP", "TRAVEL", "CDC"},

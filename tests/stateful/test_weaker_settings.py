@@ -12,6 +12,7 @@ NOT_OURS = {
     "base-instant-naming", "exposed-in-order", "hudi-1.2.0", "hudi-rs-0.5.0", "minted-file-ids", "occ-by-file-id",
     "occ-early-detection", "occ-timeline-reloaded",
     "colliding-seconds", "test-and-set", "fenced-store",
+    "rfc-66-as-written",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25

@@ -92,7 +92,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(verdicts, "settings", lambda: chosen)
     monkeypatch.setattr(verdicts, "page_path", lambda depth: found)
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
-    monkeypatch.setattr(verdicts, "kill_all", lambda tick: ())
+    monkeypatch.setattr(verdicts, "kill_all", lambda tick, known: ())
     monkeypatch.setattr(verdicts, "write_kills", lambda kills: None)
     monkeypatch.setattr(judge, "settings", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: (DEMO,))

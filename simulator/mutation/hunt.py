@@ -1,0 +1,129 @@
+"""What sees a generated mutant: a promise, the size of a world, a weaker choice, a check of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from nbcc.model import Model, Protocol
+from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.protocol import choices
+
+from .. import specs
+from ..explore import Result, Verdict, explore
+from ..verdicts.bound import bound_of, sentence
+from ..verdicts.kills import accepted, small_worlds
+from .generated import Generated
+
+ROOM: Final = 20
+"""A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
+CHECKED: Final = 60
+"""Histories of a check."""
+
+
+class Fate(NamedTuple):
+    """What became of a mutant: `by` is a promise, or error, deadlock, sizes, setting, check; '' if it lives."""
+
+    by: str
+    how: str
+
+
+LIVES: Final = Fate("", "lives")
+
+
+def hunt(mutant: Generated, check: bool = True) -> Fate:
+    """The first that sees the mutant. `check`: at last play it against the engine, which takes some seconds.
+
+    What the model shows as it is was found, and is remembered, outside the mutant.
+    """
+    grown: list[Fate] = []
+    for rest in (_default_cases(), _weaker_cases()):
+        expected = {case: _expected(case) for case in rest}
+        with mutant.applied():
+            try:
+                if fate := next(_seen(expected, grown), None):
+                    return fate
+            except Exception as error:  # whatever the mutant does wrong, it was seen
+                return Fate("error", type(error).__name__)
+        if grown:
+            return grown[0]
+    with mutant.applied():
+        return _checked() if check else LIVES
+
+
+class Case(NamedTuple):
+    """A small world, by its number, under one weaker choice of the protocol, or none."""
+
+    world: int
+    field: str = ""
+    value: str = ""
+
+    def search(self, most: int | None = None) -> Result:
+        protocol = Protocol.from_mapping({self.field: self.value}) if self.field else Protocol()
+        model = Model(small_worlds()[self.world], protocol)
+        return explore(model, list(PROMISES.values()), canary=CANARY, max_states=most)
+
+
+@cache
+def _default_cases() -> tuple[Case, ...]:
+    """The default protocol in every small world."""
+    return tuple(Case(number) for number in range(len(small_worlds())))
+
+
+@cache
+def _weaker_cases() -> tuple[Case, ...]:
+    """Weaker choices, one at a time, where they first break something, and in the world of the demo."""
+    worlds = [bound_of(world) for world in small_worlds()]
+    demo = worlds.index(bound_of(specs.world("demo")))
+    found = []
+    for field, values in choices().items():
+        for value in values[1:]:
+            mine = [kill.bound for kill in accepted() if kill.mutant == f"{field}={value}"]
+            first = [number for number, bound in enumerate(worlds) if bound in mine][:1]
+            found += [Case(number, field, value) for number in dict.fromkeys([*first, demo])]
+    return tuple(found)
+
+
+class Expected(NamedTuple):
+    """What the model as it is shows in a case."""
+
+    sizes: tuple[int, int, int]
+    broken: dict[str, int | None]
+
+
+@cache
+def _expected(case: Case) -> Expected:
+    return _shown(case.search())
+
+
+def _shown(result: Result) -> Expected:
+    broken = {name: each.steps for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
+    return Expected((result.distinct, result.generated, result.depth), broken)
+
+
+def _seen(expected: Mapping[Case, Expected], grown: list[Fate]) -> Iterator[Fate]:
+    """Fates as they are found; a world of another size goes to `grown`, for what a promise says is worth more."""
+    for case, right in expected.items():
+        result = case.search(right.sizes[0] * ROOM + 100)
+        shown, where = _shown(result), sentence(bound_of(small_worlds()[case.world]))
+        if case.field and (shown != right or result.stopped):
+            yield Fate("setting", f"{case.field}={case.value} in {where}")
+        elif shown.broken and not case.field:
+            name, steps = next(iter(shown.broken.items()))
+            yield Fate(name, f"{steps} steps of {where}")
+        elif result.deadlock is not None:
+            yield Fate("deadlock", where)
+        elif result.stopped or shown.sizes != right.sizes:
+            grown.append(Fate("sizes", f"{shown.sizes[0]:,} states of {where}, not {right.sizes[0]:,}"))
+
+
+def _checked() -> Fate:
+    from ..crosscheck.check import Setting, run
+    from ..systems.registry import factory
+
+    try:
+        report: Any = run(Setting(factory("engine"), readers=()), examples=CHECKED, seed=0, shrinks=False)
+    except Exception as error:  # the model fails where the engine goes on
+        return Fate("check", type(error).__name__)
+    return LIVES if report.found is None else Fate("check", "the engine disagrees")
