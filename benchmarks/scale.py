@@ -21,7 +21,7 @@ from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.timeline import FOLDER
 
-from . import progress
+from . import processes, progress
 from .inputs import Inputs
 from .side import Side
 
@@ -103,8 +103,10 @@ def slicing(instants: int, files: int) -> dict[str, Any]:
 
 
 def memory(folder: Path, rows: int) -> list[dict[str, Any]]:
-    """The most memory that a Python worker holds while so many rows are upserted, compacted and read; at equal rows a
-    file group it must not grow with the table."""
+    """The most memory of a process of each kind while so many rows are upserted, compacted and read.
+
+    At equal rows a file group that of a Python worker must not grow with the table; the JVM has its heap.
+    """
     found = []
     for times in (1, 10):
         side = Side("ours", folder / f"memory-{times}.log")
@@ -113,10 +115,9 @@ def memory(folder: Path, rows: int) -> list[dict[str, Any]]:
             side.do("fresh", path=str(folder / "large"), buckets=BUCKETS * times)
             seconds = {name: round(side.do(name, **given).seconds, 1) for name, given in
                        {"upsert": {"data": data}, "compact": {}, "snapshot": {}}.items()}  # fmt: skip
+            peak = processes.peaks(side.pid)
         finally:
             side.close()
-        # the workers are children of the JVM, which is a child of the side: it is their sum that `wait` gives us
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
         found.append({"rows": times * rows, "buckets": BUCKETS * times, "peak_mib": peak, "seconds": seconds})
     return found
 
@@ -132,7 +133,9 @@ def text(result: dict[str, Any]) -> str:
     )
     for row in result.get("memory", ()):
         lines.append(
-            f"{row['rows']:,} rows in {row['buckets']} file groups: at most {row['peak_mib']} MiB a worker; seconds "
+            f"{row['rows']:,} rows in {row['buckets']} file groups: MiB at most "
+            + ", ".join(f"{name} {peak}" for name, peak in sorted(row["peak_mib"].items()))
+            + "; seconds "
             + ", ".join(f"{name} {seconds}" for name, seconds in row["seconds"].items())
         )
     return "\n".join(lines)

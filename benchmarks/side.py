@@ -18,11 +18,10 @@ HEAP: Final = "3g"  # of each JVM
 
 
 class Took(NamedTuple):
-    """What an operation took and gave. `peak_kib`: the most memory of one of the side's finished child processes."""
+    """What an operation took and gave."""
 
     seconds: float
     answer: Any
-    peak_kib: int
 
 
 class SideError(RuntimeError):
@@ -45,6 +44,11 @@ class Side:
             env=environment, cwd=ROOT,
         )  # fmt: skip
         self.do("start", cores=cores, heap=HEAP)
+
+    @property
+    def pid(self) -> int:
+        """Of its process."""
+        return self._process.pid
 
     def do(self, operation: str, **arguments: Any) -> Took:
         """Have it done, with a line of progress."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import resource
 import sys
 import time
 
@@ -22,12 +21,7 @@ def serve(side: object) -> None:
         try:
             began = time.perf_counter()
             answer = run(**request)
-            said = {"seconds": time.perf_counter() - began, "answer": answer, "peak_kib": peak()}
+            said = {"seconds": time.perf_counter() - began, "answer": answer}
         except Exception as error:  # the one who asked tells it
             said = {"error": f"{type(error).__name__}: {error}"[:2000]}
         answers.write(json.dumps(said) + "\n")
-
-
-def peak() -> int:
-    """The most memory that one finished child process (a Python worker) has held, in KiB."""
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
