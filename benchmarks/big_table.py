@@ -34,6 +34,7 @@ from nbcc.engine.timeline.timeline import FOLDER
 
 EPOCH: Final = 1_735_689_600_000  # 2025-01-01T00:00:00Z
 STEP_MS: Final = 20  # a write is requested so often
+MOST_STEPS: Final = 6  # a write takes at most so many steps; a compaction more
 LOG_BYTES: Final = 4096
 BASE_BYTES: Final = 65536
 PARTITIONS: Final = 10
@@ -98,11 +99,12 @@ class BigTable:
         for bucket in self._draw.sample(range(BUCKETS), self.groups):
             name = str(LogName(bucket_file_id(bucket), to_instant(now), 1, "0-1-1"))
             stats.append(self._data(partition, bucket, name, LOG_BYTES))
-        return Open(self._completion(now, 6), now, False, tuple(stats))
+        return Open(self._completion(now, MOST_STEPS), now, False, tuple(stats))
 
     def _completion(self, now: int, most: int) -> int:
-        """Not a multiple of STEP_MS after the first request, and so distinct from every requested time."""
-        return now + self._draw.randrange(most) * STEP_MS + 1 + (now // STEP_MS) % (STEP_MS - 2)
+        """Distinct from every other time: by its remainder, of which there are as many as writes can be under way."""
+        remainder = STEP_MS - 1 if most > MOST_STEPS else 1 + (now // STEP_MS) % (STEP_MS - 2)
+        return now + self._draw.randrange(most) * STEP_MS + remainder
 
     def _plan(self, now: int) -> Open:
         operations, stats = [], []
