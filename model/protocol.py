@@ -64,6 +64,7 @@ class Protocol:
                       conflict resolution; unchecked: base files into every group, whatever is there
     failed_writes     what is rolled back: writes whose heartbeat has expired, or any that is pending
     rollback_check    whether a write is chosen for rollback under the lock that covers the plan, or before
+    lost_answer       a writer that is told that its completed instant exists reads it, or reports a failure
     commit_check      whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier
     retention         which base file lets a clean delete what is older: one complete at the horizon; one complete by
                       now with a barrier before the horizon; or any plan with such a barrier
@@ -104,6 +105,7 @@ class Protocol:
     bulk_insert: Literal["checked", "unchecked", "resolved"] = "checked"
     failed_writes: Literal["lazy", "eager"] = "lazy"
     rollback_check: Literal["under_lock", "before_lock"] = "under_lock"
+    lost_answer: Literal["recognised", "reported_failed"] = "recognised"
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"

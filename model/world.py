@@ -21,6 +21,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "crashes",
         "stalls",
         "rollbacks",
+        "lost_answers",
         "log_versions",
         "skew",
         "skew_beyond",
@@ -66,6 +67,7 @@ class World:
     crashes: int = 0
     stalls: int = 0
     rollbacks: int = 0
+    lost_answers: int = 0
     log_versions: int = 1
     skew: int = 0
     skew_beyond: int = 0

@@ -111,9 +111,7 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         return (own,)
 
     def publish(own: Writer) -> tuple[Writer, Write]:
-        files = world.files(me, own.number)
-        write = Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto)
-        return Writer(number=own.number), write
+        return Writer(number=own.number), written(world, me, own)
 
     requesting = requesting_of(me, setting)
     yield Row("writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
@@ -154,6 +152,12 @@ def is_alive(setting: Setting, me: str) -> Check | None:
         lambda own, rollbacks: not own.expired and all(each.target != own.requested for each in rollbacks),
         under_lock=protocol.commit_check == "under_lock",
     )
+
+
+def written(world: World, me: str, own: Writer) -> Write:
+    """The write that is on the timeline once it is published."""
+    files = world.files(me, own.number)
+    return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto)
 
 
 class Requesting(NamedTuple):
@@ -220,5 +224,7 @@ def exposed(published: tuple[Any, ...], writers: Iterable[Writer]) -> tuple[Any,
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
     for me in setting.of(KIND):
         writer = values[me]
+        if any(entry.requested == writer.requested for entry in values["published"]):
+            continue  # it is published, and its writer does not know
         if state := state_on_timeline(writer, values.get("rollbacks", ())):
             yield Instant(writer.requested, "commit" if writer.onto else "deltacommit", state, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .cleaning import CLEAN
 from .conflicts import FIRST, KEY
-from .failures import REC
+from .failures import ACK, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
 from .promise import Promise
@@ -14,7 +14,7 @@ from .writers import CANARY, FREE, LAWS, MONO
 
 PROMISES: dict[str, Promise] = {
     p.name: p
-    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, ISO, REC, PROGRESS)
+    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, PROGRESS)
 }
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

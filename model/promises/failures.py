@@ -1,4 +1,4 @@
-"""Promises about writers that fail: REC."""
+"""Promises about writers that fail, and what they say: REC, ACK."""
 
 from __future__ import annotations
 
@@ -44,4 +44,30 @@ REC = Promise(
     sometimes=lambda model, state: bool(model.component(state, "rollbacks")),
     reads=_on_rollbacks,
     unfit=no_rollback,
+)
+
+
+def nothing_lost(model: Model) -> str | None:
+    """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it."""
+    return None if model.world.lost_answers else "every answer of the store arrives in this world"
+
+
+def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """ACK: what a caller was told is what readers see: no write that was reported as failed is on the timeline."""
+    failed = model.component(after, "reported_failed")
+    for entry in model.component(after, "published"):
+        if entry.requested in failed:
+            return f"{write_named(entry, entry.requested)} is read by everybody, and its caller was told that it failed"
+    return None
+
+
+ACK = Promise(
+    name="ACK",
+    about="A write that returned is in every snapshot begun later; one that was reported as failed is in none.",
+    source="design, section 4; RFC-22, atomic commits",
+    kind="state",
+    holds=acknowledged_holds,
+    sometimes=lambda model, state: bool(model.component(state, "lost_answers")),
+    reads=lambda model: ("published", *(("reported_failed", "lost_answers") if model.world.lost_answers else ())),
+    unfit=nothing_lost,
 )

@@ -73,12 +73,14 @@ class ControlledStorage:
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As the backend's; a put that lost leaves the footprint ``exists``."""
-        return self._handle.call(
+        """As the backend's; a put that lost leaves the footprint ``exists``. A lost answer is asked for again."""
+        created = self._handle.call(
             Call("put", path),
             lambda: self._backend.put_if_absent(path, data),
             lambda created: "done" if created else "exists",
         )
+        lost, self._handle.loses_answer = self._handle.loses_answer, False
+        return created and not lost
 
     def put(self, path: str, data: bytes) -> None:
         """As the backend's."""

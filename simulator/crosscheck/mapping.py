@@ -52,6 +52,11 @@ MAPPING: Final[list[Row]] = [
     Row("writer_publishes_instant",        "upsert"),
     # only under settings that the engine cannot be put under
     Row("writer_looks_at_heartbeat",       "upsert"),
+    # the put happens, and its answer is "exists"
+    Row("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
+    Row("writer_recognises_instant",       "upsert"),
+    # only under a setting that the engine cannot be put under
+    Row("writer_reports_failure",          "upsert"),
     # under the lock: its instant is not there any more, or somebody has planned to roll it back
     Row("writer_is_refused",               "upsert", ends_after="list.end timeline",
         also=("get rollback.requested", "lock.release")),

@@ -61,6 +61,12 @@ def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
     return bool(_done(model, state, "rollback")) and all(own.number and not own.busy for own in woken)
 
 
+def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
+    """A write is completed whose answer was lost, and its writer is done."""
+    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
+    return bool(model.world.lost_answers and model.component(state, "lost_answers")) and not any(o.busy for o in owns)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -72,6 +78,7 @@ GOALS: dict[str, Goal] = {
         a_dead_writers_write_was_rolled_back,
         a_sleeping_writer_was_refused,
         a_reader_was_refused,
+        an_answer_was_lost_and_found,
     )
 }
 

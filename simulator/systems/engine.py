@@ -59,6 +59,7 @@ _NOT_OURS: Final = {
     ("early_detection", "on"): "its writers look at completed instants alone",
     ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",
     ("rollback_check", "before_lock"): "it looks for failed writes under the lock",
+    ("lost_answer", "reported_failed"): "it reads the file that exists",
     ("commit_check", "before_lock"): "its writers look under the lock",
     ("commit_check", "none"): "its writers look under the lock",
     ("horizon", "after_delete"): "it publishes the horizon with the plan of a clean",
@@ -288,6 +289,7 @@ class EngineOperation:
         if "seen" in args:
             self.handle.shows = _only(args["seen"])
         self.handle.own_clock.ahead = args.get("ahead", 0)
+        self.handle.loses_answer = action == "answer_is_lost"
         return self.segment(self.system.rows_by_action[action])
 
     def crash(self) -> None:

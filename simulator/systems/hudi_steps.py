@@ -66,6 +66,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
                      "reader_ends_listing_again", "reader_reads")),
 
+    *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
+      for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
     *(PeerStep(action, impossible=True, because="this peer's clients beat as long as their process lives; none stalls")
       for action in ("heartbeat_expires", "writer_looks_at_heartbeat", "writer_is_refused", "writer_gives_up")),
     *(PeerStep(action, impossible=True, because="Hudi rolls failed writes back inside `start` (EAGER) or clean (LAZY)")

@@ -45,6 +45,7 @@ BREAKS = {
     ("bulk_insert", "unchecked"): {"SNAP", "INCR", "CDC", "QUIET", "PART", "LAWS"},
     ("visibility", "unless_pending"): {"SNAP", "TRAVEL", "CDC", "ATOM", "QUIET"},
     ("failed_writes", "eager"): {"REC"},
+    ("lost_answer", "reported_failed"): {"ACK"},
     ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
@@ -69,6 +70,7 @@ SHOWS_IN = {
     ("first_slice", ""): "first_log",
     ("bulk_insert", ""): "loads",
     ("failed_writes", ""): "failed_writer",
+    ("lost_answer", ""): "lost_answer",
     ("rollback_check", ""): "failed_writer",
     ("commit_check", ""): "failed_writer",
     ("visibility", "unless_pending"): "failed_writer",
@@ -126,6 +128,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"occ-services-first", "occ-early-detection", "occ-reads-ignored"}
     changes_steps |= {"bulk-insert-unchecked"}
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
+    changes_steps |= {"lost-answer-is-failure"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 

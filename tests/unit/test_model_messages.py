@@ -61,6 +61,9 @@ SAID = {
         "TRAVEL": "when r1 reads: r1 answered at t4; that answer changed in group 0: a key that w1 upserts with "
         "ordering value 1 showed no row and now shows the row of w1",
     },
+    ("lost_answer", "lost_answer", "reported_failed"): {
+        "ACK": "w1's write (requested t1, completed t2) is read by everybody, and its caller was told that it failed",
+    },
     ("failed_writer", "commit_check", "none"): {
         "REC": "w1's write (requested t1, completed t3) is completed, and a rollback of it is on the timeline",
     },
