@@ -228,9 +228,10 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.run("vacuum"),
         Refusal(
             BadInput,
-            "Asked to run 'vacuum', but the operations are as_of, bulk_insert, changes, compact, delete, file_slices, "
-            "incremental, read_optimized, rollback, run_compaction, run_rollback, schedule_compaction, "
-            "schedule_rollback, settled, snapshot, timeline, upsert: name one of them.",
+            "Asked to run 'vacuum', but the operations are as_of, bulk_insert, changes, clean, compact, delete, "
+            "file_slices, incremental, read_optimized, rollback, run_clean, run_compaction, run_rollback, "
+            "schedule_clean, schedule_compaction, schedule_rollback, settled, snapshot, timeline, upsert: name one "
+            "of them.",
         ),
     ),
 }

@@ -114,8 +114,8 @@ def test_times_rise_and_the_skew_is_waited_out() -> None:
     time = Time(1_000_000)
     clock = time.clock(200)
     taken = [to_millis(clock.take()) for _ in range(3)]
-    assert taken == [1_000_000, 1_000_200, 1_000_400]
-    assert time.ns == 1_000_600 * 1_000_000
+    assert taken == [1_000_000, 1_000_201, 1_000_402]  # a clock behind by all of the skew must be past each, too
+    assert time.ns == 1_000_603 * 1_000_000
 
 
 def test_a_time_is_greater_than_what_the_timeline_holds() -> None:
@@ -124,7 +124,7 @@ def test_a_time_is_greater_than_what_the_timeline_holds() -> None:
     clock.not_before(to_instant(1_000_150))
     clock.not_before(to_instant(900_000))
     assert to_millis(clock.take()) == 1_000_151
-    assert to_millis(clock.take()) == 1_000_152
+    assert to_millis(clock.take()) == 1_000_153  # the skew of 1 ms and the millisecond of the first were waited out
 
 
 def test_a_timeline_in_the_future_is_refused_not_jumped_over() -> None:

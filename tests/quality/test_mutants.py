@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -17,7 +18,17 @@ from nbcc.simulator.systems.registry import factory
 ALL = {name: mutants.load(name) for name in mutants.names()}
 VARIANTS = sorted(name for name, mutant in ALL.items() if mutant.detector == "check")
 HARNESS = sorted(name for name, mutant in ALL.items() if mutant.detector == "test")
+OLDEST = {
+    "compaction-drops-log",
+    "incremental-by-requested-time",
+    "log-by-requested-time",
+    "plan-takes-inflight-log",
+    "planner-lists-after-unlock",
+    "snapshot-with-uncompleted-write",
+    "time-outside-lock",
+}  # these are seen with every seed in every run; the others with all of them in `make nightly`
 SEEDS = range(20)
+FEWER = SEEDS if os.environ.get("NBCC_BUDGET") == "nightly" else range(4)
 MOST = 50  # histories until a variant must be seen; tests/stateful/test_agreement.py plays the same ones unbroken
 ROOT = Path(__file__).parents[2]
 
@@ -31,7 +42,7 @@ def alone() -> Setting:
 def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
     setting = setting_of(ALL[name], alone())
     with mutants.applied(ALL[name]):
-        for seed in SEEDS:
+        for seed in SEEDS if name in OLDEST else FEWER:
             report = run(setting, examples=MOST, seed=seed, shrinks=False)
             assert report.found is not None, f"{name} was not seen with seed {seed} in {report.histories} histories"
 
