@@ -12,6 +12,7 @@ from typing import Any
 from nbcc.model import Model, Protocol, Step, World
 from nbcc.model.promises import PROMISES
 
+from . import specs
 from .counterexample import counterexample
 from .explore import explore
 from .replay import play
@@ -40,6 +41,14 @@ class Never:
         return tuple(model.components)
 
 
+WEAKER = (
+    ("commit-checked-early", "failed_writer"),
+    ("rollback-chosen-early", "failed_writer"),
+    ("lost-answer-is-failure", "answer_lost"),
+)
+"""Protocols that have actions of their own, each with a world in which they happen."""
+
+
 def small_worlds() -> Iterator[World]:
     """Worlds from small to large: one writer alone, then beside a compactor, a reader, another writer, with a crash."""
     crews: list[dict[str, int]] = [
@@ -63,11 +72,20 @@ def small_worlds() -> Iterator[World]:
 
 
 def small_settings() -> Iterator[tuple[World, Protocol]]:
-    """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it."""
+    """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it; then
+    the named worlds of those who clean and roll back, and the one in which an answer of the store is lost; then those
+    of protocols that have actions of their own.
+    """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
         for crew in ({"writer": 1}, {"writer": 1, "compactor": 1}, {"writer": 2}, {"writer": 2, "compactor": 1}):
             yield World(actors=crew, lock_losses=1), Protocol.from_mapping({"decision": decision})
+    for name in specs.world_names():
+        if specs.has_table(name) and {"cleaner", "rollbacker"} & specs.world(name).actors.keys():
+            yield specs.world(name), Protocol()
+    yield specs.world("answer_lost"), Protocol()
+    for protocol, name in WEAKER:
+        yield specs.world(name), specs.protocol(protocol)
 
 
 def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:

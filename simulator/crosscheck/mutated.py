@@ -10,7 +10,8 @@ from nbcc.model import Model, Protocol, World
 from .. import specs
 from ..mutants import Mutant
 from ..systems import System
-from ..systems.engine import EngineSystem, rules_of
+from ..systems.engine import EngineSystem
+from ..systems.engine_rules import rules_of
 from ..trace import Batches
 from .check import Setting
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,13 +33,10 @@ from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, Row, by_action
 from ..crosscheck.observables import refused
+from .engine_rules import rules_of
 from .protocol import CannotStep
 from .remembering import Remembering
 from .rows import from_rows, is_rolled, partition_name, table_config, to_table
-
-_NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
-                 "incremental_axis": "incremental_by"}  # fmt: skip
-"""Where model and engine call the same choice by different names."""
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
 """Hudi's words for the ways in which writers get along."""
@@ -48,47 +45,6 @@ _READS: Final = {"snapshot"}
 """Operations that look at the clock at most: a time that they took would be one that the model does not hand out."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
-
-
-_NOT_OURS: Final = {
-    ("barriers", "base_files"): "a plan is a barrier for it as soon as it is made",
-    ("slicing", "base_instant"): "its logs are named by their own instant",
-    ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
-    ("file_ids", "minted"): "a bucket has one file id",
-    ("timeline", "reloaded"): "its writers list the timeline once before they write",
-    ("early_detection", "on"): "its writers look at completed instants alone",
-    ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",
-    ("rollback_check", "before_lock"): "it looks for failed writes under the lock",
-    ("lost_answer", "reported_failed"): "it reads the file that exists",
-    ("commit_check", "before_lock"): "its writers look under the lock",
-    ("commit_check", "none"): "its writers look under the lock",
-    ("horizon", "after_delete"): "it publishes the horizon with the plan of a clean",
-    ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
-    ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
-    ("uniqueness", "test_and_set"): "its generator gives no time twice",
-    ("fencing", "storage"): "no store compares the numbers of locks",
-    ("as_of_axis", "requested_slices"): "as of a time it looks at the plans made by then, not at later ones",
-    ("first_slice", "first_requested"): "it looks at no file that a completed instant does not list",
-    ("as_of_pending", "refused"): "it answers as of every settled time",
-    ("window_merge", "slice_of_window"): "a window is made of the logs of its writes",
-    ("window_merge", "slice_of_table"): "a window is made of the logs of its writes",
-    ("window_deletes", "omitted"): "a window shows its deletes",
-}
-"""Settings of the model that the engine cannot be put under, and why."""
-
-
-def rules_of(protocol: Protocol) -> Rules:
-    """The engine's rules for a protocol of the model.
-
-    Raises:
-        ValueError: the engine cannot do a setting; the sentence says why.
-    """
-    for (name, value), why in _NOT_OURS.items():
-        if protocol.to_mapping()[name] == value:
-            raise ValueError(f"the engine cannot be put under {name} = {value}: {why}; play it on the model")
-    known = {field.name for field in fields(Rules)}
-    named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
-    return Rules.from_mapping({name: value for name, value in named.items() if name in known})
 
 
 class EngineSystem:

@@ -70,7 +70,7 @@ SHOWS_IN = {
     ("first_slice", ""): "first_log",
     ("bulk_insert", ""): "loads",
     ("failed_writes", ""): "failed_writer",
-    ("lost_answer", ""): "lost_answer",
+    ("lost_answer", ""): "answer_lost",
     ("rollback_check", ""): "failed_writer",
     ("commit_check", ""): "failed_writer",
     ("visibility", "unless_pending"): "failed_writer",

@@ -61,7 +61,10 @@ SAID = {
         "TRAVEL": "when r1 reads: r1 answered at t4; that answer changed in group 0: a key that w1 upserts with "
         "ordering value 1 showed no row and now shows the row of w1",
     },
-    ("lost_answer", "lost_answer", "reported_failed"): {
+    ("cleaning", "retention", "barrier"): {
+        "CLEAN": "the read as of t5 needs log 1 of t1 in group 0, which is deleted; the horizon is t5",
+    },
+    ("answer_lost", "lost_answer", "reported_failed"): {
         "ACK": "w1's write (requested t1, completed t2) is read by everybody, and its caller was told that it failed",
     },
     ("failed_writer", "commit_check", "none"): {
@@ -77,6 +80,9 @@ SAID = {
     ("log_versions", "merge_order", "requested"): {
         "INCR": "incremental read (t0, t4] in group 0: a key that w2 upserts with ordering value 1 and w1 upserts with "
         "ordering value 1 shows the row of w2, not the row of w1",
+    },
+    ("lost_lock", "fencing", "storage"): {
+        "FREE": "w1 lives, and its write was refused publication",
     },
     ("crash_resume", "lock_expiry", "never"): {
         "PROGRESS": "nothing can happen any more, and w2 never gets to the end of what it does",

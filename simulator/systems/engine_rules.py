@@ -1,0 +1,53 @@
+"""From a protocol of the model to the engine's rules; or the reason why the engine cannot be put under a setting."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Final
+
+from nbcc.engine.rules import Rules
+from nbcc.model import Protocol
+
+_NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
+                 "incremental_axis": "incremental_by"}  # fmt: skip
+"""Where model and engine call the same choice by different names."""
+
+_NOT_OURS: Final = {
+    ("barriers", "base_files"): "a plan is a barrier for it as soon as it is made",
+    ("slicing", "base_instant"): "its logs are named by their own instant",
+    ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
+    ("file_ids", "minted"): "a bucket has one file id",
+    ("timeline", "reloaded"): "its writers list the timeline once before they write",
+    ("early_detection", "on"): "its writers look at completed instants alone",
+    ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",
+    ("rollback_check", "before_lock"): "it looks for failed writes under the lock",
+    ("lost_answer", "reported_failed"): "it reads the file that exists",
+    ("commit_check", "before_lock"): "its writers look under the lock",
+    ("commit_check", "none"): "its writers look under the lock",
+    ("horizon", "after_delete"): "it publishes the horizon with the plan of a clean",
+    ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
+    ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
+    ("uniqueness", "test_and_set"): "its generator gives no time twice",
+    ("fencing", "storage"): "no store compares the numbers of locks",
+    ("as_of_axis", "requested_slices"): "as of a time it looks at the plans made by then, not at later ones",
+    ("first_slice", "first_requested"): "it looks at no file that a completed instant does not list",
+    ("as_of_pending", "refused"): "it answers as of every settled time",
+    ("window_merge", "slice_of_window"): "a window is made of the logs of its writes",
+    ("window_merge", "slice_of_table"): "a window is made of the logs of its writes",
+    ("window_deletes", "omitted"): "a window shows its deletes",
+}
+"""Settings of the model that the engine cannot be put under, and why."""
+
+
+def rules_of(protocol: Protocol) -> Rules:
+    """The engine's rules for a protocol of the model.
+
+    Raises:
+        ValueError: the engine cannot do a setting; the sentence says why.
+    """
+    for (name, value), why in _NOT_OURS.items():
+        if protocol.to_mapping()[name] == value:
+            raise ValueError(f"the engine cannot be put under {name} = {value}: {why}; play it on the model")
+    known = {field.name for field in fields(Rules)}
+    named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
+    return Rules.from_mapping({name: value for name, value in named.items() if name in known})
