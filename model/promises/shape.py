@@ -15,12 +15,12 @@ from ..packed import State
 from ..table import Compaction, GroupPlan, Plan, Write
 
 KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids"),
+    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded"),
     Compaction: ("requested", "completed", "actor"),
     Plan: ("requested", "runner", "inflight", "groups"),
     GroupPlan: ("group", "base", "logs"),
 }
-"""The fields of what is known here. Whoever adds one decides here whether it is a time."""
+"""The fields of what is known here. Whoever adds one decides here whether it is a time; a test asks for it."""
 
 
 def shape_of(model: Model, *states: State) -> Hashable | None:
@@ -43,6 +43,7 @@ def _times(values: list[Any], by_clock: bool) -> Iterator[int]:
     for entry in published:
         yield from (entry.requested, entry.completed)
         yield from (base for base in getattr(entry, "bases", ()) if base is not None)
+        yield from (base for _, base in getattr(entry, "onto", ()) if base is not None)
     for plan in plans:
         yield plan.requested
         for part in plan.groups:
@@ -68,7 +69,9 @@ def _ranked(values: list[Any], rank: dict[int, int], by_clock: bool) -> Hashable
 def _entry(entry: Any, rank: dict[int, int]) -> Hashable:
     times = (rank[entry.requested], rank[entry.completed])
     if isinstance(entry, Write):
-        return (*times, entry.files, tuple(base if base is None else rank[base] for base in entry.bases))
+        bases = tuple(base if base is None else rank[base] for base in entry.bases)
+        onto = tuple((group, base if base is None else rank[base]) for group, base in entry.onto)
+        return (*times, entry.files, bases, onto, entry.loaded)
     return times
 
 

@@ -32,9 +32,16 @@ def test_the_log_keeps_everything_beside_crashes_too() -> None:
 
 
 def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
-    """Whoever lost its lock may still take a time after its successor did and put first: no store has seen a newer."""
-    found = violated(search(Model(LOST, Protocol(fencing="storage"))))
-    assert found.keys() == {"MONO", "TRAVEL", "FREE"}
+    """Whoever lost its lock may still take a time after its successor did and put first: no store has seen a newer.
+
+    And the plan of a compactor whose put is refused is left: it lives, so nobody resumes it.
+    """
+    result = search(Model(LOST, Protocol(fencing="storage")))
+    assert violated(result).keys() == {"MONO", "TRAVEL", "FREE", "PROGRESS"}
+    trace = result.promises["PROGRESS"].trace
+    assert trace is not None
+    assert "compactor_publishes_instant" in [step.action for step in trace]
+    assert "the compaction planned at t" in str(result.promises["PROGRESS"].because)
 
 
 def test_what_a_fence_refuses_is_a_live_write() -> None:

@@ -52,7 +52,7 @@ BREAKS = {
     ("retention", "barrier"): {"CLEAN"},
     ("retention", "any_barrier"): {"CLEAN"},
     ("horizon", "after_delete"): {"CLEAN"},
-    ("fencing", "storage"): {"TRAVEL", "MONO", "FREE"},
+    ("fencing", "storage"): {"TRAVEL", "MONO", "FREE", "PROGRESS"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
     ("lock_expiry", "never"): {"PROGRESS"},
@@ -127,6 +127,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"occ-check-before-lock", "occ-by-start-time", "occ-by-file-id", "occ-timeline-reloaded"}
     changes_steps |= {"occ-services-first", "occ-early-detection", "occ-reads-ignored"}
     changes_steps |= {"bulk-insert-unchecked"}
+    changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     changes_steps |= {"lost-answer-is-failure"}
     assert (taken < len(trace)) == (name in changes_steps)
@@ -140,7 +141,10 @@ def test_each_weaker_choice_breaks_exactly_these(field: str, value: str) -> None
 
 
 def test_each_promise_is_broken_by_some_choice() -> None:
-    assert set().union(*BREAKS.values()) == set(PROMISES)
+    """ISO is of optimistic writers alone: their choices are pinned in sizes.toml, and searched above."""
+    pinned = [pin["violated"] for name, pin in SIZES["protocols"].items() if name.startswith("occ-")]
+    assert set().union(*BREAKS.values()) == set(PROMISES) - {"ISO"}
+    assert set().union(*BREAKS.values(), *pinned) == set(PROMISES)
 
 
 @pytest.mark.parametrize(("field", "value"), [("tombstones", "drop"), ("fold", "logs_first")])
