@@ -58,7 +58,7 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
     """What breaks the shape takes* conflict? gives*, or an empty text."""
     past = ""  # the call after which only gives may follow
-    for access in _merged_listings(segment):
+    for access in _merged_listings(_without_asking_why(segment)):
         if access.verb == "lock.release":
             past = past or "lock.release"
         elif access.verb == "lock.acquire":
@@ -70,6 +70,24 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
                 return f"{call} (conflicts with {other.verb} of {other.actor} in step {other.step}) comes after {past}"
             past = call
     return ""
+
+
+def _without_asking_why(segment: list[Access]) -> list[Access]:
+    """Without what a reader that ends with a missing file asks the timeline: which clean has deleted it.
+
+    That clean's plan was there before the file was gone and stays, so it does not matter when it is asked for. A
+    segment that reads another data file afterwards has used what it asked for, and is looked at as a whole.
+    """
+    last = next((n for n in reversed(range(len(segment))) if not _asks_why(segment[n])), None)
+    if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
+        return segment
+    return segment[: last + 1] if kind_of(segment[last].path) in {"log", "base"} else segment
+
+
+def _asks_why(access: Access) -> bool:
+    if access.verb == "get":
+        return access.outcome == "done" and kind_of(access.path) == "clean.requested"
+    return access.verb.startswith("list") and kind_of(access.path) == "timeline"
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:

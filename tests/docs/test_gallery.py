@@ -27,6 +27,29 @@ MODEL_ONLY = {
     "23-comes-back",
     "43-key-in-two-groups",
     "44-exposed-in-order",
+    "70-rfc-66-as-written",
+}
+# A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
+BROKEN_BY_DEFAULT = {"31-lost-lock"}
+KEPT_UNDER_ANOTHER = {"32-decision-log"}
+# The protocol that keeps the promise of a run, where that is not the default.
+REMEDIES = {"31-lost-lock": Protocol(decision="log")} | {
+    entry.name: Protocol(concurrency="occ")
+    for entry in ENTRIES
+    if entry.protocol.concurrency == "occ" or entry.name == "45-copy-on-write-loses"
+}
+CANNOT_HAPPEN = {
+    "10-outside-the-lock",
+    "12-one-listing",
+    "22-checked-too-early",
+    "31-lost-lock",
+    "41-occ-looks-too-early",
+    "42-occ-by-start-time",
+    "43-key-in-two-groups",
+    "45-copy-on-write-loses",
+    "46-write-skew",
+    "50-bulk-insert-that-does-not-ask",
+    "53-clean-behind-a-plan",
 }
 
 
@@ -53,7 +76,7 @@ def test_it_is_a_numbered_course() -> None:
     numbers = [int(name.partition("-")[0]) for name in NAMES]
     assert numbers == sorted(set(numbers)), "each mechanism has numbers of its own, with gaps between"
     assert len(NAMES) >= 12
-    for part in {entry.part for entry in ENTRIES}:
+    for part in {entry.part for entry in ENTRIES} - {"Clocks and locks"}:  # there the remedy comes after the fault
         keeps = [entry.keeps for entry in ENTRIES if entry.part == part]
         assert keeps == sorted(keeps, reverse=True), "what holds comes first"
     assert {entry.promise for entry in ENTRIES} >= {"SNAP", "QUIET", "TRAVEL", "INCR", "ATOM"}
@@ -67,7 +90,8 @@ def test_a_run_is_the_same_on_the_model_and_on_the_engine(name: str) -> None:
         assert (outcome.fits, outcome.same) == (True, True), outcome.sentence
         assert (outcome.verdict, outcome.because) == (trace.verdict, trace.because), outcome.sentence
         assert render(outcome.trace) + "\n" == (FOLDER / f"{name}.txt").read_text("utf-8")
-    assert trace.verdict == ("AGREED" if trace.protocol == Protocol() else "VIOLATED")
+    keeps = (trace.protocol == Protocol() or name in KEPT_UNDER_ANOTHER) and name not in BROKEN_BY_DEFAULT
+    assert trace.verdict == ("AGREED" if keeps else "VIOLATED")
 
 
 @pytest.mark.parametrize("name", sorted(MODEL_ONLY))
@@ -77,14 +101,14 @@ def test_what_the_engine_cannot_be_put_under_it_refuses(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [entry.name for entry in ENTRIES if not entry.keeps])
-def test_under_the_default_the_same_steps_keep_the_promise_or_cannot_happen(name: str) -> None:
-    asked = replace(shipped(name), protocol=Protocol(), observed=())
+def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name: str) -> None:
+    """The remedy is the default protocol, if no other is named."""
+    asked = replace(shipped(name), protocol=REMEDIES.get(name, Protocol()), observed=())
     for outcome in replay(asked, ("model", "engine")).outcomes:
         if outcome.fits:
             assert outcome.verdict == "AGREED", outcome.sentence
         else:
-            cannot_happen = {"10-outside-the-lock", "12-one-listing", "50-bulk-insert-that-does-not-ask"}
-            assert name in cannot_happen | {"22-checked-too-early"}, outcome.sentence
+            assert name in CANNOT_HAPPEN, outcome.sentence
             assert outcome.reasons
 
 
