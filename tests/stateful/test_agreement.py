@@ -34,7 +34,9 @@ def assert_interesting(reports: list[CheckReport]) -> None:
     assert sum(report.overlapping for report in reports) >= 0.3 * histories
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, TOGETHER))
+@pytest.mark.parametrize(
+    "first", [pytest.param(n, marks=pytest.mark.nightly if n else ()) for n in range(0, SEEDS, TOGETHER)]
+)
 def test_engine_agrees_in_process(first: int) -> None:
     reports = [run(Setting(factory("engine")), examples=HISTORIES, seed=first + n) for n in range(TOGETHER)]
     for report in reports:
