@@ -6,6 +6,8 @@ import tomllib
 from importlib.resources import files
 from typing import Any
 
+import pytest
+
 from nbcc.model.promises import CANARY, PROMISES
 from nbcc.simulator.explore import Result, Verdict, explore
 
@@ -20,3 +22,8 @@ def search(system: Any) -> Result:
 def violated(result: Result) -> dict[str, int | None]:
     """The promises that a search found broken, with the length of each counterexample."""
     return {name: found.steps for name, found in result.promises.items() if found.verdict is Verdict.VIOLATED}
+
+
+def case(world: str, *values: object, most: int = 5_000) -> Any:
+    """Values of a parametrised test; one in a world of more states than `most` waits for `make nightly`."""
+    return pytest.param(*values, marks=pytest.mark.nightly if SIZES["worlds"][world]["distinct"] > most else ())
