@@ -7,6 +7,7 @@ from itertools import combinations
 
 import pytest
 
+from nbcc.simulator import specs
 from nbcc.simulator.verdicts import Row, accepted, believable, matrix, page, page_path
 
 from .pins import SIZES
@@ -14,16 +15,31 @@ from .pins import SIZES
 WORKERS = 1 if os.environ.get("PYTEST_XDIST_WORKER") else (os.cpu_count() or 1)
 
 
+SOME = ("tombstones-dropped", "minted-file-ids", "base-instant-naming", "occ-by-file-id")
+"""Settings whose worlds are small; all of them are searched anew at night, and by `nbcc verdicts`."""
+
+
+def test_some_rows_are_what_was_accepted() -> None:
+    some = believable(matrix("quick", [specs.protocol_file(name) for name in SOME], workers=WORKERS), accepted())
+    rows = [line for line in page(some, "quick").splitlines() if line.startswith("| [") and "(#" in line]
+    assert [name for row in rows for name in SOME if row.startswith(f"| [{name}](")] == list(SOME)
+    assert set(rows) <= set(page_path("quick").read_text("utf-8").splitlines())
+
+
 @pytest.fixture(scope="module")
 def quick() -> tuple[Row, ...]:
     return believable(matrix("quick", workers=WORKERS), accepted())
 
 
+@pytest.mark.nightly
+@pytest.mark.xdist_group("verdicts")
 def test_the_matrix_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
     """`nbcc verdicts --accept` writes it anew: look at why first."""
     assert page(quick, "quick") == page_path("quick").read_text("utf-8")
 
 
+@pytest.mark.nightly
+@pytest.mark.xdist_group("verdicts")
 def test_what_is_pinned_for_a_setting_is_in_its_row(quick: tuple[Row, ...]) -> None:
     for row in quick:
         pinned = SIZES["protocols"].get(row.name, {"violated": {}})["violated"]
@@ -32,11 +48,15 @@ def test_what_is_pinned_for_a_setting_is_in_its_row(quick: tuple[Row, ...]) -> N
         assert all((found[name] or 0) <= steps for name, steps in pinned.items()), row.name
 
 
+@pytest.mark.nightly
+@pytest.mark.xdist_group("verdicts")
 def test_the_default_breaks_nothing(quick: tuple[Row, ...]) -> None:
     assert quick[0].name == "default"
     assert {str(cell.verdict) for cell in quick[0].cells.values()} <= {"HOLDS", "UNDETERMINED"}
 
 
+@pytest.mark.nightly
+@pytest.mark.xdist_group("verdicts")
 def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quick: tuple[Row, ...]) -> None:
     for one, other in combinations(quick, 2):
         same = [str(c.verdict) for c in one.cells.values()] == [str(c.verdict) for c in other.cells.values()]
@@ -45,6 +65,7 @@ def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quic
 
 
 @pytest.mark.nightly
+@pytest.mark.xdist_group("verdicts")
 def test_the_matrix_of_larger_worlds_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
     full = believable(matrix("full", workers=WORKERS, max_states=2_000_000, memory=8), accepted())
     assert page(full, "full") == page_path("full").read_text("utf-8")
