@@ -26,12 +26,14 @@ class Broken:
 def judged(run: Run, named: str) -> list[Broken]:
     """Every promise that speaks of such a model, with the first step that broke it, as far as `judged_steps` goes.
 
+    Promises of progress are left out: what never happens cannot be seen in one run that ends.
+
     The promise that is `named` is judged with as many logs as the model evaluates rows for, the others with fewer:
     the time it takes grows with their factorial.
     """
     found = []
     for promise in PROMISES.values():
-        if not promise.unfit(run.model):
+        if promise.kind != "run" and not promise.unfit(run.model):
             most = judged_steps(run, LARGEST if promise.name == named else LARGEST - 1)
             step, message = _first_break(run, promise.holds, most)
             found.append(Broken(promise.name, promise.about, promise.source, step, message))
