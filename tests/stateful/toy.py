@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nbcc.model import Query, Step
+from nbcc.model import Query, Step, World
 from nbcc.simulator.crosscheck.mapping import Row
 from nbcc.simulator.systems import CannotStep
 
@@ -20,6 +20,7 @@ class ToyModel:
 
     actors = ("a1", "a2")
     initial: tuple[Any, ...] = ((), ())
+    world = World()
 
     def enabled(self, state: Any) -> list[Step]:
         tickets, posted = state
