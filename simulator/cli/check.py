@@ -6,6 +6,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +15,12 @@ import click
 from . import names
 from .command import Section, Teaching, answer, debug_option, json_option, traces_option, users_words
 from .outcome import Exit, gravest
+from .progress import on_stderr
 
 if TYPE_CHECKING:
     from nbcc.simulator.crosscheck.check import Setting
     from nbcc.simulator.crosscheck.report import CheckReport
+    from nbcc.simulator.crosscheck.tour import TourReport
 
 EXAMPLES = 200
 # What --time alone asks for: as many as fit.
@@ -56,8 +59,19 @@ def _sections() -> Iterable[Section]:
 @click.option("--examples", type=click.IntRange(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As many as begin within it: 90s, 5m, 2h.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
-@click.option("--resume", type=click.Path(dir_okay=False, path_type=Path),
-              help="Count histories in a row in this file, over many sittings, up to --examples.")
+@click.option(
+    "--resume",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Count histories in a row in this file, over many sittings, up to --examples.",
+)
+@click.option("--tour", is_flag=True, help="Take every step of WORLD from every state, in as few runs as can be.")
+@click.option(
+    "--share",
+    type=click.FloatRange(0, 1, min_open=True),
+    default=1.0,
+    metavar="X",
+    help="Of the runs of a tour this part, those with the rarest steps first.",
+)
 @click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Append the report to this file.")
 @traces_option
 @json_option
@@ -71,6 +85,8 @@ def command(
     seconds: float | None,
     seed: int,
     resume: Path | None,
+    tour: bool,
+    share: float,
     summary: Path | None,
     traces: Path,
     as_json: bool,
@@ -86,6 +102,7 @@ def command(
       nbcc check --examples 50
       nbcc check demo --protocol requested-time-slicing --time 1m
       nbcc check demo --on spark --examples 5
+      nbcc check demo --tour
     """
     from nbcc.simulator.crosscheck.check import run
 
@@ -93,9 +110,14 @@ def command(
     most = examples or (UNLIMITED if seconds else EXAMPLES)
     if resume is not None:
         return _in_a_row(resume, _setting(world, protocol, systems[-1], found_by=by), most, seconds, traces)
-    reports: dict[str, CheckReport] = {}
+    if tour and (examples or seconds):
+        raise click.UsageError("a tour plays what its world asks for: --share, not --examples or --time")
+    reports: dict[str, CheckReport | TourReport] = {}
     for system in systems:
         setting = _setting(world, protocol, system, found_by=f"{by} --on {system}")
+        if tour:
+            reports[system] = _tour(setting, share, seed, traces)
+            continue
         with _progress(system) as tick:
             reports[system] = run(setting, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
     if as_json:
@@ -107,6 +129,13 @@ def command(
         with summary.open("a", encoding="utf-8") as file:
             file.writelines(f"{system}: {report.text}\n" for system, report in reports.items())
     return gravest(Exit(report.exit_code) for report in reports.values())
+
+
+def _tour(setting: Setting, share: float, seed: int, traces: Path) -> TourReport:
+    from nbcc.simulator.crosscheck.tour import tour
+
+    with users_words(), on_stderr() as tick:
+        return tour(setting, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
 
 
 def _in_a_row(path: Path, setting: Setting, until: int, seconds: float | None, traces: Path) -> Exit:
@@ -138,7 +167,7 @@ def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Se
         )
 
 
-def _plain(report: CheckReport) -> dict[str, Any]:
+def _plain(report: CheckReport | TourReport) -> dict[str, Any]:
     return {name: value for name, value in report.to_mapping().items() if name != "format"}
 
 

@@ -24,7 +24,7 @@ def on_stderr() -> Iterator[Progress]:
         def show(what: str, done: int, total: int) -> None:
             if what not in tasks:
                 tasks[what] = bar.add_task(what, total=total)
-            if done % 100 == 0 or done + 1 >= total:
+            if done % max(1, min(100, total // 100)) == 0 or done + 1 >= total:
                 bar.update(tasks[what], completed=done + 1, total=total)
 
         yield show

@@ -10,10 +10,11 @@ from pathlib import Path
 from nbcc.model import Model, Protocol, World
 
 from .. import trace as traces
+from ..explore.quotient import Quotient
 from ..schedule import Choose, Coarse, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
-from .coverage import PINNED, EdgeCoverage, all_edges, pinned_model
+from .coverage import PINNED, EdgeCoverage, all_edges, pinned
 from .disagreement import Disagreement
 from .draws import draw_batches, draw_world
 from .history import History
@@ -67,20 +68,36 @@ class Check:
         setting = self.setting
         world = setting.world or (PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose))
         world = setting.fitted(world)
-        pinned = world == setting.fitted(PINNED) and setting.model is Model
-        model = pinned_model(world, setting.protocol) if pinned else setting.model(world, setting.protocol)
+        graph = None
+        if world == setting.fitted(PINNED) and setting.model is Model:
+            graph = pinned(world, setting.protocol)
+        model = graph.model if graph else setting.model(world, setting.protocol)
         batches = draw_batches(choose, world)
-        schedule = SCHEDULES[choose(len(SCHEDULES))]()
-        system = setting.factory(world, setting.protocol, batches)
+        self.walk(model, batches, SCHEDULES[choose(len(SCHEDULES))](), choose, graph)
+
+    def walk(
+        self,
+        model: Model,
+        batches: traces.Batches,
+        schedule: Schedule,
+        choose: Choose = no_choice,
+        graph: Quotient | None = None,
+    ) -> None:
+        """One history of a world along a schedule; of a world whose `graph` is given, the edges are counted.
+
+        Raises:
+            Disagreement: model and system differ.
+        """
+        system = self.setting.factory(model.world, self.setting.protocol, batches)
         if coarse := getattr(system, "coarse", ()):
             schedule = Coarse(schedule, coarse)
-        history = History(model, system, batches, setting.mapping)
+        history = History(model, system, batches, self.setting.mapping)
         tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
         try:
-            overlapped = self._steps(history, schedule, choose, pinned)
+            overlapped = self._steps(history, schedule, choose, graph)
             self._end(history, tally)
         except Disagreement as disagreement:
-            self.disagreed = trace_of(history, batches, disagreement, setting.found_by)
+            self.disagreed = trace_of(history, batches, disagreement, self.setting.found_by)
             raise
         finally:
             close(system)
@@ -95,7 +112,7 @@ class Check:
         history = History(model, system, trace.batches, setting.mapping)
         try:
             schedule = Replay(trace.steps, history.resolved)
-            self._steps(history, schedule, no_choice, pinned=False)
+            self._steps(history, schedule, no_choice)
             if schedule.complete:
                 self._end(history, Tally())
         except Disagreement as disagreement:
@@ -110,7 +127,7 @@ class Check:
         for reader in self.setting.readers:
             reader(history, tally)
 
-    def _steps(self, history: History, schedule: Schedule, choose: Choose, pinned: bool) -> bool:
+    def _steps(self, history: History, schedule: Schedule, choose: Choose, graph: Quotient | None = None) -> bool:
         model, overlapped = history.model, False
         actors = [actor for actors in model.actors.values() for actor in actors]
         schedule.begin(choose, actors, [row.action for row in self.setting.mapping])
@@ -121,8 +138,8 @@ class Check:
             step = schedule.next(choose, enabled)
             if step is None:
                 break
-            if pinned and not self.disagreed:
-                self.coverage.visit(model, history.state, step)
+            if graph and not self.disagreed:
+                self.coverage.visit(graph, history.state, step)
             history.take(step)
             overlapped = overlapped or history.compaction_overlaps_write
         return overlapped

@@ -109,6 +109,11 @@ class Symmetry:
             return images[0].of(state)
         return min([image.of(state) for image in images])
 
+    def renamings(self, state: State) -> list[Renaming]:
+        """The renamings that lead from a state to the one that stands for it; one at least."""
+        kept = self.kept(state)
+        return [image.names for image in self._images_of(state & self._bits) if image.of(state) == kept]
+
     def orbit(self, kept: State) -> int:
         """How many states a kept one stands for."""
         images = self._images_of(kept & self._bits)

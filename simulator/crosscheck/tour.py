@@ -1,0 +1,138 @@
+"""A tour: the fewest runs that take every edge of a world, up to the names of equal actors, driven on a system.
+
+Random histories meet what is likely; a tour takes every step from every state that there is, the rarest first. The
+rows of the writes are drawn: a tour covers what can happen, not what can be written.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from nbcc.model import World
+
+from .. import trace as traces
+from ..explore.quotient import Quotient
+from ..explore.tours import tours
+from ..schedule import Replay
+from ..shrink import shrink_disagreement
+from ..view.text import render
+from .check import Check, Setting, close
+from .disagreement import Disagreement
+from .draws import draw_batches
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TourReport:
+    """`edges` of `all_edges` were taken in `runs` of the `all_runs` that take them all; `found`: a disagreement."""
+
+    world: World
+    runs: int
+    all_runs: int
+    steps: int
+    edges: int
+    all_edges: int
+    seconds: float
+    seed: int
+    found: traces.Trace | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 agreed, 1 disagreed."""
+        return int(self.found is not None)
+
+    @property
+    def text(self) -> str:
+        """The verdict, the figures, and the interleaving of a disagreement."""
+        verdict = f"AGREED in {self.runs:,} of {self.all_runs:,} runs"
+        if self.found is not None:
+            verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.found.because}"
+        share = 100 * self.edges / self.all_edges
+        lines = [
+            f"{verdict}, {self.steps:,} steps",
+            f"  {self.edges:,} of {self.all_edges:,} edges of {self.world.name} ({share:.0f} %, up to renaming)",
+            f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.found is not None)} disagreements",
+        ]
+        return "\n".join([*lines, *(["", render(self.found)] if self.found else [])])
+
+    def to_mapping(self) -> dict[str, Any]:
+        """The JSON value."""
+        return {
+            "format": 1,
+            "verdict": "DISAGREED" if self.found else "AGREED",
+            "runs": self.runs,
+            "all_runs": self.all_runs,
+            "steps": self.steps,
+            "edges": self.edges,
+            "all_edges": self.all_edges,
+            "seconds": round(self.seconds, 3),
+            "seed": self.seed,
+            "trace": self.found.handle if self.found else None,
+            "because": self.found.because if self.found else "",
+        }
+
+
+def tour(
+    setting: Setting,
+    *,
+    share: float = 1.0,
+    seed: int = 0,
+    progress: Progress | None = None,
+    traces_dir: Path | None = None,
+) -> TourReport:
+    """Drive a share of the runs through the world of the setting; stop at the first disagreement.
+
+    `progress(number from 0, how many)` is called after each run. The same seed writes the same rows.
+
+    Raises:
+        ValueError: the setting has no world, or the system cannot take single steps.
+    """
+    if setting.world is None:
+        raise ValueError("a tour needs a world: nbcc check WORLD --tour")
+    world = setting.fitted(setting.world)
+    _must_step(setting, world)
+    graph = Quotient(setting.model(world, setting.protocol))
+    edges = graph.edges()
+    runs = tours(edges, graph.first)
+    chosen = runs[: max(1, math.ceil(share * len(runs)))]
+    check, began = Check(setting), time.monotonic()
+    for number, run in enumerate(chosen):
+        batches = draw_batches(random.Random(f"{seed}.{number}").randrange, world)
+        try:
+            check.walk(graph.model, batches, Replay(list(graph.run(run))), graph=graph)
+        except Disagreement:
+            break
+        if progress is not None:
+            progress(number, len(chosen))
+    played = len(check.tally.lengths) + (check.disagreed is not None)
+    seconds = time.monotonic() - began
+    found = shrink_disagreement(check.disagreed, check.again) if check.disagreed else None
+    if found is not None and traces_dir is not None:
+        traces.save(found, traces_dir)
+    return TourReport(
+        world=world,
+        runs=played,
+        all_runs=len(runs),
+        steps=sum(check.tally.lengths),
+        edges=check.coverage.count(),
+        all_edges=len(edges),
+        seconds=seconds,
+        seed=seed,
+        found=found,
+    )
+
+
+def _must_step(setting: Setting, world: World) -> None:
+    system = setting.factory(world, setting.protocol, {})
+    try:
+        if getattr(system, "coarse", ()) or getattr(system, "impossible", ()):
+            raise ValueError(f"{system.name} does several steps at once; a tour takes each by itself: --on engine")
+    finally:
+        close(system)

@@ -1,0 +1,126 @@
+"""The fewest runs that take every edge of a graph: a minimum flow that takes each edge once at least.
+
+Every run begins in the first state and may end anywhere. Take each edge once: where more edges leave a state than come
+in, somebody must come a second time; where more come in than leave, a run may end or go on. As many as possible go on
+to where somebody is missing (a maximum flow); the others begin anew. What is left is a graph in which, with a way back
+to the beginning, as many edges come in as leave everywhere: its Eulerian circuit, cut at the beginning, is the runs.
+Graphs with cycles are no exception.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Hashable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
+
+import networkx as nx
+
+
+class Arrow(Protocol):
+    """An edge of a graph; several may lie between the same two ends."""
+
+    @property
+    def before(self) -> Hashable: ...
+    @property
+    def after(self) -> Hashable: ...
+
+
+A = TypeVar("A", bound=Arrow)
+BACK = "back"
+
+
+def tours(edges: Sequence[A], first: Hashable) -> list[list[A]]:
+    """The fewest runs from `first` that take every edge, those with the rarest edges first.
+
+    An edge is the rarer, the less likely a random walk is to take it. Every edge must be reachable from `first`.
+    """
+    likely = _likely(edges, first)
+    return sorted(_cut(_circuit(edges, first)), key=lambda run: min(likely[edge] for edge in run))
+
+
+def _likely(edges: Sequence[A], first: Hashable) -> dict[A, float]:
+    """How likely a walk is that chooses among all edges alike; in a cycle, how likely it is the first time round."""
+    leaving = Counter(edge.before for edge in edges)
+    reached: dict[Hashable, float] = {first: 1.0}
+    found = {}
+    for edge in edges:  # in the order of a search: most edges into a state come before those that leave it
+        found[edge] = reached.get(edge.before, 0.0) / leaving[edge.before]
+        reached[edge.after] = reached.get(edge.after, 0.0) + found[edge]
+    return found
+
+
+def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
+    """A closed walk that takes every edge; None where it goes back to the beginning."""
+    between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
+    graph: Any = nx.MultiDiGraph()
+    for number, edge in enumerate(edges):
+        graph.add_edge(edge.before, edge.after, key=number, edge=edge)
+    for (before, after), times in _again(edges, first).items():
+        for number in range(times):
+            graph.add_edge(before, after, key=f"again {number}", edge=between[before, after])
+    for state in list(graph):
+        for number in range(graph.in_degree(state) - graph.out_degree(state)):
+            graph.add_edge(state, first, key=f"{BACK} {number}", edge=None)
+    for before, after, key in nx.eulerian_circuit(graph, first, keys=True):
+        yield graph.edges[before, after, key]["edge"]
+
+
+def _cut(circuit: Iterator[A | None]) -> list[list[A]]:
+    runs: list[list[A]] = [[]]
+    for edge in circuit:
+        if edge is None:
+            runs.append([])
+        else:
+            runs[-1].append(edge)
+    # The circuit may have begun in the midst of a run, where an edge leads back to the first state.
+    runs[0] = [*runs.pop(), *runs[0]] if len(runs) > 1 else runs[0]
+    return [run for run in runs if run]
+
+
+def _again(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable, Hashable]]:
+    """How often to go from state to state beside the one time that each edge is taken anyway."""
+    more = Counter(edge.after for edge in edges)  # who comes, less who leaves
+    more.subtract(Counter(edge.before for edge in edges))
+    graph: Any = nx.DiGraph()
+    graph.add_nodes_from(("source", "sink"))
+    graph.add_edges_from((("at", edge.before), ("at", edge.after)) for edge in edges)  # as often as one likes
+    for state, count in more.items():
+        if count > 0:
+            graph.add_edge("source", ("at", state), capacity=count)
+        elif count < 0 and state != first:
+            graph.add_edge(("at", state), "sink", capacity=-count)
+    _, flow = nx.maximum_flow(graph, "source", "sink")
+    again: Counter[tuple[Hashable, Hashable]] = Counter()
+    for before, following in flow.items():
+        for after, times in following.items():
+            if times and before != "source" and after != "sink":
+                again[before[1], after[1]] += times
+    ways = _Ways(edges, first)
+    for state, count in more.items():
+        if count < 0 and state != first:
+            missing = -count - flow["at", state]["sink"]
+            again.update(dict.fromkeys(ways.to(state), missing))
+    return +again
+
+
+class _Ways:
+    """Of each state a shortest way from the first one."""
+
+    def __init__(self, edges: Sequence[Arrow], first: Hashable) -> None:
+        following: dict[Hashable, list[Hashable]] = {}
+        for edge in edges:
+            following.setdefault(edge.before, []).append(edge.after)
+        self._from: dict[Hashable, Hashable] = {first: None}
+        queue = deque([first])
+        while queue:
+            state = queue.popleft()
+            for after in following.get(state, ()):
+                if after not in self._from:
+                    self._from[after] = state
+                    queue.append(after)
+
+    def to(self, state: Hashable) -> Iterator[tuple[Hashable, Hashable]]:
+        """The pairs of states along the way, the last first."""
+        while (before := self._from[state]) is not None:
+            yield before, state
+            state = before
