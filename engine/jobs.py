@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
@@ -35,6 +35,7 @@ __all__ = [
     "LogInput",
     "ReadTask",
     "TableShape",
+    "WatchedJobs",
     "WindowTask",
     "WriteTask",
     "WrittenFile",
@@ -82,6 +83,21 @@ class InProcessJobs:
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> pa.Table:
         parts = [run_read(self._storage, task) for task in tasks]
         return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+class WatchedJobs(InProcessJobs):
+    """Says before each file group how many are done, of how many."""
+
+    def __init__(self, storage: Storage, names: Names, watch: Callable[[int, int], None]) -> None:
+        super().__init__(storage, names)
+        self._watch = watch
+
+    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+        files = []
+        for number, task in enumerate(tasks):
+            self._watch(number, len(tasks))
+            files += super().compact([task])
+        return files
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..storage import Entry, Storage
+from .text import several
 
 
 class CountingStorage:
@@ -47,10 +48,6 @@ class CountingStorage:
     def says(self) -> str:
         """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""
         return (
-            f"listed {self.objects_listed:,} objects in {_several(self.listings, 'listing')}, "
+            f"listed {self.objects_listed:,} objects in {several(self.listings, 'listing')}, "
             f"read {self.reads:,} ({self.bytes_read:,} bytes)"
         )
-
-
-def _several(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"

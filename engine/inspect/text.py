@@ -15,6 +15,11 @@ def render(found: Inventory) -> str:
     return "\n".join([*_head(found), "", *_instants(found), "", *_slices(found), *_plans(found), *_left_out(found)])
 
 
+def several(count: int, what: str) -> str:
+    """``1 file``, ``1,200 files``."""
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def size(count: int) -> str:
     """``812 B``, ``4.3 kB``, ``1.2 GB``."""
     if count < 1000:

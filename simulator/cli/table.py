@@ -17,7 +17,7 @@ class _Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(
-            module.name
+            module.name.replace("_", "-")
             for module in iter_modules(on_table.__path__)
             if hasattr(importlib.import_module(f"{on_table.__name__}.{module.name}"), "command")
         )
@@ -25,23 +25,24 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command: click.Command = importlib.import_module(f"{on_table.__name__}.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"{on_table.__name__}.{cmd_name.replace('-', '_')}").command
         return command
 
 
-@click.group(cls=_Commands, short_help="Look at one table, and repair what validate complains about.")
+@click.group(cls=_Commands, short_help="Look at one table, run its services, repair what validate complains about.")
 @click.argument("table")
 @debug_option
 @click.pass_context
 def command(ctx: click.Context, table: str) -> None:
-    """Look at TABLE, and repair it.
+    """Look at TABLE, run its services, repair it.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). No Spark, no JVM. What
-    changes something says so in its name or by an option, and --dry-run shows beforehand what it would do.
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). No Spark and no JVM, unless
+    --spark asks for it. What changes something says with --dry-run what it would do, and then changes nothing.
 
     \b
     Examples:
       nbcc table /data/trips stats
+      nbcc table /data/trips compact --dry-run
       nbcc table /data/trips orphans --delete --dry-run
     """
     remember(ctx, table)

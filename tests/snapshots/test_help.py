@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from nbcc.model.actions import mechanisms
-from nbcc.simulator.cli import main, names
+from nbcc.simulator.cli import main, names, table
 from tests.snapshots.golden import matches
 
 WIDTH = {"COLUMNS": "110", "NO_COLOR": "1"}
@@ -24,6 +24,7 @@ def one_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every list of discovered names has one row."""
     for kind in ("worlds", "worlds_of_tables", "protocols", "promises", "actions"):
         monkeypatch.setattr(names, kind, lambda kind=kind: [(f"one-of-{kind}", "What it says of itself.")])
+    monkeypatch.setattr(type(table.command), "list_commands", lambda self, ctx: ["timeline"])
 
 
 @pytest.mark.usefixtures("one_of_each")

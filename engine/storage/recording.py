@@ -1,0 +1,85 @@
+"""A storage that writes down what was put and deleted, and does it or, in a dry run, only pretends to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from .protocol import Entry, NotFound, Storage
+
+
+def _nothing(_path: str) -> None:
+    """Nobody watches."""
+
+
+class Recording:
+    """The storage of one operation. `put_paths` and `deleted` hold paths in the order in which they came.
+
+    With `dry_run` nothing reaches `storage`: the operation sees what it would have put and misses what it would have
+    deleted, so that any operation can be tried whole. `deleting` is called with each path before it goes.
+    """
+
+    def __init__(self, storage: Storage, dry_run: bool = False, deleting: Callable[[str], None] = _nothing) -> None:
+        self._storage = storage
+        self._dry = dry_run
+        self._deleting = deleting
+        self._pretended: dict[str, bytes] = {}
+        self.put_paths: list[str] = []
+        self.deleted: list[str] = []
+
+    @property
+    def url(self) -> str:
+        return self._storage.url
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        if not self._dry:
+            done = self._storage.put_if_absent(path, data)
+        elif done := not self._holds(path):
+            self._pretended[path] = data
+        if done:
+            self.put_paths.append(path)
+        return done
+
+    def put(self, path: str, data: bytes) -> None:
+        if self._dry:
+            self._pretended[path] = data
+        else:
+            self._storage.put(path, data)
+        self.put_paths.append(path)
+
+    def get(self, path: str) -> bytes:
+        if path in self._pretended:
+            return self._pretended[path]
+        if self._dry and path in self.deleted:
+            raise NotFound(path)
+        return self._storage.get(path)
+
+    def list(self, prefix: str) -> list[Entry]:
+        found = self._storage.list(prefix)
+        if not self._dry:
+            return found
+        folder = f"{prefix}/" if prefix else ""
+        gone = {*self.deleted, *self._pretended}
+        here = [Entry(path, len(data)) for path, data in self._pretended.items() if path.startswith(folder)]
+        return sorted([*(entry for entry in found if entry.path not in gone), *here])
+
+    def delete(self, path: str) -> None:
+        self.delete_all([path])
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        for path in paths:
+            self._deleting(path)
+        if self._dry:
+            for path in paths:
+                self._pretended.pop(path, None)
+        else:
+            self._storage.delete_all(paths)
+        self.deleted.extend(paths)
+
+    def _holds(self, path: str) -> bool:
+        if path in self._pretended:
+            return True
+        return path not in self.deleted and any(entry.path == path for entry in self._storage.list(_folder(path)))
+
+
+def _folder(path: str) -> str:
+    return path.rpartition("/")[0]
