@@ -25,9 +25,10 @@ class PeerMissing(ValueError):
 class PeerProcess:
     """One process of a peer. It starts with the first question and ends with this process."""
 
-    def __init__(self, name: str, python: Path) -> None:
+    def __init__(self, name: str, python: Path, version: str | None = None) -> None:
         self._name = name
         self._python = python
+        self._version = version
         self._process: subprocess.Popen[str] | None = None
 
     def ask(self, step: str, table: str, **arguments: Any) -> Any:
@@ -60,6 +61,8 @@ class PeerProcess:
     def _started(self) -> subprocess.Popen[str]:
         if self._process is None:
             environment = {**os.environ, "PYTHONPATH": str(_HERE), "PYSPARK_PYTHON": str(self._python)}
+            if self._version is not None:
+                environment[f"NBCC_{self._name.upper()}_VERSION"] = self._version
             command = [str(self._python), "-m", self._name]
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
@@ -68,8 +71,10 @@ class PeerProcess:
 
 
 @cache
-def peer(name: str) -> PeerProcess:
+def peer(name: str, version: str | None = None) -> PeerProcess:
     """The one process of a peer. Its Python is NBCC_<NAME>_PYTHON, else that of ``.venv-<name>`` beside the packages.
+
+    ``version``: of the product, if another than the one that the peer itself names.
 
     Raises:
         PeerMissing: neither is there.
@@ -78,6 +83,6 @@ def peer(name: str) -> PeerProcess:
     python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))
     if not python.exists():
         raise PeerMissing(f"the peer {name} has no environment at {python}; `make interop` builds it")
-    process = PeerProcess(name, python)
+    process = PeerProcess(name, python, version)
     atexit.register(process.close)
     return process

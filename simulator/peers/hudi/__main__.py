@@ -23,8 +23,8 @@ def main() -> None:
 def _answer(tables: dict[str, Table], request: dict[str, Any]) -> dict[str, Any]:
     step, path = request.pop("do"), request.pop("table")
     try:
-        if step == "create":
-            tables[path] = Table(path, **request)
+        if step in ("create", "open"):
+            tables[path] = getattr(Table, step)(path, **request)
             return {"ok": None}
         if step == "forget":
             tables.pop(path).close()

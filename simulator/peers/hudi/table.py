@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,15 @@ _QUERY = "hoodie.datasource.query.type"
 class Table:
     """A table in a folder. The public methods are the steps of the line protocol."""
 
-    def __init__(self, path: str, merge_mode: str, buckets: int, partitions: Sequence[str]) -> None:
+    def __init__(self, path: str, options: Mapping[str, str], partitions: Sequence[str]) -> None:
         self._path = path
-        self._options = options(merge_mode, buckets)
+        self._options = options
         self._partitions = partitions
         self._clients: dict[str, Client] = {}
+
+    @classmethod
+    def create(cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str]) -> Table:
+        """A new table of Hudi's own."""
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
         builder = hudi().common.table.HoodieTableMetaClient.newTableBuilder()
         builder.setTableType("MERGE_ON_READ").setTableName("t").setTableVersion(9).setRecordMergeMode(mode)
@@ -29,6 +33,12 @@ class Table:
         builder.setKeyGeneratorClassProp("org.apache.hudi.keygen.SimpleKeyGenerator").setTableCreateSchema(SCHEMA)
         builder.setCommitTimezone(hudi().common.model.HoodieTimelineTimeZone.UTC)
         builder.initTable(storage_configuration(), path)
+        return cls(path, options(merge_mode, buckets), partitions)
+
+    @classmethod
+    def open(cls, path: str, merge_mode: str = "", buckets: int = 0, partitions: Sequence[str] = ()) -> Table:
+        """A table that somebody else made; what is not told is needed by whoever writes or asks for slices alone."""
+        return cls(path, options(merge_mode, buckets), partitions)
 
     def close(self) -> None:
         """End every client, those of dead writers included."""

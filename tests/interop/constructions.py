@@ -1,0 +1,132 @@
+"""A table of ours whose writes can be left open, and the replacing write of design, section 4, put together by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pyarrow as pa
+
+from nbcc.engine import Table, create_table
+from nbcc.engine.actions.upsert import write_task
+from nbcc.engine.batch import as_upserts
+from nbcc.engine.clock import WallClock
+from nbcc.engine.commits import compaction_commit, write_commit
+from nbcc.engine.config.creation import table_config
+from nbcc.engine.context import Context
+from nbcc.engine.data.publish import put_base_file
+from nbcc.engine.data.tasks import WriteTask
+from nbcc.engine.files.names import BaseName, partition_metadata
+from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.lock import InProcessLock, held
+from nbcc.engine.names import RandomNames, bucket_file_id
+from nbcc.engine.shape import table_shape
+from nbcc.engine.storage import open_storage
+from nbcc.engine.timeline import (
+    CompactionOperation,
+    CompactionPlan,
+    Instant,
+    encode_plan,
+    load,
+    own_extra,
+    put_inflight,
+    put_requested,
+)
+from nbcc.engine.writing import complete, request, take_time
+from nbcc.simulator.systems.rows import SCHEMA
+
+Row = tuple[str, str, int, str | None]  # partition, key, ordering, value; no value deletes
+Group = tuple[str, str]  # partition, file id
+
+
+def make_table(folder: Path, version: str, **changes: object) -> Table:
+    """A new table of ours in ``folder``: version 8 or 9, key id, ordering ts, partitions by part, two buckets."""
+    storage, names = open_storage(folder), RandomNames()
+    context = Context(storage, InProcessLock(storage.url), WallClock(), names, InProcessJobs(storage, names))
+    given = {
+        "record_key": "id", "ordering_fields": "ts", "partition_by": "part", "buckets": 2, "schema": SCHEMA,
+        "merge_mode": "EVENT_TIME_ORDERING", "table_type": "MERGE_ON_READ", "concurrency_mode": None, **changes,
+    }  # fmt: skip
+    options = {
+        "hoodie.write.table.version": version,
+        "hoodie.datasource.write.hive_style_partitioning": "false",
+        **changes.get("options", {}),  # type: ignore[dict-item]
+    }
+    return create_table(context, table_config("t", **{**given, "options": options}))  # type: ignore[arg-type]
+
+
+def batch(rows: Iterable[Row]) -> pa.Table:
+    """Rows as the engine takes them."""
+    named = [
+        {"id": key, "part": part, "ts": ordering, "value": value, "_hoodie_is_deleted": value is None}
+        for part, key, ordering, value in rows
+    ]
+    return pa.Table.from_pylist(named, SCHEMA.append(pa.field("_hoodie_is_deleted", pa.bool_())))
+
+
+def groups_of(table: Table, *partitions: str) -> list[Group]:
+    """Every file group that partitions may have."""
+    return [(part, bucket_file_id(number)) for part in partitions for number in range(table.config.buckets or 1)]
+
+
+def replace(table: Table, *partitions: str) -> Replacement:
+    """Begin to replace all rows of partitions.
+
+    A group without a completed file first gets a base file without rows, in the same way: else Hudi, which finds
+    no slice before the pending one, shows the rows of the base file that is not committed yet.
+    """
+    groups = groups_of(table, *partitions)
+    known = {(piece.partition, piece.file_id) for piece in table.file_slices() if piece.base or piece.logs}
+    if new := [group for group in groups if group not in known]:
+        opening = Replacement(table, new)
+        opening.write()
+        opening.commit()
+    return Replacement(table, groups)
+
+
+class Write:
+    """A write whose files are there and whose commit is not yet."""
+
+    def __init__(self, table: Table, *rows: Row) -> None:
+        self._table, context = table, table.context
+        self.requested, sealed = request(context, "deltacommit")
+        put_inflight(context.storage, self.requested, "deltacommit")
+        task = write_task(context, table.config, self.requested, sealed)
+        self._files = context.jobs.write(as_upserts(batch(rows), table.config.schema), task)
+
+    def commit(self) -> Instant:
+        """Take the completion time, and publish."""
+        commit = write_commit(self._table.config, self.requested, "UPSERT", self._files)
+        return complete(self._table.context, self.requested, "deltacommit", files=self._files, commit=commit)
+
+
+class Replacement:
+    """All rows of file groups give way to others: a plan at the barrier K that takes nothing of any of them."""
+
+    def __init__(self, table: Table, groups: Sequence[Group]) -> None:
+        self._table, self._groups, context = table, groups, table.context
+        with held(context.lock):
+            self.barrier = take_time(context, load(context.storage))
+            operations = tuple(CompactionOperation(part, file, self.barrier, None, ()) for part, file in self._groups)
+            self._plan = CompactionPlan(operations, own_extra(table.config.avro_schema))
+            put_requested(context.storage, self.barrier, "compaction", encode_plan(self._plan))
+
+    def write(self, *rows: Row) -> None:
+        """Put a base file in each group of the plan: with the rows that belong there, or none."""
+        context, config = self._table.context, self._table.config
+        put_inflight(context.storage, self.barrier, "compaction")
+        shape = table_shape(config, context.rules)
+        self._files = context.jobs.write(
+            as_upserts(batch(rows), config.schema), WriteTask(shape, self.barrier, bulk=True, filled=frozenset())
+        )
+        filled = {(file.partition, file.file_id) for file in self._files}
+        for part, file in self._groups:
+            if (part, file) not in filled:
+                context.storage.put_if_absent(*partition_metadata(part, self.barrier))
+                name = BaseName(file, context.names.write_token(), self.barrier)
+                self._files.append(put_base_file(context.storage, part, name, shape.stored_schema.empty_table()))
+
+    def commit(self) -> Instant:
+        """Publish it as what Hudi takes it for: the commit of a compaction."""
+        commit = compaction_commit(self._table.config, self.barrier, self._plan, self._files)
+        return complete(self._table.context, self.barrier, "compaction", files=self._files, commit=commit, beats=False)
