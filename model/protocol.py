@@ -25,12 +25,14 @@ class Protocol:
     """Choices of writers, planner, compactor and readers.
 
     slicing           the time that assigns a log to a file slice; base_instant: the name carries the barrier that the
-                      writer looked up when it started to write (layout before RFC-66)
+                      writer looked up when it started to write (layout before RFC-66); temporal: RFC-66's rules of
+                      what "temporally follows" what, by which a log that was under way at a barrier is in no slice
     barriers          what begins a slice: plans from when they are made; or base files alone, and then a log older than
                       the oldest of them is in no slice, a read as of a time takes one slice (RFC-66, pseudocode)
     merge_order       the order of logs inside a slice, which decides between equal ordering values
     as_of_axis        the time by which an as-of read keeps instants; requested_slices: and a pending plan that was made
                       later is a barrier as well, so that the slices that begin later hold late logs
+    as_of_bound       as of T is what completed at or before T, or strictly before it (RFC-66, time travel)
     incremental_axis  the time by which an incremental window keeps writes
     completion_time   taken under the lock that also covers publishing, or before that lock is taken
     tombstones        whether compaction keeps deletes (event time only: commit time never needs them)
@@ -74,14 +76,17 @@ class Protocol:
                       that has a log there, and while that one is pending nothing of the slice is seen
     as_of_pending     whether an as-of read at or after the request of a pending write is answered
     window_merge      what a window merges: its logs; the newest slice that its instants' files make up, base files
-                      of its compactions included; or the table's newest slice that begins within it
+                      of its compactions included; or the table's newest slice that begins within it; slice_of_files:
+                      the newest that the files completed in it make up, base files alone as barriers; _from: and rows
+                      of writes that completed as it starts come out again (RFC-66, incremental queries)
     window_deletes    whether a window shows the deletes that win in it
     """
 
-    slicing: Literal["completion", "requested", "base_instant"] = "completion"
+    slicing: Literal["completion", "requested", "base_instant", "temporal"] = "completion"
     barriers: Literal["plans", "base_files"] = "plans"
     merge_order: Axis = "completion"
     as_of_axis: Literal["completion", "requested", "requested_slices"] = "completion"
+    as_of_bound: Literal["at_or_before", "before"] = "at_or_before"
     incremental_axis: Axis = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
     tombstones: Literal["keep", "drop"] = "keep"
@@ -114,7 +119,7 @@ class Protocol:
     lock_expiry: Literal["expires", "never"] = "expires"
     first_slice: Literal["first_completed", "first_requested"] = "first_completed"
     as_of_pending: Literal["answered", "refused"] = "answered"
-    window_merge: Literal["logs", "slice_of_window", "slice_of_table"] = "logs"
+    window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = "logs"
     window_deletes: Literal["marked", "omitted"] = "marked"
 
     @property

@@ -45,7 +45,8 @@ def stands(requested: int, completed: int | None, time: float, protocol: Protoco
     """Whether a read as of `time` counts an instant."""
     if completed is None:
         return protocol.visibility != "completed" and requested <= time
-    return (completed if protocol.as_of_axis == "completion" else requested) <= time
+    at = completed if protocol.as_of_axis == "completion" else requested
+    return at < time if protocol.as_of_bound == "before" else at <= time
 
 
 def is_refused(table: Table, time: float, protocol: Protocol) -> bool:
@@ -115,7 +116,7 @@ def _one_slice(table: Table, group: int, time: float, protocol: Protocol) -> tup
     done |= dict(zip((plan.requested for plan in table.plans), table.completed, strict=True))
     for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
         completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
-        if any(each is not None and each <= time for each in completed):
+        if any(each is not None and stands(each, each, time, protocol) for each in completed):
             return barrier, standing(members, time, protocol)
     return None, ()
 
@@ -160,9 +161,26 @@ def incremental(table: Table, group: int, after: int, until: float, protocol: Pr
         loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
         shape = _fold_of(table, group, None, writes, protocol)
         shape = shape._replace(logs=(*loaded, *shape.logs))
+    elif protocol.window_merge in ("slice_of_files", "slice_of_files_from"):
+        shape = _slice_of_files_in(table, group, after, until, protocol)
     else:
         shape = _newest_slice_in(table, group, after, until, protocol)
     return shape._replace(deletes=protocol.window_deletes == "marked")
+
+
+def _slice_of_files_in(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
+    """RFC-66's incremental pseudocode, word by word: the files that completed in (after, until] are sliced by their
+    base files, the latest slice is merged, and of its rows those of the writes that completed in that time are kept;
+    with slice_of_files_from in [after, until], which is how the text says it.
+    """
+    inside = in_window(table, after, until, protocol)
+    bases = {p.requested: c for p, c in zip(table.plans, table.completed, strict=True) if p.of(group)}
+    bases |= {write.requested: write.completed for write in table.writes if group in write.loaded}
+    barrier = max((b for b, done in bases.items() if done is not None and after < done <= until), default=None)
+    merged = tuple(w for w in inside if barrier is None or barrier < (w.completed or 0))
+    valid = in_window(table, after - (protocol.window_merge == "slice_of_files_from"), until, protocol)
+    shown = tuple(file for write in valid for file in write.files_in(group))
+    return _fold_of(table, group, barrier, merged, protocol)._replace(shown=shown)
 
 
 def _newest_slice_in(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:

@@ -23,6 +23,7 @@ def slice_time(protocol: Protocol) -> SliceTime:
         "completion": lambda write, group: write.completed or inf,
         "requested": lambda write, group: write.requested,
         "base_instant": lambda write, group: write.bases[group] or 0,
+        "temporal": lambda write, group: write.requested,
     }
     return by[protocol.slicing]
 
@@ -51,6 +52,8 @@ def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | 
         pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
         among = tuple(barrier for barrier in among if barrier not in pending)
         here = [write for write in here if not among or barrier_of(write, group, among, time) is not None]
+    if protocol.slicing == "temporal":
+        here = [write for write in here if not any(write.requested < b <= (write.completed or 0) for b in among)]
     barrier = {write: barrier_of(write, group, among, time) for write in here}
     return {b: tuple(write for write in here if barrier[write] == b) for b in (None, *among)}
 

@@ -15,6 +15,8 @@ _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis"
 _NOT_OURS: Final = {
     ("barriers", "base_files"): "a plan is a barrier for it as soon as it is made",
     ("slicing", "base_instant"): "its logs are named by their own instant",
+    ("slicing", "temporal"): "a completed log is in a slice",
+    ("as_of_bound", "before"): "as of a completion time it answers with that write",
     ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
     ("file_ids", "minted"): "a bucket has one file id",
     ("timeline", "reloaded"): "its writers list the timeline once before they write",
@@ -34,6 +36,8 @@ _NOT_OURS: Final = {
     ("as_of_pending", "refused"): "it answers as of every settled time",
     ("window_merge", "slice_of_window"): "a window is made of the logs of its writes",
     ("window_merge", "slice_of_table"): "a window is made of the logs of its writes",
+    ("window_merge", "slice_of_files"): "a window is made of the logs of its writes",
+    ("window_merge", "slice_of_files_from"): "a window is made of the logs of its writes",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
 """Settings of the model that the engine cannot be put under, and why."""

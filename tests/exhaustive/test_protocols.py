@@ -27,10 +27,12 @@ WEAKER = [
 BREAKS = {
     ("slicing", "requested"): {"SNAP", "CDC", "QUIET", "PART"},
     ("slicing", "base_instant"): {"SNAP", "CDC", "QUIET", "PART"},
+    ("slicing", "temporal"): {"SNAP", "CDC", "PART"},
     ("barriers", "base_files"): {"SNAP", "TRAVEL", "CDC", "QUIET", "PART"},
     ("merge_order", "requested"): {"SNAP", "INCR", "CDC", "QUIET"},
     ("as_of_axis", "requested"): {"SNAP", "TRAVEL", "CDC", "QUIET"},
     ("as_of_axis", "requested_slices"): {"SNAP", "TRAVEL", "CDC"},
+    ("as_of_bound", "before"): {"SNAP", "CDC"},
     ("incremental_axis", "requested"): {"INCR"},
     ("completion_time", "outside_lock"): {"SNAP", "TRAVEL", "CDC", "QUIET", "PART", "MONO", "LAWS"},
     ("tombstones", "drop"): {"SNAP", "CDC", "QUIET"},
@@ -59,6 +61,8 @@ BREAKS = {
     ("first_slice", "first_requested"): {"SNAP", "TRAVEL", "CDC", "PART"},
     ("window_merge", "slice_of_window"): {"INCR", "QUIET"},
     ("window_merge", "slice_of_table"): {"INCR", "QUIET"},
+    ("window_merge", "slice_of_files"): {"INCR"},
+    ("window_merge", "slice_of_files_from"): {"INCR"},
     ("window_deletes", "omitted"): {"INCR"},
 }
 

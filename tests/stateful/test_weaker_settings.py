@@ -12,7 +12,8 @@ NOT_OURS = {
     "base-instant-naming", "exposed-in-order", "hudi-1.2.0", "hudi-rs-0.5.0", "minted-file-ids", "occ-by-file-id",
     "occ-early-detection", "occ-timeline-reloaded",
     "colliding-seconds", "test-and-set", "fenced-store",
-    "rfc-66-as-written", "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
+    "rfc-66-as-written", "rfc-66-incremental", "rfc-66-slicing", "rfc-66-temporal-order", "rfc-66-time-travel",
+    "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
     "pending-first", "commit-unchecked", "commit-checked-early",
 }  # fmt: skip
 OPEN = {

@@ -1,0 +1,127 @@
+"""The forms in which one document says a rule, held against each other: the shortest run on which two of them differ.
+
+Both look at the same tables, those that the default protocol makes, so that only the reading differs. A form is a
+protocol; what it plans or writes is not asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
+
+from nbcc.model import Model, Protocol, State, Step, World, reads
+from nbcc.model.fold import Fold, logs_of
+from nbcc.model.promises.valuations import differ, names_for, renamed
+from nbcc.model.promises.view import View, view_of
+from nbcc.model.slicing import writes_by_slice
+
+Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
+
+
+class Difference(NamedTuple):
+    """After `steps`, `what` is `one` by the first form and `other` by the second."""
+
+    steps: tuple[Step, ...]
+    what: str
+    one: str
+    other: str
+
+
+class Compared(NamedTuple):
+    """What a search found: a shortest difference, or None after all `states`."""
+
+    difference: Difference | None
+    states: int
+
+
+def slices(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
+    """Which completed logs lie in which slice; a log may lie in none."""
+    for barrier, writes in writes_by_slice(view.table, group, form).items():
+        logs = tuple(log for w in writes if w.completed is not None for log in w.logs(group))
+        yield f"the slice of {f't{barrier}' if barrier else 'no barrier'} in group {group}", logs
+
+
+def as_of(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
+    """The read as of every completion time."""
+    for time in view.times:
+        yield f"as of t{time} in group {group}", reads.as_of(view.table, group, time, form)
+
+
+def windows(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
+    """Every incremental window."""
+    for after, until in view.windows:
+        yield f"window (t{after}, t{until}] in group {group}", reads.incremental(view.table, group, after, until, form)
+
+
+ANSWERS: Final[dict[str, Answer]] = {"slices": slices, "as of": as_of, "windows": windows}
+
+
+def compare(
+    world: World,
+    one: Protocol,
+    other: Protocol,
+    answer: Answer,
+    *,
+    where: Callable[[View], bool] = lambda view: True,
+    most: int = 100_000,
+) -> Compared:
+    """Search breadth-first, and look at the tables of which `where` is true. ValueError beyond `most` states."""
+    model = Model(world)
+    came: dict[State, tuple[State, Step] | None] = {model.initial: None}
+    judged: set[int] = set()  # states that show the same table share a view, which the model keeps
+    level = [model.initial]
+    while level:
+        if len(came) > most:
+            raise ValueError(f"{world.name or 'the world'} has more than {most} states; compare forms in a smaller one")
+        later = []
+        for state in level:
+            view = view_of(model, state)
+            if id(view) not in judged and where(view):
+                judged.add(id(view))
+                if found := _differs(view, one, other, answer):
+                    return Compared(found._replace(steps=_run_to(came, state)), len(came))
+            for step, after in model.successors(state):
+                if after not in came:
+                    came[after] = (state, step)
+                    later.append(after)
+        level = later
+    return Compared(None, len(came))
+
+
+def _differs(view: View, one: Protocol, other: Protocol, answer: Answer) -> Difference | None:
+    for group in view.groups:
+        found, instead = dict(answer(view, group, one)), dict(answer(view, group, other))
+        for what in {**found, **instead}:
+            left, right = found.get(what, ()), instead.get(what, ())
+            if not _same(view, left, right):
+                return Difference((), what, _said(left), _said(right))
+    return None
+
+
+def _same(view: View, left: object, right: object) -> bool:
+    """Equal as rows, for every valuation of a key; slices are equal if they hold the same logs."""
+    if not isinstance(left, Fold) or not isinstance(right, Fold):
+        return left == right
+    named = (log for fold in (left, right) for log in (*logs_of(fold), *(fold.shown or ())))
+    names = names_for(tuple(sorted({*named})))
+    return differ(renamed(left, names), renamed(right, names), len(names), view.rule, deletes=True) is None
+
+
+def _said(answer: object) -> str:
+    if isinstance(answer, Fold):
+        base = "no base file" if answer.base is None else f"a base file of {_logs(tuple(logs_of(answer.base)))}"
+        shown = "" if answer.shown is None else f", of which those of {_logs(answer.shown)} are shown"
+        return f"{base}, {_logs(answer.logs)}{shown}"
+    return _logs(answer)  # type: ignore[arg-type]  # a slice is its logs
+
+
+def _logs(logs: tuple[tuple[int, int], ...]) -> str:
+    return "logs of " + ", ".join(f"t{requested}" for requested, _ in logs) if logs else "no log"
+
+
+def _run_to(came: dict[State, tuple[State, Step] | None], state: State) -> tuple[Step, ...]:
+    steps: list[Step] = []
+    while before := came[state]:
+        state, step = before
+        steps.append(step)
+    return tuple(reversed(steps))
