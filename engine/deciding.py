@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from .context import Context
+from .timeline import Instant, put_requested
 from .timeline.decisions import Decision, is_published, last_decision, publish, put_decision
 
 NOTHING: Final = Decision(0, "time", "", "", "")
@@ -32,3 +33,20 @@ def decide(context: Context, decision: Decision) -> bool:
         return False
     publish(context.storage, decision)
     return True
+
+
+def look(context: Context) -> Decision | None:
+    """Before a plan is made, under the lock: the last decision, published. None where no log decides."""
+    return catch_up(context) if by_log(context) else None
+
+
+def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
+    """Put a plan that rests on what was there at the look that found `last`.
+
+    None, where a log decides: something was decided since, which takes a lock that was lost. A write that is to be
+    rolled back may have been committed, or a commit lie before the barrier; the next call looks again.
+    """
+    if last is None:
+        return put_requested(context.storage, requested, action, plan)
+    decision = Decision(last.number + 1, "plan", requested, action, requested, plan)
+    return decision.instant if decide(context, decision) else None

@@ -2,7 +2,8 @@
 
 Whoever takes a number has first published all that was decided before it, and its completion time is greater than
 theirs, so that a lock that was lost costs a second try and never an order. A plan's barrier takes a number, too: no
-write whose completion is decided later can lie before it.
+write whose completion is decided later can lie before it. So does the plan of a rollback, which decides against a commit:
+of the two whoever is later finds its number taken, looks again, and sees the other.
 """
 
 from __future__ import annotations
@@ -12,11 +13,11 @@ from typing import Any
 
 from .actions import Setting
 from .clock import clock_of
-from .conditions import at
+from .conditions import at, lock_is_free
 from .step import Guard, Row
 
-BY_LOG = ("compactor", "writer")
-"""The kinds whose commits the log decides; bulk inserts and rollbacks go by the lock alone here."""
+BY_LOG = ("compactor", "loader", "rollbacker", "writer")
+"""The kinds whose commits the log decides; cleans go by the lock alone here."""
 
 READY, DECIDED = "ready to decide", "decided"
 
@@ -35,6 +36,17 @@ def last_time(decisions: tuple[Any, ...]) -> int:
 
 
 ALL_PUBLISHED = "everything decided must be published"
+SOME_UNPUBLISHED = "a commit must be decided and not published"
+FINISHING = ("compactor", "rollbacker")
+"""The kinds that publish, before anything else, what somebody has decided and may have died with."""
+
+
+def finishing_row(kind: str, me: str) -> Row:
+    """Under the lock: the next that is decided is published, by a service that has nothing else to do with it."""
+    some = Guard(SOME_UNPUBLISHED, lambda own, lock, decisions, published: bool(undecided(decisions, published)))
+    return Row(f"{kind}_finishes_decided", me, (me, "lock", "decisions", "published"), ("published",), (at(me, "idle"),),
+               lambda own, lock, decisions, published: ((*published, undecided(decisions, published)[0]),),
+               (lock_is_free(), some))  # fmt: skip
 
 
 def decision_rows(
@@ -67,7 +79,7 @@ def decision_rows(
     yield Row(f"{kind}_publishes_decided", me, (me, "decisions", "published"), ("published",),
               (at(me, "under the lock"),),
               lambda own, decisions, published: ((*published, undecided(decisions, published)[0]),),
-              (Guard("a commit must be decided and not published", lambda own, d, p: bool(undecided(d, p))),)
+              (Guard(SOME_UNPUBLISHED, lambda own, d, p: bool(undecided(d, p))),)
               )  # fmt: skip
     yield Row(f"{kind}_takes_completion_time", me, (me, "clock", "decisions", "published"), (me, "clock"),
               (at(me, "under the lock"),), timed,

@@ -80,6 +80,9 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     for decision in ("lock", "log"):
         for crew in ({"writer": 1}, {"writer": 1, "compactor": 1}, {"writer": 2}, {"writer": 2, "compactor": 1}):
             yield World(actors=crew, lock_losses=1), Protocol.from_mapping({"decision": decision})
+    log = Protocol(decision="log")
+    yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
+    yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in specs.world_names():
         if specs.has_table(name) and {"cleaner", "rollbacker"} & specs.world(name).actors.keys():
             yield specs.world(name), Protocol()

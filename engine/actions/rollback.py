@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
+from ..deciding import by_log
 from ..reads.times import Time
 from ..timeline import Instant
-from . import run_rollback, schedule_rollback
+from . import publish_decided, run_rollback, schedule_rollback
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> tuple[Instant, ...]:
@@ -14,6 +15,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> t
 
     Returns the completed rollbacks in their order, none if there was nothing to undo. No completed write is undone.
     """
+    if by_log(context):
+        publish_decided.run(context, config)  # what is decided did not fail
     done = []
     while instant is None and (finished := run_rollback.run(context, config)):
         done.append(finished)

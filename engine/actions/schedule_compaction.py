@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import by_log, catch_up, decide
+from ..deciding import look, put_plan
 from ..lock import held
 from ..plan import make_plan, worth_compacting
-from ..timeline import Instant, encode_plan, load, put_requested
-from ..timeline.decisions import Decision
+from ..timeline import Instant, encode_plan, load
 from ..writing import take_time
 
 ACTION = "compaction"
@@ -19,19 +18,15 @@ def run(context: Context, config: TableConfig) -> Instant | None:
 
     The timeline is listed and the barrier taken under one lock, so that every write that completed before the barrier
     is in the list. No writer needs to be waited for: one that is under way completes after the barrier, and its logs
-    belong to the next slice. Where a log decides: None, too, if something was decided since it was looked at, which
-    takes a lock that was lost; the next call plans with it.
+    belong to the next slice. Where a log decides: None, too, if its number was taken (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):
-        last = catch_up(context) if by_log(context) else None
+        last = look(context)
         timeline = load(context.storage)
         slices = worth_compacting(context, timeline)
         if not slices:
             return None
         barrier = take_time(context, timeline)
         plan = encode_plan(make_plan(context, config, timeline, slices, barrier))
-        if last is None:
-            return put_requested(context.storage, barrier, ACTION, plan)
-        decision = Decision(last.number + 1, "plan", barrier, ACTION, barrier, plan)
-        return decision.instant if decide(context, decision) else None
+        return put_plan(context, last, barrier, ACTION, plan)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ..config import TableConfig
 from ..context import Context
+from ..deciding import look, put_plan
 from ..errors import BadInput
 from ..lock import held
 from ..reads.times import Time
@@ -16,7 +17,6 @@ from ..timeline import (
     encode_rollback_plan,
     load,
     load_rollback_plan,
-    put_requested,
 )
 from ..writing import ROLLBACK, marked_files, take_time
 
@@ -28,18 +28,19 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Publish a plan that names the write's files, and return its instant; None if no write has failed.
 
     A write has failed if it is pending and its heartbeat has expired. That is decided under the lock under which its
-    writer would publish it. `instant`: the write to roll back, as an Instant or its requested time.
+    writer would publish it; where a log decides, by a number that its writer can take no more. None, too, if that number
+    was taken (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
     """
     config.check_writable()
     with held(context.lock):
+        last = look(context)
         timeline = load(context.storage)
         failed = next(failed_writes(context, timeline), None) if instant is None else _named(context, timeline, instant)
         if failed is None:
             return None
         plan = RollbackPlan(failed.requested, failed.action, tuple(marked_files(context, failed.requested)))
         requested = take_time(context, timeline)
-        data = encode_rollback_plan(plan, context.storage.url)
-        return put_requested(context.storage, requested, ROLLBACK, data)
+        return put_plan(context, last, requested, ROLLBACK, encode_rollback_plan(plan, context.storage.url))
 
 
 def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..decisions import BY_LOG
+from ..decisions import BY_LOG, FINISHING, finishing_row
 from ..step import Action, Row
 from . import Setting
+
+_FINISHES = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
 
 ACTIONS = tuple(
     action
@@ -18,6 +20,8 @@ ACTIONS = tuple(
         Action(f"{kind}_decides_instant", "puts its commit under the next number of the log, if nobody has taken it",
                "{actor} decides"),
     )
+) + tuple(
+    Action(f"{kind}_finishes_decided", _FINISHES, "{actor} publishes what somebody has decided") for kind in FINISHING
 )  # fmt: skip
 """No service's, also where a compactor does it: a write becomes visible."""
 
@@ -27,4 +31,7 @@ def components(setting: Setting) -> dict[str, Any]:
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    return iter(())  # they are among the rows by which each kind publishes
+    """Only those of services that come by; the others are among the rows by which each kind publishes."""
+    if setting.protocol.decision == "log":
+        for kind in FINISHING:
+            yield from (finishing_row(kind, me) for me in setting.of(kind))

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conditions import at, lock_is_free
-from ..publication import Check
+from ..publication import Check, given_back
 from ..step import Action, Guard, Row
 from . import Setting
 from .writer import UNAWARE, Writer, beating, is_alive
@@ -56,7 +56,7 @@ def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:
         yield Row("writer_looks_at_heartbeat", me, (me, "rollbacks"), (me,), (at(me, asked_at),),
                   lambda own, rollbacks: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
     yield Row("writer_is_refused", me, (me, "lock", "rollbacks"), (me, "lock"), (at(me, asked_at),),
-              lambda own, lock, _: (own._replace(step=REFUSED), None if alive.under_lock else lock),
+              lambda own, lock, _: (own._replace(step=REFUSED), given_back(me, lock)),
               (alive.guard(2, fails=True),))  # fmt: skip
     yield Row("writer_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),),
               lambda own, lock: (Writer(number=own.number),), (lock_is_free(),))  # fmt: skip

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..clock import requests_of
-from ..conditions import at, holds_lock, lock_is_free
-from ..publication import READY, publication_actions, publication_rows
+from ..conditions import at, lock_is_free
+from ..publication import READY, Check, believes, given_back, publication_actions, publication_rows, put_by_another
+from ..publication import UNDER_LOCK as HOLDING
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Write
 from . import Setting
@@ -35,14 +36,14 @@ ACTIONS = (
            "{actor} withdraws its bulk insert"),
     *publication_actions(KIND),
 )  # fmt: skip
-UNDER_LOCK = ("under the lock", READY)
+UNDER_LOCK = (HOLDING, READY)
 
 
 class Loader(NamedTuple):
     """`bases` and `logs` are the file groups that get a base file or a log, `files` counts the files that are there.
 
-    `seen` counts what was published when it began to write (resolved only), `clear` that it has looked again and found
-    nobody in its way. It bulk inserts once.
+    `knew` counts what was published when it began to write (resolved only), `clear` that it has looked again and found
+    nobody in its way. It bulk inserts once. `seen` (decision log only): how many decisions there were when it looked.
     """
 
     step: str = "idle"
@@ -52,9 +53,10 @@ class Loader(NamedTuple):
     logs: tuple[int, ...] = ()
     files: int = 0
     inflight: bool = False
-    seen: int = 0
+    knew: int = 0
     clear: bool = False
     dead: bool = False
+    seen: int = 0
 
     @property
     def number(self) -> int:
@@ -91,17 +93,18 @@ def _beginning(me: str, setting: Setting) -> Iterator[Row]:
         filled = set() if unchecked else filled_groups(published, plans)
         bases = tuple(group for group in groups if group not in filled)
         logs = tuple(group for group in groups if group in filled)
-        seen = len(published) if resolves else 0
-        return (own._replace(step="writing", inflight=True, bases=bases, logs=logs, seen=seen),)
+        knew = len(published) if resolves else 0
+        return (own._replace(step="writing", inflight=True, bases=bases, logs=logs, knew=knew),)
 
     times = requests_of(setting, me)
 
     def requests(own: Loader, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
         time, later = times.take("deltacommit", clock, seen, ahead)
-        return Loader("requested", time), later
+        return Loader("requested", time), later, *fence
 
-    yield Row("loader_requests_instant", me, (me, "lock", "clock", *times.reads), (me, "clock"), (at(me, "idle"),),
-              requests, (lock_is_free(),), lambda *_: times.clock.readings())  # fmt: skip
+    fence = ((),) * len(put_by_another(setting))
+    yield Row("loader_requests_instant", me, (me, "lock", "clock", *times.reads),
+              (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),), lambda *_: times.clock.readings())  # fmt: skip
     yield Row("loader_starts_writing", me, (me, "published", "plans"), (me,), (at(me, "requested"),), starts)
 
 
@@ -130,26 +133,39 @@ def _writing(me: str) -> Iterator[Row]:
 
 
 def _publishing(me: str, setting: Setting) -> Iterator[Row]:
-    def looks(own: Loader, lock: str, published: Any, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        overtaken = {
+    def overtaken(own: Loader, published: Any, plans: tuple[Plan, ...]) -> bool:
+        in_its_way = {
             "checked": filled_groups(published, plans) & set(own.bases),
-            "resolved": filled_groups(published[own.seen :], ()) & {*own.bases, *own.logs},
+            "resolved": filled_groups(published[own.knew :], ()) & {*own.bases, *own.logs},
             "unchecked": set(),
-        }[setting.protocol.bulk_insert]
-        return (own._replace(step="overtaken") if overtaken else own._replace(clear=True),)
+        }
+        return bool(in_its_way[setting.protocol.bulk_insert])
 
     def publish(own: Loader) -> tuple[Loader, Write]:
         files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
         return Loader("done"), Write(own.requested, own.completed, me, 1, files, loaded=own.bases)
 
+    yield Row("loader_withdraws_instant", me, (me, "lock"), (me,), (at(me, "withdrawing"),),
+              lambda own, lock: (Loader("refused"),), (lock_is_free(),))  # fmt: skip
+    if setting.protocol.decision == "log":  # the look is for one number, and made again for the next
+        check = Check("no other may have completed in its new file groups", ("published", "plans"),
+                      lambda own, published, plans: not overtaken(own, published, plans))  # fmt: skip
+        yield Row("loader_gives_up", me, (me, "lock", *check.reads), (me, "lock"), (at(me, HOLDING),),
+                  lambda own, lock, *_: (own._replace(step="withdrawing"), given_back(me, lock)),
+                  (check.guard(2, fails=True),))  # fmt: skip
+        yield from publication_rows(KIND, me, "written", setting, publish, check=check)
+        return
+
+    def looks(own: Loader, lock: str, published: Any, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+        return (own._replace(step="overtaken") if overtaken(own, published, plans) else own._replace(clear=True),)
+
     may_look = Guard(f"{me} must be under the lock and not have looked yet",
                      lambda own: own.step in UNDER_LOCK and not own.clear and not own.dead)  # fmt: skip
     yield Row("loader_looks_again", me, (me, "lock", "published", "plans"), (me,), (may_look,), looks,
-              (holds_lock(me),))  # fmt: skip
+              believes(me, setting))  # fmt: skip
     yield Row("loader_gives_up", me, (me, "lock"), (me, "lock"), (at(me, "overtaken"),),
-              lambda own, lock: (own._replace(step="withdrawing"), None), (holds_lock(me),))  # fmt: skip
-    yield Row("loader_withdraws_instant", me, (me, "lock"), (me,), (at(me, "withdrawing"),),
-              lambda own, lock: (Loader("refused"),), (lock_is_free(),))  # fmt: skip
+              lambda own, lock: (own._replace(step="withdrawing"), given_back(me, lock)),
+              believes(me, setting))  # fmt: skip
     clear = Guard(f"{me} must have looked again", lambda own: own.clear)
     for row in publication_rows(KIND, me, "written", setting, publish):
         waits = "lock" in row.reads and row.action != f"{KIND}_takes_lock"

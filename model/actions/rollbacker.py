@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
-from ..publication import Check, publication_actions, publication_rows
+from ..decisions import ALL_PUBLISHED, undecided
+from ..publication import UNDER_LOCK, Check, given_back, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Rollback, RolledBack, Write
 from . import Setting
@@ -25,6 +26,10 @@ ACTIONS = (
            "{actor} chooses a failed write"),
     Action("rollbacker_plans_rollback", "under the lock: finds a failed write, takes a requested time, puts the plan",
            "{actor} plans the rollback of a failed write"),
+    Action("rollbacker_takes_time", "under a lock that can be lost: finds a failed write, takes a requested time",
+           "{actor} finds a failed write"),
+    Action("rollbacker_puts_plan", "puts the plan for that write, or finds that something was decided meanwhile",
+           "{actor} puts its plan to roll back"),
     Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and looks for the write's files",
            "{actor} starts its rollback"),
     Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
@@ -38,6 +43,7 @@ ACTIONS = (
 )  # fmt: skip
 
 
+TIMED = "given a time for its rollback"
 PLANNED = "about to start its rollback"
 LOOKS = (PLANNED, "removed")
 """The steps at which it looks whether another was faster."""
@@ -47,6 +53,7 @@ class Rollbacker(NamedTuple):
     """`rollback` is the requested time of the one it works on, `target` the write's.
 
     `files` are those of the write that it found, from number `first` on; `done` counts those it has deleted.
+    `seen` (decision log only): how many decisions there were when it looked.
     """
 
     step: str = "idle"
@@ -57,6 +64,7 @@ class Rollbacker(NamedTuple):
     done: int = 0
     completed: int = 0
     dead: bool = False
+    seen: int = 0
 
     @property
     def busy(self) -> bool:
@@ -87,47 +95,88 @@ def failed(
         writer.requested
         for writer in writers
         if (writer.expired or setting.protocol.failed_writes == "eager")
-        and writer.requested not in at_work
+        and writer.requested not in at_work | done
         and state_on_timeline(writer, rollbacks)
     )
     return min(found, default=None)
 
 
 def _planning(me: str, setting: Setting) -> Iterator[Row]:
+    if setting.protocol.rollback_check == "before_lock":
+        yield from _planning_by_an_early_look(me, setting)
+        return
+    world, writers = setting.world, beating(setting)
+    log = ("decisions",) if setting.protocol.decision == "log" else ()
+    fence = put_by_another(setting)
+
+    def target(published: Any, rollbacks: tuple[Rollback, ...], more: tuple[Any, ...]) -> int | None:
+        return failed(setting, published, rollbacks, more[len(log) :])
+
+    def plans(own: Rollbacker, lock: None, clock: int, published: Any, rollbacks: Any, *more: Any) -> tuple[Any, ...]:
+        found = _planned(clock + 1, target(published, rollbacks, more))
+        return found, clock + 1, *_with_plan(me, found, rollbacks, more[: len(log)])
+
+    def takes_time(own: Rollbacker, lock: None, clock: int, published: Any, rollbacks: Any, *more: Any) -> Any:
+        found = _planned(clock + 1, target(published, rollbacks, more))
+        return found._replace(step=TIMED, seen=len(more[0]) if log else 0), me, clock + 1, *((),) * len(fence)
+
+    guards = [
+        lock_is_free(),
+        Guard("a rollback must be left", lambda *v: len(v[4]) < world.rollbacks, budget=True),
+        Guard("a write must be pending whose heartbeat has expired", lambda *v: target(v[3], v[4], v[5:]) is not None),
+    ]
+    if log:
+        guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[5], v[3])))
+    reads = (me, "lock", "clock", "published", "rollbacks", *log, *writers)
+    if world.lock_losses:
+        yield Row("rollbacker_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
+                  tuple(guards))  # fmt: skip
+        yield _putting(me, log)
+    else:
+        yield Row("rollbacker_plans_rollback", me, reads, (me, "clock", "rollbacks", *log), (at(me, "idle"),), plans,
+                  tuple(guards))  # fmt: skip
+
+
+def _putting(me: str, log: tuple[str, ...]) -> Row:
+    """The plan for a write that had failed when it looked, under a lock that may be another's by now."""
+
+    def puts(own: Rollbacker, lock: str | None, rollbacks: tuple[Rollback, ...], *decisions: Any) -> tuple[Any, ...]:
+        if log and len(decisions[0]) > own.seen:  # the number is taken, perhaps by a commit of that very write
+            return Rollbacker(), given_back(me, lock), rollbacks, *decisions
+        new = own._replace(step=PLANNED, seen=0)
+        return new, given_back(me, lock), *_with_plan(me, new, rollbacks, decisions)
+
+    reads = (me, "lock", "rollbacks", *log)
+    return Row("rollbacker_puts_plan", me, reads, reads, (at(me, TIMED),), puts)
+
+
+def _planning_by_an_early_look(me: str, setting: Setting) -> Iterator[Row]:
     most, writers = setting.world.rollbacks, beating(setting)
     left = Guard("a rollback must be left", lambda *values: len(values[-1]) < most, budget=True)
-    there = Guard(
-        "a write must be pending whose heartbeat has expired",
-        lambda *values: failed(setting, values[-2], values[-1], values[1:-2]) is not None,
-    )
-
-    def plans(own: Rollbacker, target: int | None, clock: int, rollbacks: tuple[Rollback, ...]) -> tuple[Any, ...]:
-        assert target is not None, "the guard saw the same writers"
-        own = Rollbacker(PLANNED, clock + 1, target)
-        return own, clock + 1, (*rollbacks, Rollback(clock + 1, target, me))
-
-    if setting.protocol.rollback_check == "under_lock":
-
-        def finds(own: Rollbacker, lock: None, clock: int, *values: Any) -> tuple[Any, ...]:
-            return plans(own, failed(setting, values[-2], values[-1], values[:-2]), clock, values[-1])
-
-        free = lock_is_free()
-        seen = Guard(there.reason, lambda *v: failed(setting, v[-2], v[-1], v[3:-2]) is not None)
-        yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", *writers, "published", "rollbacks"),
-                  (me, "clock", "rollbacks"), (at(me, "idle"),), finds, (free, left, seen))  # fmt: skip
-        return
+    there = Guard("a write must be pending whose heartbeat has expired",
+                  lambda own, *v: failed(setting, v[-2], v[-1], v[:-2]) is not None)  # fmt: skip
 
     def chooses(own: Rollbacker, *values: Any) -> tuple[Any, ...]:
-        target = failed(setting, values[-2], values[-1], values[:-2])
-        assert target is not None, "the guard saw the same writers"
-        return (Rollbacker("about to plan", target=target),)
+        return (_planned(0, failed(setting, values[-2], values[-1], values[:-2]))._replace(step="about to plan"),)
+
+    def plans(own: Rollbacker, lock: None, clock: int, rollbacks: tuple[Rollback, ...]) -> tuple[Any, ...]:
+        new = _planned(clock + 1, own.target)
+        return new, clock + 1, *_with_plan(me, new, rollbacks, ())
 
     yield Row("rollbacker_chooses_write", me, (me, *writers, "published", "rollbacks"), (me,), (at(me, "idle"),),
               chooses, (left, there))  # fmt: skip
     yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", "rollbacks"), (me, "clock", "rollbacks"),
-              (at(me, "about to plan"),),
-              lambda own, lock, clock, rollbacks: plans(own, own.target, clock, rollbacks),
-              (lock_is_free(), left))  # fmt: skip
+              (at(me, "about to plan"),), plans, (lock_is_free(), left))  # fmt: skip
+
+
+def _planned(requested: int, target: int | None) -> Rollbacker:
+    assert target is not None, "the guard saw the same writers"
+    return Rollbacker(PLANNED, requested, target)
+
+
+def _with_plan(me: str, own: Rollbacker, rollbacks: tuple[Rollback, ...], log: tuple[Any, ...]) -> tuple[Any, ...]:
+    """All plans with its own; where decisions are logged it has taken a number as well."""
+    return (*rollbacks, Rollback(own.rollback, own.target, me)), *((*decisions, own.rollback) for decisions in log)
 
 
 def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
@@ -199,13 +248,19 @@ def _completing(me: str, setting: Setting) -> Iterator[Row]:
     def publish(own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
         return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
-    looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in LOOKS)
-    free = Guard("the lock must be free, unless it starts", lambda own, lock, _: lock is None or own.step == PLANNED)
+    # Where a log decides, the lock may have been another's while it looked, so that it looks again for each number.
+    logged = setting.protocol.decision == "log"
+    where = (PLANNED, UNDER_LOCK) if logged else LOOKS
+    looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in where)
+    free = Guard("the lock must be free, unless it starts",
+                 lambda own, lock, _: lock is None or own.step in (PLANNED, UNDER_LOCK))  # fmt: skip
     found = Guard("another must have completed its rollback", lambda own, lock, published: completed(own, published))
-    yield Row("rollbacker_finds_it_done", me, (me, "lock", "published"), (me,), (looks,),
-              lambda own, lock, published: (Rollbacker(),), (free, found))  # fmt: skip
+    writes = (me, "lock") if logged else (me,)
+    yield Row("rollbacker_finds_it_done", me, (me, "lock", "published"), writes, (looks,),
+              lambda own, lock, published: (Rollbacker(), given_back(me, lock))[: len(writes)],
+              (free, found))  # fmt: skip
     alone = "nobody else may have completed its rollback"
-    check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock=False)
+    check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock=logged)
     yield from publication_rows(KIND, me, "removed", setting, publish, check=check, requested=lambda own: own.rollback)
 
 

@@ -37,6 +37,9 @@ class Row:
     raises: str = ""
 
 
+DECIDED: Final = ("put deltacommit", "put commit", "put rollback")
+"""The completed instants that a log decides."""
+
 # fmt: off
 MAPPING: Final[list[Row]] = [
     # under the lock: list the timeline, take the requested time, publish the request
@@ -46,7 +49,7 @@ MAPPING: Final[list[Row]] = [
     Row("writer_writes_base",              "upsert", ends_after="put base"),
     # what it does next under its lock (does its instant still stand? late attempts' files away) is private
     Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
-    Row("writer_publishes_decided",        "upsert", ends_after=("put deltacommit", "put commit")),
+    Row("writer_publishes_decided",        "upsert", ends_after=DECIDED),
     Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
     Row("writer_decides_instant",          "upsert", ends_after="put decision"),
     Row("writer_publishes_instant",        "upsert"),
@@ -83,7 +86,7 @@ MAPPING: Final[list[Row]] = [
     # the deletes that the compaction keeps go to a log beside the base file
     Row("compactor_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
     Row("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
-    Row("compactor_publishes_decided",     "run_compaction", ends_after=("put deltacommit", "put commit")),
+    Row("compactor_publishes_decided",     "run_compaction", ends_after=DECIDED),
     # under the lock: has somebody else completed the plan?
     Row("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
     Row("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
@@ -97,12 +100,17 @@ MAPPING: Final[list[Row]] = [
     Row("loader_looks_again",              "bulk_insert", ends_after="list.end timeline"),
     Row("loader_gives_up",                 "bulk_insert", ends_after="lock.release"),
     Row("loader_withdraws_instant",        "bulk_insert", raises="Conflict"),
+    Row("loader_publishes_decided",        "bulk_insert", ends_after=DECIDED),
     Row("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
+    Row("loader_decides_instant",          "bulk_insert", ends_after="put decision"),
     Row("loader_publishes_instant",        "bulk_insert"),
 
     # only under a setting that the engine cannot be put under
     Row("rollbacker_chooses_write",        "schedule_rollback", starts=True),
     Row("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
+    # the same in two steps, where the lock can be lost between them
+    Row("rollbacker_takes_time",           "schedule_rollback", ends_after="clock.take", starts=True),
+    Row("rollbacker_puts_plan",            "schedule_rollback"),
     # where the write has put files it looks into the folder of its markers
     Row("rollbacker_starts_rollback",      "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
@@ -110,10 +118,12 @@ MAPPING: Final[list[Row]] = [
         given=(("instant", "rollback"),)),
     Row("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
     Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release"),
-    # the markers of what it deleted go; under the lock: has somebody else completed the rollback?
-    Row("rollbacker_takes_lock",           "run_rollback", ends_after="list.end timeline"),
+    # the markers of what it deleted go; under the lock it looks first whether somebody else has completed the rollback
+    Row("rollbacker_takes_lock",           "run_rollback", ends_after="lock.acquire"),
     Row("rollbacker_finds_it_done",        "run_rollback"),
+    Row("rollbacker_publishes_decided",    "run_rollback", ends_after=DECIDED),
     Row("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
+    Row("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
     Row("rollbacker_publishes_instant",    "run_rollback"),
     Row("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", "retained"),)),
     Row("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
@@ -130,6 +140,10 @@ MAPPING: Final[list[Row]] = [
     Row("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
     Row("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
     Row("reader_reads",                    "snapshot", raises="Cleaned"),
+
+    # where a log decides: a service publishes what the dead have decided, before it looks for anything else
+    Row("compactor_finishes_decided",      "publish_decided", starts=True),
+    Row("rollbacker_finishes_decided",     "publish_decided", starts=True),
 
     Row("actor_crashes", CRASH),
     Row("lock_expires",  FAULT),

@@ -30,10 +30,10 @@ MODEL_ONLY = {
     "70-rfc-66-as-written",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
-BROKEN_BY_DEFAULT = {"31-lost-lock"}
+BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
 KEPT_UNDER_ANOTHER = {"32-decision-log"}
 # The protocol that keeps the promise of a run, where that is not the default.
-REMEDIES = {"31-lost-lock": Protocol(decision="log")} | {
+REMEDIES = dict.fromkeys(BROKEN_BY_DEFAULT, Protocol(decision="log")) | {
     entry.name: Protocol(concurrency="occ")
     for entry in ENTRIES
     if entry.protocol.concurrency == "occ" or entry.name == "45-copy-on-write-loses"
@@ -43,6 +43,7 @@ CANNOT_HAPPEN = {
     "12-one-listing",
     "22-checked-too-early",
     "31-lost-lock",
+    "33-commit-and-rollback",
     "41-occ-looks-too-early",
     "42-occ-by-start-time",
     "43-key-in-two-groups",

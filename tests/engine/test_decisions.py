@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.actions import operations
+from nbcc.engine.actions import operations, schedule_rollback
 from nbcc.engine.config import to_properties
 from nbcc.engine.config.coordination import DECISION
 from nbcc.engine.config.opening import PROPERTIES
@@ -19,6 +20,7 @@ from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.rules import Rules
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
+from nbcc.engine.writing import request
 from nbcc.model import World
 from nbcc.simulator.control.calls import kind_of
 from nbcc.simulator.control.footprints import Access
@@ -83,6 +85,45 @@ def test_a_settled_time_takes_a_number(table: Table) -> None:
     assert after is not None
     assert (after.number, after.kind) == (before.number + 1, "time")
     assert after.time >= now
+
+
+def failed(table: Table) -> Table:
+    """The same table, in which a write has begun whose writer is gone."""
+    request(table.context, "deltacommit")
+    assert table.context.own_hearts is None
+    return Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
+
+
+def test_the_plan_of_a_rollback_takes_a_number_and_its_completion_another(table: Table) -> None:
+    table.upsert(rows("a"))
+    undone = failed(table).rollback()
+    last = last_decision(table.context.storage)
+    assert last is not None
+    assert (last.number, last.kind, last.instant) == (3, "commit", undone[0])
+
+
+def test_a_rollback_that_finds_its_number_taken_looks_again(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the writer, whose lock was lost, had committed in between: there is nothing to roll back any more."""
+    other = failed(table)
+    target = table.timeline()[0].requested
+
+    def commits(*given: object) -> bytes:
+        last, now = catch_up(table.context), table.context.clock.take()
+        assert decide(table.context, Decision(last.number + 1, "commit", target, "deltacommit", now, b"{}"))
+        return b""
+
+    monkeypatch.setattr(schedule_rollback, "encode_rollback_plan", commits)
+    assert other.schedule_rollback() is None
+    assert [(instant.action, instant.state) for instant in other.timeline()] == [("deltacommit", "completed")]
+    assert other.rollback() == ()
+
+
+def test_what_the_dead_decided_is_not_rolled_back(table: Table) -> None:
+    storage = table.context.storage
+    gone = table.upsert(rows("a"))
+    storage.delete(f".hoodie/timeline/{gone.file_name}")
+    assert failed(table).rollback() != (), "the other write that was begun"
+    assert gone in table.timeline()
 
 
 def test_it_is_a_property_of_the_table_that_writers_must_know(table: Table, tmp_path: Path) -> None:

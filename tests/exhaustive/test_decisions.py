@@ -31,6 +31,30 @@ def test_the_log_keeps_everything_beside_crashes_too() -> None:
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
 
 
+@pytest.mark.parametrize("name", ["lost_lock_loads", pytest.param("lost_lock_rollback", marks=pytest.mark.nightly)])
+def test_the_log_decides_bulk_inserts_and_rollbacks_as_well(name: str) -> None:
+    """A write is committed or rolled back, whoever lost which lock; a base file never comes late."""
+    world = specs.world(name)
+    assert set(violated(search(Model(world)))) >= {"SNAP", "QUIET", "MONO"}
+    assert violated(search(Model(world, Protocol(decision="log")))) == {}
+
+
+def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
+    world = replace(specs.world("lost_lock_rollback"), actors={"writer": 1, "rollbacker": 1})
+    found = explore(Model(world), [PROMISES["REC"]]).promises["REC"]
+    assert found.steps == 10
+    assert "is completed, and a rollback of it is on the timeline" in str(found.because)
+    assert explore(Model(world, Protocol(decision="log")), [PROMISES["REC"]]).promises["REC"].verdict is Verdict.HOLDS
+
+
+def test_a_service_publishes_what_the_dead_have_decided() -> None:
+    """Else a write that is decided would be neither there nor rolled back, as long as nobody decides anything."""
+    world = replace(specs.world("failed_writer"), actors={"writer": 1, "rollbacker": 1}, stalls=0)
+    result = search(Model(world, Protocol(decision="log")))
+    assert violated(result) == {}
+    assert result.promises["PROGRESS"].verdict is Verdict.HOLDS
+
+
 def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
     """Whoever lost its lock may still take a time after its successor did and put first: no store has seen a newer.
 

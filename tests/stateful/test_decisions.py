@@ -12,13 +12,18 @@ from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.systems.registry import factory
 
 LOST = specs.world("lost_lock")
+ROLLBACK, LOADS = specs.world("lost_lock_rollback"), specs.world("lost_lock_loads")
+TWO_UNDO = replace(ROLLBACK, actors={"writer": 1, "rollbacker": 2}, crashes=1, lock_losses=2)
 MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashes=1, compactions=2)
 
 
 @pytest.mark.parametrize(
     ("world", "decision", "histories"),
-    [(LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15)],
-    ids=["by lock", "by log", "by log, with crashes"],
+    [
+        (LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15),
+        (ROLLBACK, "lock", 10), (ROLLBACK, "log", 10), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
+    ],
+    ids=["by lock", "by log", "by log, with crashes", "rollback by lock", "rollback by log", "two undo", "bulk insert"],
 )
 def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
     protocol = Protocol.from_mapping({"decision": decision})
