@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .batches import EXTRA
 from .config import TableConfig
 from .data.tasks import WrittenFile
 from .files.names import parse_base, split_path
@@ -12,10 +13,13 @@ from .timeline import CommitMetadata, CompactionOperation, CompactionPlan, Write
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
 
-def write_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
+def write_commit(
+    config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile], batch_id: str | None = None
+) -> bytes:
     """The completed file of a delta commit."""
+    more = {} if batch_id is None else {EXTRA: batch_id}
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
-    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema)))
+    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more)))
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:

@@ -37,6 +37,8 @@ class Rules:
     conflict_reads   whether what a write says it has read is looked at like what it writes
     priority         whether a compaction may stand against a writer: never, or like any commit that came first
     failed_writes    rolled back are writes whose heartbeat has expired; or all that are pending
+    batch_ids        a batch that was sent again is looked for when it is requested and before it is published; when it
+                     is requested; or never
     retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
                      barrier lies before the horizon; or unless that of a plan does
     decision         a commit is made by whoever holds the lock; or by the next number of a log of decisions
@@ -61,6 +63,7 @@ class Rules:
     conflict_reads: Literal["checked", "ignored"] = "checked"
     priority: Literal["writer", "first"] = "writer"
     failed_writes: Literal["lazy", "eager"] = "lazy"
+    batch_ids: Literal["checked", "at_request", "ignored"] = "checked"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     decision: Literal["lock", "log"] = "lock"
     files: Literal["listed", "directory"] = "listed"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import html
@@ -119,6 +120,7 @@ class Table:
         retries: int = 0,
         reads: Collection[str] | None = None,
         based_on: Time | None = None,
+        batch_id: str | None = None,
     ) -> Instant:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
 
@@ -126,8 +128,19 @@ class Table:
         says how often to try again as a new instant. Rows that were computed from what the table held say so:
         `based_on` the time of that read, `reads` the paths of its partitions (none: all); what completed there since
         is a conflict.
+
+        `batch_id`: a batch commits at most once, however often and by whomever it is sent under that id; whoever sends
+        it again is given the instant that has written it.
         """
-        return self.run("upsert", data=data, retries=retries, reads=reads, based_on=based_on)  # type: ignore[no-any-return]
+        given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id}
+        return self.run("upsert", data=data, **given)  # type: ignore[no-any-return]
+
+    def sink(self, query: str) -> Callable[[Any, int], None]:
+        """For `foreachBatch` of a stream: upserts each batch once, by the stream's name and the batch's number."""
+        return partial(self._upsert_batch, query)
+
+    def _upsert_batch(self, query: str, batch: Any, number: int) -> None:
+        self.upsert(batch, batch_id=f"{query}/{number}")
 
     def bulk_insert(self, data: Any) -> Instant:
         """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.
@@ -136,12 +149,12 @@ class Table:
         """
         return self.run("bulk_insert", data=data)  # type: ignore[no-any-return]
 
-    def delete(self, keys: Any, *, retries: int = 0) -> Instant:
+    def delete(self, keys: Any, *, retries: int = 0, batch_id: str | None = None) -> Instant:
         """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
 
-        `retries` as in `upsert`.
+        `retries` and `batch_id` as in `upsert`.
         """
-        return self.run("delete", keys=keys, retries=retries)  # type: ignore[no-any-return]
+        return self.run("delete", keys=keys, retries=retries, batch_id=batch_id)  # type: ignore[no-any-return]
 
     def schedule_compaction(self) -> Instant | None:
         """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from .batches import Repeated, claim, repeated
 from .context import Context
 from .data.tasks import WrittenFile
 from .deciding import by_log, catch_up, decide
@@ -30,11 +31,18 @@ def take_time(context: Context, timeline: Timeline) -> str:
     return context.clock.take()
 
 
-def request(context: Context, action: str) -> tuple[str, Timeline]:
-    """Publish ``<now>.<action>.requested``; that time, and the timeline as it was then (OCC seals it: RFC-22)."""
+def request(context: Context, action: str, batch_id: str | None = None) -> tuple[str, Timeline]:
+    """Publish ``<now>.<action>.requested``; that time, and the timeline as it was then (OCC seals it: RFC-22).
+
+    Raises `Repeated`, nothing published then, if the batch of that id is written.
+    """
     with held(context.lock):
         sealed = load(context.storage)
-        return put_request(context, sealed, action), sealed
+        if there := repeated(context, sealed, batch_id):
+            raise there
+        requested = put_request(context, sealed, action)
+        claim(context, requested, batch_id)
+        return requested, sealed
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
@@ -88,12 +96,14 @@ def complete(
     commit: bytes,
     completed_by_another: Callable[[], Instant | None] = lambda: None,
     refused_by: Callable[[Timeline | None], Conflict | None] = _nothing,
+    batch_id: str | None = None,
     beats: bool = True,
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
 
     Where a log decides, an entry is put between the two; if its number was taken meanwhile, all is looked at again.
     `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
+    `batch_id`: if another attempt at the batch has completed, the instant is taken back and `Repeated` raised.
     `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
     back, and the reason raised. `beats`: the instant has a heartbeat, and must not have been taken for dead.
     """
@@ -114,7 +124,7 @@ def complete(
                 return there
             timeline = load(context.storage) if beats else None
             dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
-            refusal = dead or refused_by(timeline)
+            refusal = dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files)
                 time = early or context.clock.take()
@@ -150,6 +160,13 @@ def taken_for_dead(context: Context, timeline: Timeline, requested: str, action:
         "it has been rolled back" if undone else "its heartbeat stopped for longer than others wait for it",
         "write the batch again; if this happens often, look for long pauses of the writer's process",
     )
+
+
+def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
+    """The other attempt at a batch that was faster. Under the lock."""
+    if timeline is None or context.rules.batch_ids != "checked":
+        return None
+    return repeated(context, timeline, batch_id)
 
 
 def takes_time_early(context: Context) -> bool:

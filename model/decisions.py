@@ -2,8 +2,8 @@
 
 Whoever takes a number has first published all that was decided before it, and its completion time is greater than
 theirs, so that a lock that was lost costs a second try and never an order. A plan's barrier takes a number, too: no
-write whose completion is decided later can lie before it. So does the plan of a rollback, which decides against a commit:
-of the two whoever is later finds its number taken, looks again, and sees the other.
+write whose completion is decided later can lie before it. So does the plan of a rollback, which decides against a
+commit: of the two whoever is later finds its number taken, looks again, and sees the other.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ FINISHING = ("compactor", "rollbacker")
 def finishing_row(kind: str, me: str) -> Row:
     """Under the lock: the next that is decided is published, by a service that has nothing else to do with it."""
     some = Guard(SOME_UNPUBLISHED, lambda own, lock, decisions, published: bool(undecided(decisions, published)))
-    return Row(f"{kind}_finishes_decided", me, (me, "lock", "decisions", "published"), ("published",), (at(me, "idle"),),
+    reads = (me, "lock", "decisions", "published")
+    return Row(f"{kind}_finishes_decided", me, reads, ("published",), (at(me, "idle"),),
                lambda own, lock, decisions, published: ((*published, undecided(decisions, published)[0]),),
                (lock_is_free(), some))  # fmt: skip
 

@@ -16,7 +16,8 @@ from .fields import nearest, refuse_unknown
 Axis = Literal["completion", "requested"]
 
 PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline",
-             "priority", "early_detection", "completion_time", "slicing", "scheduling", "plan_takes")  # fmt: skip
+             "priority", "early_detection", "completion_time", "slicing", "scheduling", "plan_takes",
+             "batch_ids")  # fmt: skip
 """The choices that each actor makes for itself: real writers and services disagree in them."""
 
 
@@ -67,6 +68,8 @@ class Protocol:
     failed_writes     what is rolled back: writes whose heartbeat has expired, or any that is pending
     rollback_check    whether a write is chosen for rollback under the lock that covers the plan, or before
     lost_answer       a writer that is told that its completed instant exists reads it, or reports a failure
+    batch_ids         a batch that was sent again is looked for when its write is requested and before it is published;
+                      when it is requested; or never
     commit_check      whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier
     retention         which base file lets a clean delete what is older: one complete at the horizon; one complete by
                       now with a barrier before the horizon; or any plan with such a barrier
@@ -111,6 +114,7 @@ class Protocol:
     failed_writes: Literal["lazy", "eager"] = "lazy"
     rollback_check: Literal["under_lock", "before_lock"] = "under_lock"
     lost_answer: Literal["recognised", "reported_failed"] = "recognised"
+    batch_ids: Literal["checked", "at_request", "ignored"] = "checked"
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"

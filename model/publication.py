@@ -49,6 +49,18 @@ class Check(NamedTuple):
         return UNDER_LOCK if protocol.completion_time == "under_lock" else READY
 
 
+def both(one: Check | None, other: Check | None) -> Check | None:
+    """Two things that are asked together, under the lock; each may be missing."""
+    if one is None or other is None:
+        return one or other
+    many = len(one.reads)
+    return Check(
+        f"{one.reason}; {other.reason}",
+        (*one.reads, *other.reads),
+        lambda own, *values: one.passes(own, *values[:many]) and other.passes(own, *values[many:]),
+    )
+
+
 def publication_actions(kind: str) -> tuple[Action, ...]:
     """The actions of one actor kind; where decisions are logged it has more (`actions.decision_log`)."""
     return (

@@ -22,6 +22,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "stalls",
         "rollbacks",
         "lost_answers",
+        "resends",
         "log_versions",
         "skew",
         "skew_beyond",
@@ -51,6 +52,8 @@ class World:
     an optimistic writer says so and is held to it (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
+    `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
+    n-th write of each is the same batch.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
@@ -68,6 +71,7 @@ class World:
     stalls: int = 0
     rollbacks: int = 0
     lost_answers: int = 0
+    resends: int = 0
     log_versions: int = 1
     skew: int = 0
     skew_beyond: int = 0
@@ -119,6 +123,8 @@ class World:
         for name in COUNTS:
             whole_number(getattr(self, name), f"world: {name}")
         whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
+        if self.resends and self.retries:
+            raise ValueError("world: resends beside retries are not modelled; leave one of them out")
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
 
@@ -149,6 +155,10 @@ class World:
         """The log files of one write as (group, version), in the order it puts them; versions count from 1."""
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
+
+    def batch(self, writer: str, number: int) -> int:
+        """The batch of one write: 0 if nobody sends it a second time."""
+        return number if self.resends and int(writer.lstrip("w") or 0) <= self.resends + 1 else 0
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
         """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""

@@ -87,6 +87,7 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
         if specs.has_table(name) and {"cleaner", "rollbacker"} & specs.world(name).actors.keys():
             yield specs.world(name), Protocol()
     yield specs.world("answer_lost"), Protocol()
+    yield specs.world("sent_again"), Protocol()
     for protocol, name in WEAKER:
         yield specs.world(name), specs.protocol(protocol)
 

@@ -28,8 +28,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """Publish a plan that names the write's files, and return its instant; None if no write has failed.
 
     A write has failed if it is pending and its heartbeat has expired. That is decided under the lock under which its
-    writer would publish it; where a log decides, by a number that its writer can take no more. None, too, if that number
-    was taken (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
+    writer would publish it; where a log decides, by a number that its writer can take no more. None, too, if that
+    number was taken (`put_plan`). `instant`: the write to roll back, as an Instant or its requested time.
     """
     config.check_writable()
     with held(context.lock):

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any
 
 from ..batch import as_upserts, refuse_other_rows
+from ..batches import Repeated, check
 from ..commits import write_commit
 from ..config import TableConfig
 from ..conflicts import BLIND, Rests, conflict_of
@@ -27,6 +28,7 @@ def run(
     retries: int = 0,
     reads: Collection[str] | None = None,
     based_on: Time | None = None,
+    batch_id: str | None = None,
 ) -> Instant:
     """Write a batch into log files of an instant of its own, beside whoever else writes (RFC-66).
 
@@ -35,13 +37,15 @@ def run(
     `based_on`: the time as of which rows were read that these were computed from; `reads`: the partitions, by path, in
     which they were (of `based_on` alone: all). What completed there since is a conflict that no retry can mend.
 
+    `batch_id`: a batch of that id that is written already is not written again; its instant is returned.
+
     Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
     (hoodie.allow.empty.commit): whoever waits for the instant gets one. Raises `BadInput`, nothing published then.
     """
     config.check_writable()
-    return write(
-        context, config, as_upserts(data, config.schema), "UPSERT", retries=retries, rests=_rests(reads, based_on)
-    )
+    check(batch_id)
+    rows, rests = as_upserts(data, config.schema), _rests(reads, based_on)
+    return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch_id=batch_id)
 
 
 def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
@@ -51,34 +55,46 @@ def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
 
 
 def write(
-    context: Context, config: TableConfig, data: Any, operation: str, *, retries: int = 0, rests: Rests = BLIND
+    context: Context,
+    config: TableConfig,
+    data: Any,
+    operation: str,
+    *,
+    retries: int = 0,
+    rests: Rests = BLIND,
+    batch_id: str | None = None,
 ) -> Instant:
     """Every write of a batch that already has the table's columns."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
-            return _attempt(context, config, data, operation, rests)
+            return _attempt(context, config, data, operation, rests=rests, batch_id=batch_id)
+        except Repeated as written:
+            return written.instant
         except Conflict as conflict:
             if conflict.against is None or retries < 1 or rests.as_of is not None:
                 raise
             retries -= 1
 
 
-def _attempt(context: Context, config: TableConfig, data: Any, operation: str, rests: Rests) -> Instant:
+def _attempt(
+    context: Context, config: TableConfig, data: Any, operation: str, *, rests: Rests, batch_id: str | None
+) -> Instant:
     """The steps of one attempt, under an instant of its own."""
     action = action_of(config)
-    requested, sealed = request(context, action)
+    requested, sealed = request(context, action, batch_id)
     task = write_task(context, config, requested, sealed)
     with taken_back_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
-    commit = write_commit(config, requested, operation, files)
+    commit = write_commit(config, requested, operation, files, batch_id)
     return complete(
         context,
         requested,
         action,
         files=files,
         commit=commit,
+        batch_id=batch_id,
         refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
     )
 

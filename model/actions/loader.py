@@ -104,7 +104,8 @@ def _beginning(me: str, setting: Setting) -> Iterator[Row]:
 
     fence = ((),) * len(put_by_another(setting))
     yield Row("loader_requests_instant", me, (me, "lock", "clock", *times.reads),
-              (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),), lambda *_: times.clock.readings())  # fmt: skip
+              (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),),
+              lambda *_: times.clock.readings())  # fmt: skip
     yield Row("loader_starts_writing", me, (me, "published", "plans"), (me,), (at(me, "requested"),), starts)
 
 

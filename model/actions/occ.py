@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..batches import once
 from ..conditions import at, lock_is_free
 from ..conflicts import Attempt, conflicting
 from ..publication import CHECKED, READY, UNDER_LOCK
@@ -68,12 +69,14 @@ def _checking(me: str, setting: Setting) -> Iterator[Row]:
         at(me, "written" if early else READY if protocol.completion_time == "outside_lock" else UNDER_LOCK),
         unchecked,
     )
+    new = once(setting, me)
+    newly = (new.guard(1),) if new and not early else ()
     none = Guard("no conflicting write may have completed since it began", lambda *v: conflict(*v) is None)
     some = Guard("a conflicting write must have completed since it began", lambda *v: conflict(*v) is not None)
     then = CHECKED if early else None
     yield Row("writer_passes_check", me, reads, (me,), here,
-              lambda own, *v: (own._replace(step=then or own.step, checked=True),), (none,))  # fmt: skip
-    yield Row("writer_aborts", me, reads, (me,) if early else (me, "lock"), here, aborts, (some,), against)
+              lambda own, *v: (own._replace(step=then or own.step, checked=True),), (none, *newly))  # fmt: skip
+    yield Row("writer_aborts", me, reads, (me,) if early else (me, "lock"), here, aborts, (some, *newly), against)
 
 
 def _meeting_marker(me: str, setting: Setting) -> Row:

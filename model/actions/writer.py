@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Literal, NamedTuple
 
+from ..batches import of_a_new_batch, once
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import file_ids
 from ..copy_on_write import newest_base
-from ..publication import CHECKED, Check, publication_actions, publication_rows, put_by_another
+from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write
 from ..world import World
@@ -114,8 +115,9 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         return Writer(number=own.number), written(world, me, own)
 
     requesting = requesting_of(me, setting)
-    yield Row("writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
-              (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices)  # fmt: skip
+    yield of_a_new_batch(setting, me, Row(
+        "writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
+        (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices))  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
     yield Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
@@ -125,7 +127,8 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     if alive and not alive.under_lock:
         since, alive = UNAWARE, None
     cleared = (checked,) if under_occ else ()
-    yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=alive)
+    check = both(alive, once(setting, me))
+    yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=check)
 
 
 UNAWARE = "unaware of what comes"

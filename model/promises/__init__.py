@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .cleaning import CLEAN
 from .conflicts import FIRST, KEY
-from .failures import ACK, REC
+from .failures import ACK, ONCE, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
 from .promise import Promise
@@ -12,9 +12,9 @@ from .reads import ATOM, CDC, INCR, SNAP, TRAVEL
 from .services import PART, QUIET
 from .writers import CANARY, FREE, LAWS, MONO
 
-PROMISES: dict[str, Promise] = {
-    p.name: p
-    for p in (SNAP, TRAVEL, INCR, CDC, ATOM, QUIET, PART, CLEAN, MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, PROGRESS)
-}
+_READS = (SNAP, TRAVEL, INCR, CDC, ATOM)
+_SERVICES = (QUIET, PART, CLEAN)
+_WRITERS = (MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
+PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

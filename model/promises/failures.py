@@ -1,6 +1,8 @@
-"""Promises about writers that fail, and what they say: REC, ACK."""
+"""Promises about writers that fail, what they say, and whoever asks again: REC, ACK, ONCE."""
 
 from __future__ import annotations
+
+from itertools import combinations
 
 from ..model import Model
 from ..packed import State
@@ -70,4 +72,37 @@ ACK = Promise(
     sometimes=lambda model, state: bool(model.component(state, "lost_answers")),
     reads=lambda model: ("published", *(("reported_failed", "lost_answers") if model.world.lost_answers else ())),
     unfit=nothing_lost,
+)
+
+
+def nothing_sent_again(model: Model) -> str | None:
+    """Why ONCE says nothing of this model."""
+    return None if model.world.resends and len(model.setting.of("writer")) > 1 else "no batch is sent again here"
+
+
+def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """ONCE: no two completed writes are of one batch."""
+    for one, other in combinations(_of_batches(model, after), 2):
+        if model.world.batch(one.actor, one.number) == model.world.batch(other.actor, other.number):
+            return (
+                f"one batch is committed twice: as {write_named(one, one.requested)} and as "
+                f"{write_named(other, other.requested)}"
+            )
+    return None
+
+
+def _of_batches(model: Model, state: State) -> list[Write]:
+    writes = (entry for entry in model.component(state, "published") if isinstance(entry, Write))
+    return [write for write in writes if model.world.batch(write.actor, write.number)]
+
+
+ONCE = Promise(
+    name="ONCE",
+    about="A batch that carries an id commits at most once, however often it is sent.",
+    source="design, section 4; RFC-22, restarts of streaming writers",
+    kind="state",
+    holds=once_holds,
+    sometimes=lambda model, state: bool(_of_batches(model, state)),
+    reads=lambda model: ("published",),
+    unfit=nothing_sent_again,
 )

@@ -53,6 +53,10 @@ MAPPING: Final[list[Row]] = [
     Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
     Row("writer_decides_instant",          "upsert", ends_after="put decision"),
     Row("writer_publishes_instant",        "upsert"),
+    # a batch that was sent again: written before it begins, or meanwhile
+    Row("writer_skips_batch",              "upsert", starts=True),
+    Row("writer_finds_batch",              "upsert", ends_after="lock.release"),
+    Row("writer_takes_back_repeat",        "upsert"),
     # only under settings that the engine cannot be put under
     Row("writer_looks_at_heartbeat",       "upsert"),
     # the put happens, and its answer is "exists"

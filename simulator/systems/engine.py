@@ -84,6 +84,8 @@ class EngineSystem:
             arguments["data"] = self.data(to_table(batch, self.world))
             if groups := self.world.reads.get((actor, self.stage.started(actor) + 1)):
                 arguments["reads"] = {partition_name(group // self.world.buckets) for group in groups}
+            if sent := self.world.batch(actor, self.stage.started(actor) + 1):
+                arguments["batch_id"] = f"batch {sent}"
             if self.world.retries:
                 arguments["retries"] = self.world.retries
         if "instant" in arguments:

@@ -74,7 +74,9 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("rollbacker_chooses_write", "rollbacker_plans_rollback", "rollbacker_starts_rollback",
                      "rollbacker_resumes_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
                      "rollbacker_finds_it_done", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
-                     "rollbacker_publishes_instant")),
+                     "rollbacker_takes_time", "rollbacker_puts_plan", "rollbacker_publishes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
+      for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat")),
 
     *(PeerStep(action, impossible=True, because="the peer's tables are not cleaned: the setting is not fitted to it")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
@@ -82,10 +84,16 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "cleaner_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
       for action in ("compactor_decides_instant",
+                     "compactor_finishes_decided",
                      "compactor_publishes_decided",
                      "compactor_puts_plan",
                      "compactor_takes_barrier",
+                     "loader_decides_instant",
+                     "loader_publishes_decided",
                      "lock_is_lost",
+                     "rollbacker_decides_instant",
+                     "rollbacker_finishes_decided",
+                     "rollbacker_publishes_decided",
                      "writer_decides_instant",
                      "writer_publishes_decided")),
 

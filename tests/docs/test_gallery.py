@@ -42,6 +42,7 @@ CANNOT_HAPPEN = {
     "10-outside-the-lock",
     "12-one-listing",
     "22-checked-too-early",
+    "25-sent-again",
     "31-lost-lock",
     "33-commit-and-rollback",
     "41-occ-looks-too-early",

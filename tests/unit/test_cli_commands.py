@@ -50,6 +50,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
         "ISO": "no writer is optimistic: reads are snapshots, and that writers are blind is their level",
         "REC": "nothing is rolled back in this world",
         "CLEAN": "the world has no cleaner",
+        "ONCE": "no batch is sent again here",
         "ACK": "every answer of the store arrives in this world",
     }
     assert said == [["NOT_APPLICABLE", name, unfit[name]] if name in unfit else ["HOLDS", name] for name in PROMISES]

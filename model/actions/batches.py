@@ -1,0 +1,60 @@
+"""Batch ids: a batch commits at most once, however often its caller sends it.
+
+Looked for under the lock with which the write is requested, where a batch that was sent again costs nothing; and again
+under the lock that covers publication, because two that carry it may be under way at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ..batches import completed, looks, once
+from ..conditions import at, lock_is_free
+from ..publication import Check, given_back
+from ..step import Action, Guard, Row
+from . import Setting
+from .writer import KIND, Writer, is_alive
+
+ACTIONS = (
+    Action("writer_skips_batch", "under the lock: finds its batch completed, and begins nothing",
+           "{actor} finds its batch completed before it begins"),
+    Action("writer_finds_batch", "under the lock: finds its batch completed meanwhile; gives the lock back",
+           "{actor} finds that its batch has been completed by another"),
+    Action("writer_takes_back_repeat", "deletes its files, then, under the lock, its pending instant",
+           "{actor} takes its files and its instant back"),
+)  # fmt: skip
+
+REPEATED = "the second with its batch"
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        if looks(setting, me):
+            yield _skipping(me, setting)
+        if check := once(setting, me):
+            yield from _finding(me, setting, check)
+
+
+def _skipping(me: str, setting: Setting) -> Row:
+    world = setting.world
+    left = Guard(f"{me} must have a write left", lambda own: own.number < world.writes_per_writer, budget=True)
+    there = Guard("its batch must have completed",
+                  lambda own, lock, published: completed(world, published, me, own.number + 1) is not None)  # fmt: skip
+    return Row("writer_skips_batch", me, (me, "lock", "published"), (me,), (at(me, "idle"), left),
+               lambda own, *_: (Writer(number=own.number + 1),), (lock_is_free(), there))  # fmt: skip
+
+
+def _finding(me: str, setting: Setting, check: Check) -> Iterator[Row]:
+    asked_at = check.asked_at("written", setting.protocol_of(me))
+    alive = is_alive(setting, me)  # whoever was taken for dead finds that out first
+    first = (alive.guard(3),) if alive and alive.under_lock else ()
+    yield Row("writer_finds_batch", me, (me, "lock", "published", *(alive.reads if alive else ())), (me, "lock"),
+              (at(me, asked_at),), lambda own, lock, *_: (own._replace(step=REPEATED), given_back(me, lock)),
+              (check.guard(2, fails=True), *first))  # fmt: skip
+    yield Row("writer_takes_back_repeat", me, (me, "lock"), (me,), (at(me, REPEATED),), _gone,
+              (lock_is_free(),))  # fmt: skip
+
+
+def _gone(own: Writer, lock: None) -> tuple[Any, ...]:
+    return (Writer(number=own.number),)
