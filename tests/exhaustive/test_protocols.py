@@ -140,7 +140,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"bulk-insert-unchecked"}
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
-    changes_steps |= {"lost-answer-is-failure"}
+    changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 
