@@ -8,7 +8,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from .data.columns import IS_DELETED
+from .config import TableConfig
+from .data.columns import IS_DELETED, one_array
+from .data.keys import KeySpec, partition_paths
 from .errors import BadInput
 from .jobs import InProcessJobs, Jobs
 
@@ -52,6 +54,16 @@ def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str |
     from .spark.batch import deletes
 
     return deletes(data, wanted, flagged)
+
+
+def partitions_of(data: Any, config: TableConfig) -> set[str]:
+    """The paths of the partitions in which rows of a batch lie. Of a DataFrame Spark brings the distinct values."""
+    if not config.partition_by:
+        return {""}
+    if not isinstance(data, pa.Table):
+        data = data.select(*config.partition_by).distinct().toArrow()
+    keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
+    return set(one_array(partition_paths(data, keys)).to_pylist())
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:

@@ -12,7 +12,7 @@ from .errors import BadInput, Unsupported
 from .files.group_files import Group
 from .files.names import split_path
 from .files.slices import FileSlice, kept_since
-from .timeline import Instant, Timeline, completion_of
+from .timeline import Commits, Instant, Timeline, completion_of
 from .timeline.cleans import CleanPlan
 
 PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
@@ -44,14 +44,21 @@ class Policy:
             )
 
 
-def horizon_of(policy: Policy, timeline: Timeline, slices: Iterable[FileSlice], now: str) -> str | None:
+def horizon_of(
+    policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
+) -> str | None:
     """The completion time since which reads stay answered; None if the policy gives up nothing yet."""
     if policy.name == "KEEP_LATEST_BY_HOURS":
         return to_instant(to_millis(now) - policy.retained * HOUR_MS)
     if policy.name == "KEEP_LATEST_COMMITS":
-        done = [completion_of(i) for i in timeline.completed if i.writes and not timeline.is_compaction(i)]
+        done = [completion_of(i) for i in timeline.completed if i.writes and is_write(timeline, commits, i)]
         return done[-policy.retained] if len(done) >= policy.retained else None
     return max(_oldest_versions(slices, policy.retained), default=None)
+
+
+def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
+    """Whether a completed instant changes rows: no compaction does, unless it is a replacing write's."""
+    return not timeline.is_compaction(instant) or commits.commit(instant).replaces
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:

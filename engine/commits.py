@@ -8,7 +8,7 @@ from .batches import EXTRA
 from .config import TableConfig
 from .data.tasks import WrittenFile
 from .files.names import parse_base, split_path
-from .timeline import CommitMetadata, CompactionOperation, CompactionPlan, WriteStat, encode_commit, own_extra
+from .timeline import REPLACES, CommitMetadata, CompactionOperation, CompactionPlan, WriteStat, encode_commit, own_extra
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
@@ -32,6 +32,12 @@ def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan,
         for file in files
     )
     return encode_commit(CommitMetadata(stats, "COMPACT", compacted=True, extra=own_extra(config.avro_schema)))
+
+
+def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a replacing write, which to Hudi is that of a compaction of nothing."""
+    extra = own_extra(config.avro_schema, {REPLACES: operation})
+    return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
 
 
 def _log_stat(file: WrittenFile, requested: str) -> WriteStat:

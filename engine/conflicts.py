@@ -87,7 +87,8 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
 
 def counts(context: Context, timeline: Timeline, instant: Instant) -> bool:
     """Whether an instant can stand against a writer."""
-    return not timeline.is_compaction(instant) or context.rules.priority == "first"
+    replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
+    return replaces or not timeline.is_compaction(instant) or context.rules.priority == "first"
 
 
 def place(partition: str, file_id: str) -> Bucket:

@@ -149,6 +149,18 @@ class Table:
         """
         return self.run("bulk_insert", data=data)  # type: ignore[no-any-return]
 
+    def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
+        """Replace all rows of the partitions that `data` has rows in, or of those named by path, by `data`.
+
+        What completed there before is hidden; writes that are under way and complete later survive. `Conflict` while
+        a compaction, or another replace, is pending there.
+        """
+        return self.run("insert_overwrite", data=data, partitions=partitions)  # type: ignore[no-any-return]
+
+    def delete_partition(self, partitions: Collection[str]) -> Instant:
+        """Replace all rows of the partitions with these paths by none, like `insert_overwrite`."""
+        return self.run("delete_partition", partitions=partitions)  # type: ignore[no-any-return]
+
     def delete(self, keys: Any, *, retries: int = 0, batch_id: str | None = None) -> Instant:
         """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
 

@@ -87,8 +87,18 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     """What a read as of `time` takes of one file group; `time` = inf is a snapshot of everything that stands."""
     if is_copy_on_write(table):
         return snapshot_of(table, group, standing(table.writes, time, protocol))
+    if replaced := _replaced_for_good(table, group, time, protocol):
+        return Fold(None, replaced.files_in(group))
     barrier, writes = taken(table, group, time, protocol)
     return _fold_of(table, group, barrier, writes, protocol)
+
+
+def _replaced_for_good(table: Table, group: int, time: float, protocol: Protocol) -> Write | None:
+    """The last replace that named the file group, whose own rows are in another: no other write is seen any more."""
+    if protocol.replacing == "plan":
+        return None
+    found = [write for write in standing(table.writes, time, protocol) if group in write.replaced]
+    return found[-1] if found else None
 
 
 def taken(table: Table, group: int, time: float, protocol: Protocol) -> tuple[int | None, tuple[Write, ...]]:
@@ -157,7 +167,7 @@ def incremental(table: Table, group: int, after: int, until: float, protocol: Pr
     if is_copy_on_write(table):
         shape = window_of(table, group, in_window(table, after, until, protocol))
     elif protocol.window_merge == "logs":
-        writes = in_window(table, after, until, protocol)
+        writes = not_replaced(in_window(table, after, until, protocol), group)
         loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
         shape = _fold_of(table, group, None, writes, protocol)
         shape = shape._replace(logs=(*loaded, *shape.logs))
@@ -227,6 +237,12 @@ def in_window(table: Table, after: int, until: float, protocol: Protocol) -> tup
         for write in table.writes
         if write.completed is not None and after < (write.completed if by_completion else write.requested) <= until
     )
+
+
+def not_replaced(writes: tuple[Write, ...], group: int) -> tuple[Write, ...]:
+    """Of completed writes those that no replace among them hides in a file group."""
+    since = max((write.requested for write in writes if group in write.replaced), default=0)
+    return tuple(write for write in writes if (write.ranks_at(group) or 0) >= since)
 
 
 def changes(table: Table, group: int, after: int, until: float, protocol: Protocol) -> tuple[Fold, Fold]:

@@ -17,6 +17,7 @@ class Write(NamedTuple):
     `onto`, of a copy-on-write table: (group, requested time of the base file that it merged, None without one).
     `file_ids`: (group, file id) where that is not the one fixed by the bucket.
     `loaded`: the file groups in which its one file is a base file (bulk insert), whose barrier is `requested`.
+    `replaced`: those of them, all of its partitions, in which it hides what completed before it was requested.
     """
 
     requested: int
@@ -28,10 +29,11 @@ class Write(NamedTuple):
     file_ids: tuple[tuple[int, int], ...] = ()
     onto: tuple[tuple[int, int | None], ...] = ()
     loaded: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
 
     @property
     def action(self) -> str:
-        return "commit" if self.onto else "deltacommit"
+        return "commit" if self.onto or self.replaced else "deltacommit"
 
     @property
     def groups(self) -> tuple[int, ...]:
@@ -45,6 +47,10 @@ class Write(NamedTuple):
     def files_in(self, group: int) -> tuple[Log, ...]:
         """Its files in a file group, logs or base file, versions ascending."""
         return tuple((self.requested, version) for in_group, version in self.files if in_group == group)
+
+    def ranks_at(self, group: int) -> int | None:
+        """The time at which its records rank in a file group: its completion; a replace's when it was requested."""
+        return self.requested if group in self.replaced else self.completed
 
 
 class GroupPlan(NamedTuple):
@@ -183,8 +189,13 @@ def table_of(
 ) -> Table:
     """The table that published instants, plans and (where they are looked at) pending writes make up."""
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
-    done = {entry.requested: entry.completed for entry in published if isinstance(entry, Compaction)}
+    done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
     return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))
+
+
+def completes_plan(entry: object) -> bool:
+    """Whether a published instant is the completion of the plan with its requested time."""
+    return isinstance(entry, Compaction) or (isinstance(entry, Write) and bool(entry.replaced))
 
 
 Published = TypeVar("Published")

@@ -61,6 +61,7 @@ def small_worlds() -> Iterator[World]:
         {"writer": 2, "compactor": 1, "reader": 1},
         {"loader": 1},
         {"writer": 1, "loader": 1},
+        {"replacer": 1},
     ]
     for crew in crews:
         yield World(actors=crew)

@@ -20,6 +20,8 @@ from .trace import Batches
 
 ORDERINGS = (1, 2)
 MOST_WRITES = 4
+WITHOUT_DELETES = ("loader", "replacer")
+"""Actors whose writes are base files, which hold no deletes."""
 
 
 def witness(model: Model, steps: Sequence[Step]) -> Batches:
@@ -54,7 +56,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
     """(writer, number of its write) -> requested time, for every write that was requested."""
     found: dict[tuple[str, int], int] = {}
     for state in states:
-        for actor in (*model.actors.get("writer", ()), *model.actors.get("loader", ())):
+        for actor in (name for kind in ("writer", *WITHOUT_DELETES) for name in model.actors.get(kind, ())):
             own = model.component(state, actor)
             if own.requested:
                 found[actor, own.number] = own.requested
@@ -71,9 +73,9 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
 
 
 def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool) -> Batch:
-    """One row a file; versions of one write hold different keys, because a write has one row a key. No bulk deletes."""
+    """One row a file; versions of one write hold different keys, because a write has one row a key."""
     world = model.world
-    deleted = deleted and write[0] not in model.actors.get("loader", ())
+    deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)
     return {
         (group, version): {keys_of(world, group)[version - 1]: Record(ordering, f"{write[0]}.{write[1]}", deleted)}
         for group, version in world.files(*write)

@@ -27,7 +27,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     """
     config.check_writable()
     timeline = load(context.storage)
-    requested = _chosen(timeline, instant)
+    requested = _chosen(context, timeline, instant)
     if requested is None:
         return None
     if done := _completed(timeline, requested):
@@ -48,13 +48,15 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     )
 
 
-def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
+def _chosen(context: Context, timeline: Timeline, instant: Time | None) -> str | None:
+    plans = [plan.requested for plan in timeline.pending_compactions]
+    plans = [requested for requested in plans if not context.commits.plan(requested).replaces]
     if instant is None:
-        return next((plan.requested for plan in timeline.pending_compactions), None)
+        return next(iter(plans), None)
     requested = instant.requested if isinstance(instant, Instant) else str(instant)
     found = timeline.find(requested, ACTION)
-    if found is None or not timeline.is_compaction(found):
-        pending = ", ".join(plan.requested for plan in timeline.pending_compactions)
+    if found is None or not timeline.is_compaction(found) or context.commits.plan(requested).replaces:
+        pending = ", ".join(plans)
         raise BadInput(
             f"run the compaction {requested}",
             "the timeline has no plan with that requested time",

@@ -34,7 +34,7 @@ def run(
             return None
         slices = load_slices(context.storage, timeline, context.commits, context.rules)
         requested = take_time(context, timeline)
-        horizon = horizon_of(chosen, timeline, slices, requested)
+        horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
         plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
         if plan is None:
             return None

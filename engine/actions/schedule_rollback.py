@@ -51,8 +51,15 @@ def failed_writes(context: Context, timeline: Timeline) -> Iterator[Instant]:
         if pending.action == ROLLBACK
     }
     for pending in timeline.pending:
-        if pending.action in UNDONE and pending.requested not in undone and not spared(context, pending):
+        if may_be_undone(context, pending) and pending.requested not in undone and not spared(context, pending):
             yield pending
+
+
+def may_be_undone(context: Context, pending: Instant) -> bool:
+    """Whether a pending instant is a write: a plan is none, unless a replacing write has made it."""
+    if pending.action == "compaction":
+        return context.commits.plan(pending.requested).replaces
+    return pending.action in UNDONE
 
 
 def spared(context: Context, pending: Instant) -> bool:
@@ -64,7 +71,7 @@ def _named(context: Context, timeline: Timeline, instant: Time) -> Instant:
     requested = instant.requested if isinstance(instant, Instant) else str(instant)
     asked = f"roll back {requested}"
     found = timeline.find(requested)
-    if found is None or found.action not in UNDONE:
+    if found is None or not (found.completed or may_be_undone(context, found)):
         raise BadInput(asked, "the timeline has no write with that requested time", "name a pending write")
     if found.completed:
         raise BadInput(asked, "it is completed: readers may have seen it", "undo it with a write of your own")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..rules import Rules
@@ -31,12 +31,16 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
     """The files of the writes in (after, until], by group. Table services are left out."""
     bases: dict[Group, list[BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
-    for instant, commit in writes_between(timeline, commits, rules, after, until):
+    writes = tuple(writes_between(timeline, commits, rules, after, until))
+    replaced = last_replaced(writes)
+    for instant, commit in writes:
         for stat in commit.stats:
             file = data_file(stat.path, stat.size, instant)
+            if file is None or is_replaced(file, replaced):
+                continue
             if isinstance(file, BaseFile):
                 bases.setdefault((file.partition, file.file_id), []).append(file)
-            elif file is not None:
+            else:
                 logs.setdefault((file.partition, file.file_id), []).append(file)
     return tuple(
         WindowFiles(
@@ -55,8 +59,24 @@ def writes_between(
     for instant in timeline.completed:
         if instant.writes and after < incremental_time(instant, rules) <= until:
             commit = commits.commit(instant)
-            if commit.operation not in _SERVICES and not timeline.is_compaction(instant):
+            if commit.replaces or (commit.operation not in _SERVICES and not timeline.is_compaction(instant)):
                 yield instant, commit
+
+
+def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
+    """File group -> the greatest requested time of a replace that one of these writes is."""
+    found: dict[Group, str] = {}
+    for instant, commit in writes:
+        for stat in commit.stats if commit.replaces else ():
+            group = stat.partition, stat.file_id
+            found[group] = max(instant.requested, found.get(group, ""))
+    return found
+
+
+def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:
+    """Whether a replace hides a file: it completed, or as part of another replace was requested, before that."""
+    barrier = replaced.get((file.partition, file.file_id), "")
+    return file.requested < barrier and (isinstance(file, BaseFile) or (file.completed or "") < barrier)
 
 
 def incremental_time(instant: Instant, rules: Rules) -> str:

@@ -6,6 +6,7 @@ from .archive import Archive, Archived
 from .commits import Commits
 from .instant import Instant, parse_instant
 from .metadata import (
+    REPLACES,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
@@ -29,6 +30,7 @@ from .rollbacks import (
 from .timeline import Timeline, completion_of, load, load_settled
 
 __all__ = [
+    "REPLACES",
     "Archive",
     "Archived",
     "CommitMetadata",

@@ -16,6 +16,10 @@ OWN_KEY: Final = "nbcc.format"
 
 OWN_FORMAT: Final = "1"
 
+REPLACES: Final = "nbcc.replaces"
+"""Extra metadata of a plan that takes nothing and of its commit: the operation, a write, that puts rows in the place
+of all that its file groups held before the plan's barrier."""
+
 _PLAN_VERSION: Final = 2  # operations hold file names, not full paths
 
 
@@ -65,6 +69,11 @@ class CommitMetadata:
         """Whether nbcc wrote it."""
         return OWN_KEY in self.extra
 
+    @property
+    def replaces(self) -> bool:
+        """Whether it hides what completed in its file groups before its requested time, whatever it began as."""
+        return REPLACES in self.extra
+
 
 @dataclass(frozen=True, slots=True)
 class CompactionOperation:
@@ -91,6 +100,11 @@ class CompactionPlan:
     def groups(self) -> frozenset[tuple[str, str]]:
         """(partition, file id) of every group that the plan gives a barrier."""
         return frozenset((operation.partition, operation.file_id) for operation in self.operations)
+
+    @property
+    def replaces(self) -> bool:
+        """Whether it is a write's, which nobody but that write can carry out."""
+        return REPLACES in self.extra
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:

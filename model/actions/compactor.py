@@ -70,7 +70,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
-    world, protocol = setting.world, setting.protocol
+    world, protocol, mine = setting.world, setting.protocol, setting.of(KIND)
     times, log = requests_of(setting, me), ("decisions",) if protocol.decision == "log" else ()
     fence = put_by_another(setting)
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
@@ -114,7 +114,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     guards = [
         lock_is_free(),
-        Guard("a compaction must be left", lambda *v: len(v[4]) < world.compactions, budget=True),
+        Guard("a compaction must be left", lambda *v: sum(each.runner in mine for each in v[4]) < world.compactions,
+              budget=True),  # fmt: skip
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":

@@ -23,11 +23,17 @@ def completed(published: Iterable[object], after: float, until: float) -> tuple[
 
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
-    """The log files in a file group by (completion, version): between equal ordering values the last one wins."""
-    by_completion = sorted(writes, key=lambda write: write.completed or 0)
+    """The files in a file group by (completion, version): between equal ordering values the last one wins.
+
+    A replacing write ranks as completed when it was requested, and hides what completed before that. What it hides is
+    all that an epoch could still outrank, so that no epoch is needed.
+    """
+    at = {write: (write.requested if group in write.replaced else write.completed) or 0 for write in writes}
+    hidden_before = max((at[write] for write in at if group in write.replaced), default=0)
     return tuple(
         (write.requested, version)
-        for write in by_completion
+        for write in sorted(at, key=lambda write: at[write])
+        if at[write] >= hidden_before
         for version in sorted(version for in_group, version in write.files if in_group == group)
     )
 

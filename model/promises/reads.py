@@ -8,6 +8,7 @@ from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
 from ..step import Step
+from ..table import Write
 from .compare import against_oracle, one_against_other
 from .conflicts import key_twice
 from .promise import Promise
@@ -70,6 +71,8 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
             shape, right = view.window(group, start, end), view.logs(group, start, end)
             if broken := against_oracle(view, what, group, shape, right=right, deletes=True):
                 return broken
+            if any(group in view.done[log[0]].replaced for log in right):
+                continue  # nothing is left of the state before, or it cannot be told from rows alone what is
             old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
             if rows := falls_behind(old, new, view.rule):
                 given = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
@@ -128,13 +131,20 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
             group = min(log[0] for log in held if log[1] == requested)
             pending = write_named(view.writes.get(requested), requested)
             return f"{what} in group {group} holds a log of {pending}, which has not completed"
-        lost = [(group, version) for group, version in write.files if (group, requested, version) not in held]
+        lost = [(g, v) for g, v in write.files if (g, requested, v) not in held and not _is_replaced(view, write, g, held)]
         if lost:
             return (
                 f"{what} holds a part of {write_named(write, requested)}: its log version {lost[0][1]} in group "
                 f"{lost[0][0]} is missing"
             )
     return None
+
+
+def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
+    """Whether what a read holds hides a write in a file group: a replace is there that was requested later."""
+    others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
+    rank = write.ranks_at(group) or 0
+    return any(other is not None and group in other.replaced and other.requested > rank for other in others)
 
 
 def two_writes(model: Model, state: State) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from ..fold import Fold, logs_of
+from ..fold import NOTHING, Fold, logs_of
 from ..model import Model
 from ..packed import State
 from ..step import Step
@@ -60,10 +60,12 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
     """PART: each completed log lies in exactly one slice, and readers and planner agree on which side of a barrier."""
     view = view_of(model, after)
     for group in view.groups:
-        for log in view.logs(group):
+        for log in view.every_log(group):
             if (times := sum(log in files_of(each) for each in view.slices(group))) != 1:
                 return f"the log of {write_named(view.done[log[0]], log[0])} lies in {times} slices of group {group}"
         for barrier, shape in view.bases(group):
+            if shape == NOTHING or ((put := view.done.get(barrier)) and group in put.replaced):
+                continue  # a replace takes nothing: what lies behind its barrier will be, or is, hidden
             if broken := _sides_differ(view, group, barrier, shape):
                 return broken
     return None
@@ -76,7 +78,10 @@ def files_of(piece: FileSlice) -> tuple[Log, ...]:
 
 def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
     older = [each for each in view.slices(group) if each.barrier is None or each.barrier < barrier]
+    replaced = (put.requested for put in view.done.values() if group in put.replaced and put.requested < barrier)
+    since = max(replaced, default=0)  # what a replace hides, no later plan takes
     behind = {log for each in older for log in files_of(each) if log[0] in view.done}
+    behind = {log for log in behind if (view.done[log[0]].ranks_at(group) or 0) >= since}
     taken = {log for log in logs_of(base) if log[0] in view.done and log[0] != barrier}
     for log in sorted(taken ^ behind):
         name = write_named(view.done[log[0]], log[0])

@@ -15,7 +15,7 @@ from ..packed import State
 from ..table import Compaction, GroupPlan, Plan, Write
 
 KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded"),
+    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced"),
     Compaction: ("requested", "completed", "actor"),
     Plan: ("requested", "runner", "inflight", "groups"),
     GroupPlan: ("group", "base", "logs"),
@@ -71,7 +71,7 @@ def _entry(entry: Any, rank: dict[int, int]) -> Hashable:
     if isinstance(entry, Write):
         bases = tuple(base if base is None else rank[base] for base in entry.bases)
         onto = tuple((group, base if base is None else rank[base]) for group, base in entry.onto)
-        return (*times, entry.files, bases, onto, entry.loaded)
+        return (*times, entry.files, bases, onto, entry.loaded, entry.replaced)
     return times
 
 

@@ -93,6 +93,11 @@ class View:
             lambda: oracle.logs_by_rank(oracle.completed(self.published, after, until), group),
         )
 
+    def every_log(self, group: int) -> tuple[Log, ...]:
+        """The files of all completed writes in a group by rank, of those that a replace hides, too."""
+        by_rank = sorted(self.done.values(), key=lambda write: write.ranks_at(group) or 0)
+        return tuple(file for write in by_rank for file in write.files_in(group))
+
     # Names by rank, under which valuations are shared.
 
     def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:

@@ -58,7 +58,7 @@ def _count(choose: Choose, kind: str, most: int) -> int:
         return (1, 1, 2, 1)[choose(4)]
     if kind == "rollbacker":
         return (0, 0, 0, 1, 2)[choose(5)]
-    return choose(most + 1)
+    return choose(most + 1) if most else 0
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:
@@ -86,11 +86,19 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
             batches[actor, number] = _batch(choose, world, actor, number)
     for loader in range(1, world.actors.get("loader", 0) + 1):
         batches[f"l{loader}", 1] = _batch(choose, world, f"l{loader}", 1, deletes=False)
+    for replacer in range(1, world.actors.get("replacer", 0) + 1):
+        batches[f"o{replacer}", 1] = _replacing(choose, world, f"o{replacer}")
     return batches
 
 
+def _replacing(choose: Choose, world: World, actor: str) -> Batch:
+    """The new rows of a replace: now and then none, which is a partition deleted."""
+    batch = _batch(choose, world, actor, 1, deletes=False)
+    return {file: {} for file in batch} if choose(3) == 2 else batch
+
+
 def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool = True) -> Batch:
-    """A bulk insert holds no `deletes`, and one file a group."""
+    """A bulk insert or a replace holds no `deletes`, and one file a group."""
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
     batch: dict[tuple[int, int], dict[str, Record]] = {}

@@ -109,6 +109,15 @@ MAPPING: Final[list[Row]] = [
     Row("loader_decides_instant",          "bulk_insert", ends_after="put decision"),
     Row("loader_publishes_instant",        "bulk_insert"),
 
+    # under the lock: list the timeline, look at its pending plans, take K, put the plan
+    Row("replacer_schedules_replace",      "insert_overwrite", ends_after="lock.release", starts=True,
+        given=(("partitions", "partitions"),)),
+    Row("replacer_starts_replace",         "insert_overwrite", ends_after="put compaction.inflight"),
+    Row("replacer_writes_base",            "insert_overwrite", ends_after="put base"),
+    Row("replacer_takes_lock",             "insert_overwrite", ends_after="lock.acquire"),
+    Row("replacer_takes_completion_time",  "insert_overwrite", ends_after="clock.take"),
+    Row("replacer_publishes_instant",      "insert_overwrite"),
+
     # only under a setting that the engine cannot be put under
     Row("rollbacker_chooses_write",        "schedule_rollback", starts=True),
     Row("rollbacker_plans_rollback",       "schedule_rollback", starts=True),

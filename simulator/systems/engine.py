@@ -88,6 +88,9 @@ class EngineSystem:
                 arguments["batch_id"] = f"batch {sent}"
             if self.world.retries:
                 arguments["retries"] = self.world.retries
+        if "partitions" in arguments:
+            named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
+            arguments["partitions"] = set(named)
         if "instant" in arguments:
             arguments["instant"] = instant_of(arguments["instant"])
         for name in ("seen", "ahead"):  # what the step decides, not who asks for the operation

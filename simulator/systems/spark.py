@@ -27,7 +27,7 @@ from .engine import MEMORY, EngineOperation, EngineSystem
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DATA_PHASES: Final = {"run_compaction": "jobs.compact"}
+DATA_PHASES: Final = {"run_compaction": "jobs.compact", "insert_overwrite": "jobs.compact"}
 """Which job stands for all the segments of an operation that end with the put of a data file; of others it is
 `jobs.write`."""
 DATA_FILES: Final = {"put log", "put base"}

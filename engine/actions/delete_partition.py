@@ -1,0 +1,33 @@
+"""Delete all rows of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from difflib import get_close_matches
+
+from ..config import TableConfig
+from ..context import Context
+from ..errors import BadInput
+from ..files.slices import find_files
+from ..replacing import replace_partitions
+from ..timeline import Instant, load
+
+OPERATION = "DELETE_PARTITION"
+
+
+def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
+    """Replace what these partitions, given by their paths, hold by nothing: see `insert_overwrite`.
+
+    Raises `BadInput`, nothing published then, for a partition in which no write has completed.
+    """
+    config.check_writable()
+    named = {partitions} if isinstance(partitions, str) else set(partitions)
+    asked = f"delete the partitions {', '.join(sorted(named)) or '(none)'}"
+    files = find_files(context.storage, load(context.storage), context.commits, context.rules)
+    there = {file.partition for file in files}
+    unknown = sorted(named - there)
+    if unknown or not named:
+        near = get_close_matches(unknown[0], there, 1) if unknown else []
+        known = ", ".join(sorted(filter(None, there))) or "no partitions"
+        raise BadInput(asked, f"the table has {known}", f"did you mean {near[0]!r}" if near else "name some of these")
+    return replace_partitions(context, config, named, None, OPERATION)

@@ -1,0 +1,29 @@
+"""Replace all rows of partitions by others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ..batch import as_upserts, partitions_of, refuse_other_rows
+from ..config import TableConfig
+from ..context import Context
+from ..replacing import replace_partitions
+from ..timeline import Instant
+
+OPERATION = "INSERT_OVERWRITE"
+
+
+def run(
+    context: Context, config: TableConfig, data: Any, *, partitions: Collection[str] | None = None
+) -> Instant:
+    """Replace what the partitions of `data` hold by its rows; `partitions`, by path: these, also without new rows.
+
+    What completed in them before this instant was requested is hidden from its completion on; a write that was under
+    way and completes later survives, and is merged onto the new rows. Nobody is waited for and nobody is aborted.
+    """
+    config.check_writable()
+    rows = as_upserts(data, config.schema)
+    refuse_other_rows(rows, context.jobs)
+    named = partitions_of(rows, config) if partitions is None else set(partitions)
+    return replace_partitions(context, config, named, rows, OPERATION)
