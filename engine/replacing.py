@@ -107,7 +107,9 @@ def _written(
     filled = {(file.partition, file.file_id) for file in files}
     if elsewhere := sorted(partition for partition, _ in filled - set(groups)):
         raise BadInput(
-            "replace partitions", f"there are rows of {elsewhere[0]!r}, which is none of them", "name it, or leave it out"
+            "replace partitions",
+            f"there are rows of {elsewhere[0]!r}, which is none of them",
+            "name it, or leave them out",
         )
     left = [group for group in groups if group not in filled]
     for partition in {partition for partition, _ in left if shape.keys.partition_by}:

@@ -114,8 +114,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     guards = [
         lock_is_free(),
-        Guard("a compaction must be left", lambda *v: sum(each.runner in mine for each in v[4]) < world.compactions,
-              budget=True),  # fmt: skip
+        Guard("a compaction must be left", lambda *v: made_by(mine, v[4]) < world.compactions, budget=True),
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
@@ -130,6 +129,11 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     else:
         yield Row("compactor_schedules_plan", me, reads, (me, "clock", "plans", *log), (at(me, "idle"),),
                   schedules, tuple(guards), readings)  # fmt: skip
+
+
+def made_by(compactors: tuple[str, ...], plans: tuple[Plan, ...]) -> int:
+    """How many plans are compactions: a replacing write makes a plan, too."""
+    return sum(each.runner in compactors for each in plans)
 
 
 def _planned(new: Plan) -> Compactor:

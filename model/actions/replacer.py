@@ -123,4 +123,4 @@ def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
         replacer = values[me]
         if replacer.requested:
             state = "requested" if replacer.step == "scheduled" else "inflight"
-            yield Instant(replacer.requested, "replacecommit", state, None)
+            yield Instant(replacer.requested, "commit", state, None)

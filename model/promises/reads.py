@@ -131,7 +131,8 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
             group = min(log[0] for log in held if log[1] == requested)
             pending = write_named(view.writes.get(requested), requested)
             return f"{what} in group {group} holds a log of {pending}, which has not completed"
-        lost = [(g, v) for g, v in write.files if (g, requested, v) not in held and not _is_replaced(view, write, g, held)]
+        seen = (file for file in write.files if not _is_replaced(view, write, file[0], held))
+        lost = [(group, version) for group, version in seen if (group, requested, version) not in held]
         if lost:
             return (
                 f"{what} holds a part of {write_named(write, requested)}: its log version {lost[0][1]} in group "

@@ -88,7 +88,8 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
                 name = write_named(view.writes.get(unranked[0]), unranked[0])
                 return f"{where} merges {name}, whose rank nobody knows yet"
             order = view.every_log(group)
-            begin = max((i for i, log in enumerate(order) if log in held and group in view.done[log[0]].replaced), default=0)
+            replaces = {i for i, log in enumerate(order) if log in held and group in view.done[log[0]].replaced}
+            begin = max(replaces, default=0)
             if gap := next((log for log in order[begin : begin + len(held)] if log not in held), None):
                 return f"{where} leaves out {write_named(view.done[gap[0]], gap[0])} and merges a later completion"
     return None

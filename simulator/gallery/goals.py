@@ -61,6 +61,13 @@ def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
     return bool(_done(model, state, "rollback")) and all(own.number and not own.busy for own in woken)
 
 
+def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
+    """A replace is complete: it hides a write that completed before its request, and not the one that did later."""
+    replaces = _done(model, state, "commit") if model.actors.get("replacer") else []
+    ends = [end for _, end in _writes(model, state)]
+    return any(min(ends) < plan < max(ends) < done for plan, done in replaces if ends)
+
+
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     """A write is completed whose answer was lost, and its writer is done."""
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
@@ -78,6 +85,7 @@ GOALS: dict[str, Goal] = {
         a_dead_writers_write_was_rolled_back,
         a_sleeping_writer_was_refused,
         a_reader_was_refused,
+        a_write_outlived_a_replace,
         an_answer_was_lost_and_found,
     )
 }

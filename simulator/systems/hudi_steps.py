@@ -82,7 +82,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
-    *(PeerStep(action, impossible=True, because="Hudi's own overwrite names the file ids that it replaces, and has no such plan")
+    *(PeerStep(action, impossible=True, because="Hudi's own overwrite names the file ids that it replaces")
       for action in ("replacer_schedules_replace", "replacer_starts_replace", "replacer_writes_base",
                      "replacer_takes_lock", "replacer_takes_completion_time", "replacer_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")

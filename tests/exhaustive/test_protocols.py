@@ -25,6 +25,7 @@ WEAKER = [
     if value not in KEEPING and name not in OPTIMISTIC
 ]
 BREAKS = {
+    ("replacing", "file_ids"): {"SNAP", "CDC", "PART", "LAWS"},
     ("slicing", "requested"): {"SNAP", "CDC", "QUIET", "PART"},
     ("slicing", "base_instant"): {"SNAP", "CDC", "QUIET", "PART"},
     ("slicing", "temporal"): {"SNAP", "CDC", "PART"},

@@ -59,8 +59,8 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
     if overwrite:
         raise Unsupported(
             f"overwrite the table at {options.path}",
-            "this release has no replacing writes",
-            'use mode("append"), which upserts',
+            "a data source of Spark's cannot bring the rows of a base file together",
+            'use Table.insert_overwrite, or mode("append"), which upserts',
         )
     columns = from_spark(schema)
     table = opened_or_created(options, columns)
