@@ -85,6 +85,7 @@ SHOWS_IN = {
     ("retention", ""): "cleaning",
     ("horizon", ""): "cleaning",
     ("lock_expiry", ""): "crash_resume",
+    ("replacing", ""): "replaces",
 }
 """The world for a choice, where it is not the demo's."""
 
