@@ -92,14 +92,14 @@ def test_a_partition_is_deleted_and_written_again(table: Table) -> None:
     table.upsert(batch(("k1", 1, "again")))
     assert state(table.snapshot()) == {("k9", 1, "other"), ("k1", 1, "again")}
     assert same(table)
-    with pytest.raises(BadInput, match="the table has .*did you mean") as refused:
+    with pytest.raises(BadInput, match=r"the table has .*did you mean") as refused:
         table.delete_partition([f"{path}x"])
     assert refused.value.remedy == f"did you mean {path!r}"
 
 
 def test_named_partitions_are_emptied_and_others_refused(table: Table) -> None:
     path = "part=p" if table.config.hive_style else "p"
-    with pytest.raises(BadInput, match="there are rows of .*which is none of them"):
+    with pytest.raises(BadInput, match=r"there are rows of .*which is none of them"):
         table.insert_overwrite(elsewhere(("k9", 1, "other")), partitions=[path])
     assert state(table.snapshot()) == set(OLD)
     assert [i.state for i in table.timeline()] == ["completed"]
