@@ -82,8 +82,8 @@ class Protocol:
                       of its compactions included; or the table's newest slice that begins within it; slice_of_files:
                       the newest that the files completed in it make up, base files alone as barriers; _from: and rows
                       of writes that completed as it starts come out again (RFC-66, incremental queries)
-    replacing         an overwrite hides what was before by a barrier at its request, or by the ids of the file groups that
-                      it replaces, which hide what is written to them later as well (Hudi's replacecommit)
+    replacing         an overwrite hides what was before by a barrier at its request, or by the ids of the file groups
+                      that it replaces, which hide what is written to them later as well (Hudi's replacecommit)
     window_deletes    whether a window shows the deletes that win in it
     """
 
