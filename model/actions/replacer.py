@@ -120,7 +120,6 @@ def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
     if setting.protocol.replacing == "plan":
         return  # then it is a pending plan like others
     for me in setting.of(KIND):
-        replacer = values[me]
-        if replacer.requested:
-            state = "requested" if replacer.step == "scheduled" else "inflight"
-            yield Instant(replacer.requested, "commit", state, None)
+        own = values[me]
+        if own.requested:
+            yield Instant(own.requested, "commit", "requested" if own.step == "scheduled" else "inflight", None)
