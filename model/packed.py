@@ -127,6 +127,7 @@ class Stepper:
         self._own: list[tuple[int, int, dict[State, _Awake]]] = [
             (own, coding.mask((own,)), {}) for own in dict.fromkeys(compiled.reads[0] for compiled in self.rows)
         ]
+        self._changes: dict[int, dict[State, dict[int, tuple[Step, ...]]]] = {own: {} for own, _, _ in self._own}
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
@@ -166,6 +167,11 @@ class Stepper:
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
         """Change of the own component -> the private steps that lead there; without any: no change, no steps."""
+        if bits not in self._changes[own]:
+            self._changes[own][bits] = self._walked(own, bits)
+        return self._changes[own][bits]
+
+    def _walked(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
         changes: dict[int, tuple[Step, ...]] = {0: ()}
         queue = [0] if self.private else []
         while queue:

@@ -12,11 +12,14 @@ from typing import Any
 
 from ..model import Model
 from ..packed import State
-from ..table import Compaction, GroupPlan, Plan, Write
+from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {
     Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced"),
     Compaction: ("requested", "completed", "actor"),
+    RolledBack: ("requested", "completed", "actor"),
+    Cleaned: ("requested", "completed", "actor"),
+    Rollback: ("requested", "target", "planner", "inflight", "deleted", "forgotten", "removed"),
     Plan: ("requested", "runner", "inflight", "groups"),
     GroupPlan: ("group", "base", "logs"),
 }
@@ -25,17 +28,21 @@ KNOWN = {
 
 def shape_of(model: Model, *states: State) -> Hashable | None:
     """What promises can tell of these states; None where something is in them that is not known here."""
-    if set(model.table_reads) != {"published", "plans"} or model.world.settings:
+    if set(model.table_reads) - {"rollbacks"} != {"published", "plans"} or model.world.settings:
         return None
     read = ("published", "plans", "clock", *model.setting.of("reader"))
+    undone = "rollbacks" in model.components
     values = [[model.component(state, name) for name in read] for state in states]
+    rollbacks = [model.component(state, "rollbacks") if undone else () for state in states]
     entries = [each for published, plans, *_ in values for each in (*published, *plans)]
+    entries += [each for some in rollbacks for each in some]
     if any(KNOWN.get(type(each)) != each._fields or getattr(each, "file_ids", ()) for each in entries):
         return None
     by_clock = model.protocol.read_time == "clock"
     found = sorted({time for each in values for time in _times(each, by_clock)})
     rank = {time: place for place, time in enumerate(found)}
-    return tuple(_ranked(each, rank, by_clock) for each in values)
+    ranked = tuple(_ranked(each, rank, by_clock) for each in values)
+    return (ranked, tuple(_undone(some, rank) for some in rollbacks)) if undone else ranked
 
 
 def _times(values: list[Any], by_clock: bool) -> Iterator[int]:
@@ -72,7 +79,17 @@ def _entry(entry: Any, rank: dict[int, int]) -> Hashable:
         bases = tuple(base if base is None else rank[base] for base in entry.bases)
         onto = tuple((group, base if base is None else rank[base]) for group, base in entry.onto)
         return (*times, entry.files, bases, onto, entry.loaded, entry.replaced)
-    return times
+    return times if isinstance(entry, Compaction) else (*times, entry.action)
+
+
+def _undone(rollbacks: tuple[Rollback, ...], rank: dict[int, int]) -> Hashable:
+    """How many files of what is published are gone; what becomes of a write that is not, no read can tell."""
+    gone: dict[int, int] = {}
+    for rollback in rollbacks:
+        if rollback.target in rank:
+            target = rank[rollback.target]
+            gone[target] = max(rollback.deleted, gone.get(target, 0))
+    return bool(rollbacks), frozenset(gone.items())
 
 
 def _part(part: GroupPlan, rank: dict[int, int]) -> Hashable:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final, NamedTuple
 
@@ -20,6 +22,8 @@ ROOM: Final = 20
 """A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
 CHECKED: Final = 60
 """Histories of a check."""
+ENOUGH: Final = 300
+"""Seconds of processor time for the searches of one mutant, ten times what a survivor takes: some loop for ever."""
 
 
 class Fate(NamedTuple):
@@ -40,7 +44,7 @@ def hunt(mutant: Generated, check: bool = True) -> Fate:
     grown: list[Fate] = []
     for rest in (_default_cases(), _weaker_cases()):
         expected = {case: _expected(case) for case in rest}
-        with mutant.applied():
+        with mutant.applied(), _ending(ENOUGH):
             try:
                 if fate := next(_seen(expected, grown), None):
                     return fate
@@ -50,6 +54,22 @@ def hunt(mutant: Generated, check: bool = True) -> Fate:
             return grown[0]
     with mutant.applied():
         return _checked() if check else LIVES
+
+
+@contextmanager
+def _ending(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError inside when this process has worked for so long; it must be its main thread."""
+
+    def over(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGPROF, over)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Case(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,12 @@ def test_what_was_killed_is_killed(name: str) -> None:
     by = KNOWN.mutants[name][1].by
     found = hunt(ALL[name], check=False)
     assert bool(found.by) == (by not in ("", "check")), (found, by)
+
+
+def test_a_mutant_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("nbcc.simulator.mutation.hunt"), "ENOUGH", 0.5)
+    found = hunt(ALL["clock.Requests.take: time in requested -> time not in requested"], check=False)
+    assert (found.by, found.how) == ("error", "TimeoutError")
 
 
 def test_whoever_lives_is_explained() -> None:

@@ -167,6 +167,10 @@ def test_what_others_look_at_stays_a_step() -> None:
         ("two_groups", "default", 40),
         ("loads", "bulk-insert-unchecked", 7),
         ("lost_lock", "default", 3),
+        ("rollback_beside_compaction", "default", 40),
+        ("rollback_beside_compaction", "commit-unchecked", 100),
+        ("failed_writer", "commit-unchecked", 100),
+        ("cleaning_crash", "clean-behind-pending-plan", 7),
     ],
 )
 def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, every: int) -> None:
