@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,6 +21,7 @@ from .progress import on_stderr
 if TYPE_CHECKING:
     from nbcc.simulator.crosscheck.check import Setting
     from nbcc.simulator.crosscheck.report import CheckReport
+    from nbcc.simulator.crosscheck.seeds import Seed
     from nbcc.simulator.crosscheck.tour import TourReport
 
 EXAMPLES = 200
@@ -84,6 +86,9 @@ def command(
     examples: int | None,
     seconds: float | None,
     seed: int,
+    seeds: int | None,
+    workers: int,
+    master: str | None,
     resume: Path | None,
     tour: bool,
     share: float,
@@ -103,18 +108,27 @@ def command(
       nbcc check demo --protocol requested-time-slicing --time 1m
       nbcc check demo --on spark --examples 5
       nbcc check demo --tour
+      nbcc check --seeds 8 --workers 2
     """
     from nbcc.simulator.crosscheck.check import run
+    from nbcc.simulator.crosscheck.seeds import Seed
 
-    by = f"nbcc check{f' {world}' if world else ''} --protocol {protocol} --seed {seed}"
     most = examples or (UNLIMITED if seconds else EXAMPLES)
+    with users_words():
+        first = [
+            Seed(seed=seed, examples=most, system=system, protocol=protocol, world=world, seconds=seconds)
+            for system in systems
+        ]
+        settings = {each.system: each.setting() for each in first}
     if resume is not None:
-        return _in_a_row(resume, _setting(world, protocol, systems[-1], found_by=by), most, seconds, traces)
-    if tour and (examples or seconds):
-        raise click.UsageError("a tour plays what its world asks for: --share, not --examples or --time")
+        return _in_a_row(resume, settings[systems[-1]], most, seconds, traces)
+    if tour and (examples or seconds or seeds):
+        raise click.UsageError("a tour plays what its world asks for: --share, not --examples, --time or --seeds")
+    if seeds:
+        every = [replace(each, seed=seed + number) for each in first for number in range(seeds)]
+        return _many(every, workers, master, traces, as_json)
     reports: dict[str, CheckReport | TourReport] = {}
-    for system in systems:
-        setting = _setting(world, protocol, system, found_by=f"{by} --on {system}")
+    for system, setting in settings.items():
         if tour:
             reports[system] = _tour(setting, share, seed, traces)
             continue
@@ -152,19 +166,29 @@ def _in_a_row(path: Path, setting: Setting, until: int, seconds: float | None, t
     return Exit(0 if row.histories >= until else 3)
 
 
-def _setting(world: str | None, protocol: str, system: str, found_by: str) -> Setting:
-    from nbcc.simulator import specs
-    from nbcc.simulator.crosscheck.check import Setting
-    from nbcc.simulator.systems.registry import factory, fitted
+def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path, as_json: bool) -> Exit:
+    """A line a seed, and the first disagreement."""
+    from nbcc.simulator import trace
+    from nbcc.simulator.crosscheck.seeds import across_processes, check_seeds
+    from nbcc.simulator.explore.parts import on_spark
 
-    with users_words():
-        return Setting(
-            factory=factory(system),
-            protocol=specs.protocol(protocol),
-            world=specs.world(world) if world else None,
-            fitted=fitted(system),
-            found_by=found_by,
-        )
+    from .search import spark_of
+
+    across = partial(on_spark, spark_of(master)) if master else across_processes(workers)
+    found = []
+    with on_stderr() as tick:
+        for number, (seed, report) in enumerate(check_seeds(seeds, across)):
+            tick("seeds", number, len(seeds))
+            found.append((seed, report))
+            if report.found is not None:
+                trace.save(report.found, traces)
+    if as_json:
+        told = [{"system": each.system, **_plain(report)} for each, report in found]
+        answer({"seeds": told})
+    else:
+        for each, report in found:
+            click.echo(f"{each.system}, seed {each.seed}: {report.sentence}")
+    return gravest(Exit(report.exit_code) for _, report in found)
 
 
 def _plain(report: CheckReport | TourReport) -> dict[str, Any]:

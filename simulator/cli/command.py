@@ -45,6 +45,15 @@ traces_option = click.option(
 )  # fmt: skip
 
 
+workers_option = click.option(
+    "--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once.",
+)  # fmt: skip
+on_option = click.option(
+    "--on", "master", metavar="spark|URL",
+    help="Search on a Spark cluster: on this machine, or of the master at URL. Its workers must have nbcc.",
+)  # fmt: skip
+
+
 @contextlib.contextmanager
 def users_words() -> Iterator[None]:
     """Around the look-up of names and files that the user gave: what it refuses is bad input, not a bug of ours."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -10,7 +11,16 @@ from typing import TYPE_CHECKING
 import click
 
 from . import names
-from .command import Section, Teaching, answer, debug_option, json_option, traces_option
+from .command import (
+    Section,
+    Teaching,
+    answer,
+    debug_option,
+    json_option,
+    on_option,
+    traces_option,
+    workers_option,
+)
 from .outcome import OF_VERDICT, Exit, gravest
 
 if TYPE_CHECKING:
@@ -33,6 +43,8 @@ def _sections() -> Iterable[Section]:
 @click.option("--no-reduction", is_flag=True, help="Every state and every step by itself: no symmetry, nothing fused.")
 @click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Keep the search in FILE; the same command goes on from there.")  # fmt: skip
+@workers_option
+@on_option
 @traces_option
 @json_option
 @debug_option
@@ -45,6 +57,8 @@ def command(
     memory: float | None,
     no_reduction: bool,
     checkpoint: Path | None,
+    workers: int | None,
+    master: str | None,
     traces: Path,
     as_json: bool,
 ) -> Exit:
@@ -58,12 +72,16 @@ def command(
       nbcc explore demo
       nbcc explore demo --protocol requested-time-slicing
       nbcc explore readers --protocol single-listing --promise SNAP --json
+      nbcc explore cleaning --workers 2
     """
     from .search import search
 
+    if checkpoint and (workers or master):
+        raise click.UsageError("a checkpoint keeps one search by one process: without --workers and --on")
     found = search(
-        world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction, checkpoint=checkpoint
-    )
+        world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction, checkpoint=checkpoint,
+        workers=workers or (os.cpu_count() or 1 if master else 1), master=master,
+    )  # fmt: skip
     broken = _save(found, traces)
     if as_json:
         document = found.result.to_json(world, protocol)

@@ -6,6 +6,7 @@ import contextlib
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -34,22 +35,49 @@ def search(
     memory: float | None = None,
     reduce: bool = True,
     checkpoint: Path | None = None,
+    workers: int = 1,
+    master: str | None = None,
 ) -> Search:
     """Explore a named world under a named protocol; no promise named means all that there are.
 
-    A name that does not exist is the user's mistake; the sentence says which there are.
+    A name that does not exist is the user's mistake; the sentence says which there are. Several `workers` share the
+    promises among them, here or on the Spark cluster of a `master`.
     """
-    from nbcc.simulator.explore.cells import Cell, watched
+    from nbcc.simulator.explore.cells import Cell, search_cells, watched
+    from nbcc.simulator.explore.parts import explore_in_parts
 
     with users_words():
-        system = Cell(world=world, protocol=protocol).system()
+        cell = Cell(world=world, protocol=protocol, promises=tuple(promises), reduce=reduce)
+        system = cell.system()
         asked, canary = watched(system, promises)
+    bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
-        result = explore(
-            system, asked, canary=canary, max_states=max_states, memory=memory, reduce=reduce, coverage=True,
-            checkpoint=checkpoint, progress=tick,
-        )  # fmt: skip
+        if workers > 1 or master:
+            across = on_cluster(master) if master else search_cells
+            result = explore_in_parts(cell, workers, across, progress=tick, **bounds)
+        else:
+            result = explore(
+                system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
+            )
     return Search(world, protocol, system, result)
+
+
+def on_cluster(master: str) -> Callable[..., Any]:
+    """What searches cells on a Spark cluster: `spark` is one on this machine, anything else the URL of a master."""
+    from nbcc.simulator.explore.parts import search_on_spark
+
+    return partial(search_on_spark, spark_of(master))
+
+
+def spark_of(master: str) -> Any:
+    """The session of a cluster; that of another machine takes its settings from where Spark keeps them."""
+    if master == "spark" or master.startswith("local"):
+        from nbcc.engine.spark.session import session
+
+        return session() if master == "spark" else session(master=master)
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.master(master).appName("nbcc").getOrCreate()
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import answer, debug_option, json_option, users_words
+from .command import answer, debug_option, json_option, on_option, users_words
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     help="Kill new mutants (at full depth: all), write the pages of kills and of the matrix anew.",
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
+@on_option
 @click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
 @click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
 @click.option(
@@ -58,6 +59,7 @@ def command(
     depth: str,
     accept: bool,
     workers: int | None,
+    master: str | None,
     max_states: int | None,
     memory: float | None,
     picture: Path | None,
@@ -86,7 +88,7 @@ def command(
     level = judged.depth_of(depth)
     if accept:
         judged.write_kills(_kill(level))
-    found = _search(level, workers, max_states=max_states, memory=memory)
+    found = _search(level, workers, master, max_states=max_states, memory=memory)
     rows = judged.believable(found, judged.accepted())
     text, path = judged.page(rows, level), judged.page_path(level)
     changed = [] if accept else list(_differences(path, text))
@@ -137,9 +139,13 @@ def _kill(level: Depth) -> tuple[Kill, ...]:
         return judged.kill_all(tick, judged.still_good() if level == "quick" else ())
 
 
-def _search(level: Depth, workers: int | None, **bounds: Any) -> tuple[Row, ...]:
+def _search(level: Depth, workers: int | None, master: str | None, **bounds: Any) -> tuple[Row, ...]:
     from nbcc.simulator import verdicts as judged
 
+    if master:
+        from .search import on_cluster
+
+        bounds["search"] = on_cluster(master)
     total = judged.searches(level)
     with _progress(f"{len(judged.settings())} settings, {total} searches", total) as tick:
         return judged.matrix(level, workers=workers or os.cpu_count() or 1, done=tick, **bounds)

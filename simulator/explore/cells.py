@@ -8,6 +8,7 @@ UNDETERMINED, with the reason.
 from __future__ import annotations
 
 import multiprocessing
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -24,18 +25,24 @@ from .search import explore
 from .two_phase_commit import CONSISTENT
 from .verdict import Verdict
 
+EVERY = 0.5
+"""Seconds between two times that a process says how far it is."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """`world` and `protocol` by name, by path or as values; no promise named means all that there are.
 
-    `mutant` names a file of specs/mutants that is applied while the cell is searched.
+    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` as of `explore`. `beside`
+    names promises that others watch in the same states: reductions mind them.
     """
 
     world: str | World
     protocol: str | Protocol = "default"
     promises: tuple[str, ...] = ()
     mutant: str = ""
+    reduce: bool = False
+    beside: tuple[str, ...] = ()
 
     def system(self) -> Any:
         """What is explored; ValueError says which names there are."""
@@ -67,7 +74,8 @@ def search_cell(cell: Cell, **bounds: Any) -> Result:
     with mutants.applied(mutants.load(cell.mutant)) if cell.mutant else nullcontext():
         system = cell.system()
         promises, canary = watched(system, cell.promises)
-        return explore(system, promises, canary=canary, **bounds)
+        beside = watched(system, cell.beside)[0] if cell.beside else ()
+        return explore(system, promises, canary=canary, reduce=cell.reduce, beside=beside, **bounds)
 
 
 def search_cells(
@@ -76,17 +84,18 @@ def search_cells(
     workers: int = 1,
     memory: float | None = None,
     done: Callable[[Cell, Result], None] | None = None,
+    progress: Callable[..., None] | None = None,
     **bounds: Any,
 ) -> Iterator[tuple[Cell, Result]]:
     """Every cell with its result, in the order given; `workers` processes at once, 1 means in this process.
 
     `memory` (GiB) is divided among the workers; the other `bounds` go to each search. `done` hears of a cell as soon as
-    it is finished, in whatever order that happens.
+    it is finished, in whatever order that happens. `progress` as of `explore`, of the first cell that is not finished.
     """
     share = memory / workers if memory else None
     if workers <= 1:
         for cell in cells:
-            result = search_cell(cell, memory=share, **bounds)
+            result = search_cell(cell, memory=share, progress=progress, **bounds)
             if done:
                 done(cell, result)
             yield cell, result
@@ -102,8 +111,14 @@ def search_cells(
                 connection, process = _start(cell, {"memory": share, **bounds})
                 running[connection] = (number, process)
             for ready in wait(list(running)):
-                number, process = running.pop(ready)
-                finished[number] = _received(ready, process)
+                number, process = running[ready]
+                answer = _received(ready, process)
+                if not isinstance(answer, Result):
+                    if progress and number == min(n for n, _ in running.values()):
+                        progress(*answer)
+                    continue
+                del running[ready]
+                finished[number] = answer
                 if done:
                     done(cells[number], finished[number])
             while told in finished:
@@ -126,17 +141,28 @@ def _start(cell: Cell, bounds: Mapping[str, Any]) -> tuple[Connection, Any]:
 
 
 def _serve(cell: Cell, bounds: dict[str, Any], answer: Connection) -> None:
+    told = time.monotonic()
+
+    def tell(*figures: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > EVERY:
+            told = time.monotonic()
+            answer.send(figures)
+
     try:
-        answer.send(search_cell(cell, **bounds))
+        answer.send(search_cell(cell, progress=tell, **bounds))
     except Exception as error:  # an error of the cell is the caller's to see, not a lost process
         answer.send(error)
 
 
-def _received(ready: Any, process: Any) -> Result:
+def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
+    """What a process says: how far it is, or what it has found; then it is gone."""
     try:
-        answer = ready.recv()
+        answer: Any = ready.recv()
     except EOFError:
         answer = None
+    if isinstance(answer, tuple):
+        return answer
     process.join()
     ready.close()
     if isinstance(answer, Exception):

@@ -34,6 +34,7 @@ def explore(
     max_depth: int | None = None,
     memory: float | None = None,
     reduce: bool = False,
+    beside: Sequence[Any] = (),
     coverage: bool = False,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
@@ -43,7 +44,8 @@ def explore(
     `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
     Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
     is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
+    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample. `beside`
+    are promises that somebody else watches: nothing is taken out that would keep them from being seen.
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
     the same search goes on from there.
@@ -53,7 +55,7 @@ def explore(
     kept = checkpoints.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = Reduced(system, watched) if reduce and has_rows(system) else Space(system)
+    space = Reduced(system, [*watched, *beside]) if reduce and has_rows(system) else Space(system)
     search = Search(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress)
     began = time.perf_counter()
     if kept:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from ..explore.cells import Cell as SearchCell
 from ..explore.cells import search_cells
 from ..specs import ProtocolFile
 from .bound import Bound, bound_of, sentence
-from .ladder import DEPTHS, Depth, pins, rungs
+from .ladder import DEPTHS, Depth, large, pins, rungs
 
 __all__ = ["DEPTHS", "Cell", "Depth", "Row", "Searched", "matrix", "settings"]
 
@@ -92,19 +92,21 @@ def settings() -> tuple[ProtocolFile, ...]:
     return tuple(specs.protocol_file(name) for name in specs.protocol_names())
 
 
-def worlds_of(setting: str, depth: Depth) -> tuple[World, ...]:
+def worlds_of(setting: str, depth: Depth) -> dict[World, bool]:
     """Where a setting is searched: the world that it is pinned to, where what it weakens can show, then the ladder.
+    Each with whether its search is reduced.
 
     The default setting is searched wherever one of the others is: what they break there, it keeps. That leaves out
-    worlds with faults that it assumes away, whose verdicts under it are pinned in specs/sizes.toml.
+    worlds with faults that it assumes away, whose verdicts under it are pinned in specs/sizes.toml. At full depth it
+    climbs higher than the others.
     """
     known = pins()
     if setting in known:
         pinned = [specs.world(known[setting]["world"])]
     else:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if w.assumed]
-    worlds = [*pinned, *(rung.world for rung in rungs(depth))]
-    return tuple(dict.fromkeys(worlds))
+    higher = large() if setting == "default" and depth == "full" else ()
+    return {**dict.fromkeys(pinned, False), **{rung.world: rung.reduced for rung in (*rungs(depth), *higher)}}
 
 
 def matrix(
@@ -113,6 +115,7 @@ def matrix(
     *,
     workers: int = 1,
     done: Callable[[], None] | None = None,
+    search: Callable[..., Iterator[tuple[SearchCell, Result]]] = search_cells,
     **bounds: Any,
 ) -> tuple[Row, ...]:
     """Search every setting in all its worlds; `workers` processes at once, `bounds` as of `explore`.
@@ -120,12 +123,12 @@ def matrix(
     `done` is called after each search (there are `searches(depth)`).
     """
     rows = tuple(chosen) if chosen is not None else settings()
-    where = [(setting, world) for setting in rows for world in worlds_of(setting.name, depth)]
-    cells = [SearchCell(world=world, protocol=setting.protocol) for setting, world in where]
+    where = [(setting, *each) for setting in rows for each in worlds_of(setting.name, depth).items()]
+    cells = [SearchCell(world=world, protocol=setting.protocol, reduce=less) for setting, world, less in where]
     tell = (lambda cell, result: done()) if done else None
-    found = list(search_cells(cells, workers=workers, done=tell, **bounds))
+    found = list(search(cells, workers=workers, done=tell, **bounds))
     results: dict[str, list[Searched]] = {setting.name: [] for setting in rows}
-    for (setting, world), (_, result) in zip(where, found, strict=True):
+    for (setting, world, _), (_, result) in zip(where, found, strict=True):
         results[setting.name].append(Searched(world=world, result=result))
     return tuple(row(setting, results[setting.name]) for setting in rows)
 

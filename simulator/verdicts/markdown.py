@@ -104,8 +104,9 @@ def _worlds(rows: Sequence[Row]) -> Iterator[str]:
     worlds = dict.fromkeys(each.world for row in rows for each in row.searched)
     for world in worlds:
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
-        distinct = f"{by['default'].distinct:,}" if "default" in by else ""
+        states = by["default"].stands_for or by["default"].distinct if "default" in by else None
+        told = f"{states:,}" if states else ""
         who = "every setting" if len(by) == len(rows) else ", ".join(by)
         shaped = ", writes in shapes of its own" if world.writes else ""
         mode = ", commit time" if world.merge_mode == "COMMIT_TIME_ORDERING" else ""
-        yield f"| {sentence(bound_of(world))}{shaped}{mode} | {distinct} | {who} |"
+        yield f"| {sentence(bound_of(world))}{shaped}{mode} | {told} | {who} |"

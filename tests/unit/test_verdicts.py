@@ -16,7 +16,7 @@ from nbcc.simulator.explore import PromiseResult, Result, Verdict
 from nbcc.simulator.verdicts import bound_of, exceeds, judge, matrix, page
 from nbcc.simulator.verdicts.bound import covers, sentence
 from nbcc.simulator.verdicts.judge import Searched, cell
-from nbcc.simulator.verdicts.ladder import from_mapping, ladder
+from nbcc.simulator.verdicts.ladder import from_mapping, ladder, large, services
 
 DEMO, READERS = specs.world("demo"), specs.world("readers")
 
@@ -95,7 +95,7 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(verdicts, "kill_all", lambda tick, known: ())
     monkeypatch.setattr(verdicts, "write_kills", lambda kills: None)
     monkeypatch.setattr(judge, "settings", lambda: chosen)
-    monkeypatch.setattr(judge, "worlds_of", lambda name, depth: (DEMO,))
+    monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
     return found
 
 
@@ -144,3 +144,22 @@ def test_the_page_says_why_it_does_not_know() -> None:
     assert "## Undetermined" in text
     assert "more than 50 distinct states" in text
     assert "| **?** |" in text
+
+
+def test_services_are_searched_each_alone_and_every_two_together() -> None:
+    every = [service.actors for service in services()]
+    beside = [rung.world.actors for rung in large() if rung.world.groups == 2]
+    together = [rung.world.actors for rung in large() if rung.world.groups == 1]
+    for number, service in enumerate(every):
+        assert {"writer": 2, "compactor": 1, **service} in beside
+        for other in every[:number]:
+            assert {"writer": 2, "compactor": 1, **service, **other} in together
+    assert len(together) == len(every) * (len(every) - 1) // 2
+
+
+def test_the_default_setting_alone_climbs_to_the_large_worlds() -> None:
+    default, weaker = (judge.worlds_of(name, "full") for name in ("default", "tombstones-dropped"))
+    core = replace(World(actors={"writer": 3, "compactor": 1, "rollbacker": 1}), buckets=2, compactions=2, crashes=1)
+    assert any(covers(bound_of(world), bound_of(core)) for world in default)
+    assert not any(covers(bound_of(world), bound_of(core)) for world in weaker)
+    assert {rung.world for rung in large()}.isdisjoint(judge.worlds_of("default", "quick"))

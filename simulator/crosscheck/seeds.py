@@ -1,0 +1,59 @@
+"""Checks with many seeds, on several processes or on a Spark cluster: each seed says what it says alone."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from .. import specs
+from ..systems.registry import factory, fitted
+from .check import Setting, run
+from .report import CheckReport
+
+Across = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[Any, Any]]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seed:
+    """A check by names and numbers, so that it can be sent to another process or machine. No `world`: random ones."""
+
+    seed: int
+    examples: int
+    system: str = "engine"
+    protocol: str = "default"
+    world: str | None = None
+    seconds: float | None = None
+
+    def setting(self) -> Setting:
+        """What the names stand for; ValueError says which there are."""
+        by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
+        return Setting(
+            factory=factory(self.system),
+            protocol=specs.protocol(self.protocol),
+            world=specs.world(self.world) if self.world else None,
+            fitted=fitted(self.system),
+            found_by=f"{by} --seed {self.seed} --on {self.system}",
+        )
+
+
+def check_seed(seed: Seed) -> CheckReport:
+    """Play one seed in this process."""
+    return run(seed.setting(), examples=seed.examples, seed=seed.seed, seconds=seed.seconds)
+
+
+def across_processes(workers: int) -> Across:
+    """So many processes of this machine, none of which has what this one has open."""
+
+    def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+        with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+            yield from zip(values, pool.map(work, values), strict=True)
+
+    return play
+
+
+def check_seeds(seeds: Sequence[Seed], across: Across) -> Iterator[tuple[Seed, CheckReport]]:
+    """Every seed with its report, in the order given."""
+    yield from across(check_seed, seeds)
