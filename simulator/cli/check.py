@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -61,6 +61,11 @@ def _sections() -> Iterable[Section]:
 @click.option("--examples", type=click.IntRange(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As many as begin within it: 90s, 5m, 2h.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
+@click.option("--seeds", type=click.IntRange(min=1), metavar="K", help="So many seeds, from --seed on, each alone.")
+@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes that share the seeds.")
+@click.option(
+    "--across", "master", metavar="spark|URL", help="Share the seeds on a Spark cluster: here, or of the master at URL."
+)
 @click.option(
     "--resume",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -114,18 +119,15 @@ def command(
     from nbcc.simulator.crosscheck.seeds import Seed
 
     most = examples or (UNLIMITED if seconds else EXAMPLES)
+    one = Seed(seed=seed, examples=most, protocol=protocol, world=world, seconds=seconds)
     with users_words():
-        first = [
-            Seed(seed=seed, examples=most, system=system, protocol=protocol, world=world, seconds=seconds)
-            for system in systems
-        ]
-        settings = {each.system: each.setting() for each in first}
+        settings = {system: replace(one, system=system).setting() for system in systems}
     if resume is not None:
         return _in_a_row(resume, settings[systems[-1]], most, seconds, traces)
     if tour and (examples or seconds or seeds):
         raise click.UsageError("a tour plays what its world asks for: --share, not --examples, --time or --seeds")
     if seeds:
-        every = [replace(each, seed=seed + number) for each in first for number in range(seeds)]
+        every = [replace(one, system=each, seed=seed + number) for each in systems for number in range(seeds)]
         return _many(every, workers, master, traces, as_json)
     reports: dict[str, CheckReport | TourReport] = {}
     for system, setting in settings.items():
@@ -134,6 +136,11 @@ def command(
             continue
         with _progress(system) as tick:
             reports[system] = run(setting, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
+    _tell(reports, as_json, summary)
+    return gravest(Exit(report.exit_code) for report in reports.values())
+
+
+def _tell(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summary: Path | None) -> None:
     if as_json:
         answer({"systems": {system: _plain(report) for system, report in reports.items()}})
     else:
@@ -142,7 +149,6 @@ def command(
     if summary is not None:
         with summary.open("a", encoding="utf-8") as file:
             file.writelines(f"{system}: {report.text}\n" for system, report in reports.items())
-    return gravest(Exit(report.exit_code) for report in reports.values())
 
 
 def _tour(setting: Setting, share: float, seed: int, traces: Path) -> TourReport:

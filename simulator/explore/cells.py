@@ -33,8 +33,8 @@ EVERY = 0.5
 class Cell:
     """`world` and `protocol` by name, by path or as values; no promise named means all that there are.
 
-    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` as of `explore`. `beside`
-    names promises that others watch in the same states: reductions mind them.
+    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` as of `explore`.
+    `beside` names promises that others watch in the same states: reductions mind them.
     """
 
     world: str | World
