@@ -58,7 +58,7 @@ def horizon_of(
 
 def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
     """Whether a completed instant changes rows: no compaction does, unless it is a replacing write's."""
-    return not timeline.is_compaction(instant) or commits.commit(instant).replaces
+    return not timeline.is_service(instant) or commits.commit(instant).replaces
 
 
 def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
@@ -79,7 +79,7 @@ def plan_clean(
     files: dict[str, list[str]] = {}
     for piece in slices:
         if id(piece) not in stay:
-            found = (piece.base, *piece.tombstones, *piece.logs)
+            found = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
             files.setdefault(piece.partition, []).extend(split_path(file.path)[1] for file in found if file is not None)
     if not any(files.values()):
         return None

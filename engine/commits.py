@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .batches import EXTRA
 from .config import TableConfig
 from .data.tasks import WrittenFile
 from .files.names import parse_base, split_path
 from .timeline import REPLACES, CommitMetadata, CompactionOperation, CompactionPlan, WriteStat, encode_commit, own_extra
+from .timeline.metadata import COVERS
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
@@ -38,6 +41,19 @@ def replace_commit(config: TableConfig, requested: str, operation: str, files: S
     """The completed file of a replacing write, which to Hudi is that of a compaction of nothing."""
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
+
+
+def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a log compaction: its logs, and which others each of them stands for."""
+    operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
+    made = [(file, operations[file.partition, file.file_id]) for file in files]
+    stats = tuple(
+        replace(_log_stat(file, operation.base_instant), log_records=file.log_records, log_blocks=file.log_blocks)
+        for file, operation in made
+    )
+    covers = json.dumps({file.path: operation.logs for file, operation in made})
+    extra = own_extra(config.avro_schema, {COVERS: covers})
+    return encode_commit(CommitMetadata(stats, "LOG_COMPACT", extra=extra))
 
 
 def _log_stat(file: WrittenFile, requested: str) -> WriteStat:

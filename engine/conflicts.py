@@ -87,6 +87,8 @@ def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterat
 
 def counts(context: Context, timeline: Timeline, instant: Instant) -> bool:
     """Whether an instant can stand against a writer."""
+    if timeline.is_log_compaction(instant):
+        return False
     replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
     return replaces or not timeline.is_compaction(instant) or context.rules.priority == "first"
 

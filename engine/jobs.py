@@ -10,8 +10,10 @@ import pyarrow as pa
 from .data.changes import read_changes
 from .data.check import problems, refuse
 from .data.compact import compact_group
+from .data.log_compact import compact_logs
 from .data.read import read_slice, read_window
 from .data.tasks import (
+    AnyCompaction,
     AnyRead,
     ChangesTask,
     CompactTask,
@@ -54,8 +56,8 @@ class Jobs(Protocol):
         """
         ...
 
-    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
-        """Put the base file and the tombstones of each slice; none is visible yet."""
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        """Put the base file and the tombstones of each slice, or the log that stands for its logs; none is visible."""
         ...
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
@@ -77,8 +79,8 @@ class InProcessJobs:
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
         return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
 
-    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
-        return [file for task in tasks for file in compact_group(self._storage, self._names, task)]
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        return [file for task in tasks for file in run_compaction(self._storage, self._names, task)]
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> pa.Table:
         parts = [run_read(self._storage, task) for task in tasks]
@@ -92,12 +94,19 @@ class WatchedJobs(InProcessJobs):
         super().__init__(storage, names)
         self._watch = watch
 
-    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         files = []
         for number, task in enumerate(tasks):
             self._watch(number, len(tasks))
             files += super().compact([task])
         return files
+
+
+def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
+    """The files of one task, whatever kind of compaction it is."""
+    if isinstance(task, CompactTask):
+        return compact_group(storage, names, task)
+    return compact_logs(storage, names, task)
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:

@@ -1,4 +1,4 @@
-"""What a compaction plan takes (RFC-66, "Non-serial compaction plan schedule")."""
+"""What the plans of compactions and log compactions take (RFC-66, "Non-serial compaction plan schedule")."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from .config import TableConfig
 from .context import Context
+from .files.covering import pending_groups
 from .files.group_files import LogFile
 from .files.names import split_path
 from .files.slices import FileSlice, load_slices, pending_plans, to_read
@@ -27,7 +28,43 @@ def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, .
     refuse_unlisted(context, timeline, "schedule a compaction")
     slices = load_slices(context.storage, timeline, context.commits, rules)
     planned = pending_plans(timeline, context.commits, rules)
-    return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in planned)
+    busy = {*planned, *pending_groups(timeline, context.commits)}
+    return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in busy)
+
+
+def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
+    """The newest slices whose logs, all of them completed, one log can stand for: those with several.
+
+    What they take is contiguous in completion order, for good. A group waits for a log compaction that is pending
+    there; one that goes by Hudi's rules is left to Hudi.
+    """
+    refuse_unlisted(context, timeline, "schedule a log compaction")
+    newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}
+    busy = pending_groups(timeline, context.commits)
+    completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())
+    return tuple(
+        piece
+        for piece in completed
+        if len(piece.logs) > 1
+        and piece.group not in busy
+        and group_rules(context, timeline, piece.base.requested if piece.base else None) == context.rules
+    )
+
+
+def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> CompactionPlan:
+    """The plan of a log compaction over these slices, in the shape of Hudi's."""
+    operations = (
+        CompactionOperation(
+            partition=piece.partition,
+            file_id=piece.file_id,
+            base_instant=piece.barrier or piece.logs[0].requested,
+            base_file=split_path(piece.base.path)[1] if piece.base else None,
+            logs=tuple(split_path(log.path)[1] for log in piece.logs),
+            log_bytes=sum(log.size for log in piece.logs),
+        )
+        for piece in slices
+    )
+    return CompactionPlan(tuple(operations), own_extra(config.avro_schema))
 
 
 def planner_rules(rules: Rules) -> Rules:

@@ -43,6 +43,7 @@ class Rules:
                      barrier lies before the horizon; or unless that of a plan does
     decision         a commit is made by whoever holds the lock; or by the next number of a log of decisions
     files            files listed by completed instants; or what lies in the directories
+    log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
     """
 
@@ -67,6 +68,7 @@ class Rules:
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     decision: Literal["lock", "log"] = "lock"
     files: Literal["listed", "directory"] = "listed"
+    log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
 
     @classmethod

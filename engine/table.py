@@ -180,6 +180,18 @@ class Table:
         """Schedule and run; None if there is nothing to compact."""
         return self.run("compact")  # type: ignore[no-any-return]
 
+    def schedule_log_compaction(self) -> Instant | None:
+        """Plan one log in place of the several of a slice, wherever there are several; None if there are nowhere."""
+        return self.run("schedule_log_compaction")  # type: ignore[no-any-return]
+
+    def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
+        """Carry out the pending plan of a log compaction, by default the oldest; None if there is none."""
+        return self.run("run_log_compaction", instant=instant)  # type: ignore[no-any-return]
+
+    def log_compact(self) -> Instant | None:
+        """Put one log in place of several, base files untouched; None if there is nothing to compact."""
+        return self.run("log_compact")  # type: ignore[no-any-return]
+
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
         """Plan the rollback of the oldest failed write, or of the one named; None if no write has failed."""
         return self.run("schedule_rollback", instant=instant)  # type: ignore[no-any-return]

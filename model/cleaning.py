@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .covering import covered, standing_in
 from .protocol import Protocol
-from .reads import taken
+from .reads import log_compactions_as_of, taken
 from .slicing import file_slices
 from .table import Clean, DataFile, FileSlice, Table, Victims
 
@@ -53,7 +54,7 @@ def _files(
     oldest = oldest_kept(table, group, at, protocol)
     gone = [each for each in file_slices(table, group, protocol) if (each.barrier or 0) < oldest]
     bases = [DataFile(group, each.base, 0) for each in gone if each.base is not None]
-    logs = [DataFile(group, *log) for each in gone for log in each.logs]
+    logs = [DataFile(group, *log) for each in gone for log in covered(table, group, each.logs)]
     return tuple(sorted({*bases, *logs} - deleted))
 
 
@@ -61,12 +62,15 @@ def needed(table: Table, group: int, time: float, protocol: Protocol) -> frozens
     """The files that a read of the group as of `time` opens (inf: a snapshot)."""
     barrier, writes = taken(table, group, time, protocol)
     base = () if barrier is None else (DataFile(group, barrier, 0),)
-    return frozenset((*base, *(DataFile(group, *log) for write in writes for log in write.logs(group))))
+    seen = table._replace(log_compactions=log_compactions_as_of(table, time, protocol))
+    logs = standing_in(seen, group, (log for write in writes for log in write.logs(group)), protocol)
+    return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
 def needed_by_plans(table: Table) -> frozenset[DataFile]:
     """The files that pending plans take."""
     pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
+    pending += [plan for plan, done in table.log_compactions if done is None]
     parts = [part for plan in pending for part in plan.groups]
     bases = (DataFile(part.group, part.base, 0) for part in parts if part.base is not None)
     return frozenset((*bases, *(DataFile(part.group, *log) for part in parts for log in part.logs)))

@@ -10,7 +10,8 @@ from .table import Log
 
 
 class Fold(NamedTuple):
-    """`base` was folded earlier, by a compaction; `logs` are merged in this order.
+    """`base` was folded earlier, by a compaction; `logs` are merged in this order. One that is a fold itself is the log
+    that a log compaction made of others: their winner, a delete too, which ranks where it stands.
 
     `tombstones` says how many of the logs are merged before the tombstones that the base's compaction kept; used only
     where those are a log like any other (fold = logs_first). `changed`, of a copy-on-write window and nothing else:
@@ -19,7 +20,7 @@ class Fold(NamedTuple):
     """
 
     base: Fold | None
-    logs: tuple[Log, ...]
+    logs: tuple[Log | Fold, ...]
     tombstones: int = 0
     changed: tuple[Fold, ...] = ()
     shown: tuple[Log, ...] | None = None
@@ -33,9 +34,13 @@ def logs_of(shape: Fold) -> Iterator[Log]:
     """Every log whose records are in the answer or were in a compaction that is."""
     if shape.base is not None:
         yield from logs_of(shape.base)
-    yield from shape.logs
+    for log in shape.logs:
+        if isinstance(log, Fold):
+            yield from logs_of(log)
+        else:
+            yield log
     for file in shape.changed:
-        yield from file.logs
+        yield from logs_of(file._replace(base=None))
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
@@ -56,11 +61,16 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
         base = base._replace(place=shape.tombstones - 0.5)
     winner = base
     for place, log in enumerate(shape.logs):
-        record = record_of(log)
+        record = evaluate(log, record_of, rule) if isinstance(log, Fold) else _set_by(log, record_of)
         if record is not None:
-            record = record._replace(place=float(place), log=record.log or log)
+            record = record._replace(place=float(place))
             winner = merge(winner, record, rule.event_time)
     return winner if winner is None or _comes_out(shape, winner) else None
+
+
+def _set_by(log: Log, record_of: Callable[[Log], Ranked | None]) -> Ranked | None:
+    record = record_of(log)
+    return None if record is None else record._replace(log=record.log or log)
 
 
 def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:
@@ -72,6 +82,7 @@ def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule
     winner: Ranked | None = None
     for place, file in enumerate(shape.changed):
         (log,) = file.logs
+        assert not isinstance(log, Fold), "nobody compacts the logs of a table without logs"
         record, won = record_of(log), evaluate(file, record_of, rule)
         below = evaluate(file.base, record_of, rule) if file.base is not None else None
         was_there = below is not None and not below.deleted

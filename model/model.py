@@ -125,7 +125,8 @@ class Model:
         """The components that a read of the table rests on under this protocol."""
         writers = self.setting.of("writer") if self.protocol.sees_pending else ()
         rollbacks = ("rollbacks",) if "rollbacks" in self.components else ()
-        return ("published", "plans", *rollbacks, *writers)
+        logs = ("log_plans",) if "log_plans" in self.components else ()
+        return ("published", "plans", *logs, *rollbacks, *writers)
 
     def table(self, state: State) -> Table:
         """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
@@ -134,9 +135,11 @@ class Model:
             seen = dict(zip(self.table_reads, values, strict=True))
             rollbacks = seen.get("rollbacks", ())
             published = tuple(without_deleted(entry, rollbacks) for entry in seen["published"])
+            logs = seen.get("log_plans", ())
             if self.protocol.visibility == "all_earlier":
-                return table_of(exposed(published, [seen[name] for name in self.setting.of("writer")]), seen["plans"])
-            return table_of(published, seen["plans"], self._unlisted(seen, rollbacks))
+                shown = exposed(published, [seen[name] for name in self.setting.of("writer")])
+                return table_of(shown, seen["plans"], log_plans=logs)
+            return table_of(published, seen["plans"], self._unlisted(seen, rollbacks), logs)
 
         return self.derive(state, self.table_reads, "table", compute)
 

@@ -84,6 +84,9 @@ class Protocol:
                       of writes that completed as it starts come out again (RFC-66, incremental queries)
     replacing         an overwrite hides what was before by a barrier at its request, or by the ids of the file groups
                       that it replaces, which hide what is written to them later as well (Hudi's replacecommit)
+    log_compaction_rank    where the log of a log compaction ranks: where the newest of its inputs did, or by its own
+                           completion
+    log_compaction_window  windows leave that log out and go on with its inputs, or it is delivered like a write's
     window_deletes    whether a window shows the deletes that win in it
     """
 
@@ -128,6 +131,9 @@ class Protocol:
     window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = "logs"
     replacing: Literal["plan", "file_ids"] = "plan"
     window_deletes: Literal["marked", "omitted"] = "marked"
+
+    log_compaction_rank: Literal["inputs", "own"] = "inputs"
+    log_compaction_window: Literal["left_out", "delivered"] = "left_out"
 
     @property
     def sees_pending(self) -> bool:

@@ -18,11 +18,12 @@ from dataclasses import dataclass
 from math import inf
 from typing import Literal
 
+from . import covering
 from .copy_on_write import is_copy_on_write, snapshot_of, window_of
 from .fold import NOTHING, Fold
 from .protocol import Protocol
 from .slicing import in_order, writes_by_slice
-from .table import Log, Table, Write
+from .table import Log, Plan, Table, Write
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,8 @@ def table_as_of(table: Table, time: float, protocol: Protocol) -> Table:
     """The table as it stood: a plan that was made by then and whose base files do not stand yet is pending."""
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and stands(p.requested, c, time, protocol) else None for p, c in plans)
-    return Table(standing(table.writes, time, protocol), tuple(p for p, _ in plans), done)
+    logs = log_compactions_as_of(table, time, protocol)
+    return Table(standing(table.writes, time, protocol), tuple(p for p, _ in plans), done, logs)
 
 
 def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tuple[Write, ...]:
@@ -75,9 +77,8 @@ def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol)
     part = next((plan.of(group) for plan in table.plans if plan.requested == barrier), None)
     if part is None:
         return None
-    requested = {log[0] for log in part.logs}
-    writes = in_order(tuple(write for write in table.writes if write.requested in requested), protocol)
-    known = tuple(log for write in writes for log in write.logs(group) if log in part.logs)
+    listed = {write.requested for write in table.writes} | covering.inputs(table, group).keys()
+    known = covering.ordered(table, group, (log for log in part.logs if log[0] in listed), protocol)
     # A plan that took a log of a write that is still pending names a log that no completed instant lists.
     unlisted = tuple(sorted(log for log in part.logs if log not in known))
     return _slice_fold(table, group, part.base, (*known, *unlisted), protocol)
@@ -90,7 +91,17 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     if replaced := _replaced_for_good(table, group, time, protocol):
         return Fold(None, replaced.files_in(group))
     barrier, writes = taken(table, group, time, protocol)
-    return _fold_of(table, group, barrier, writes, protocol)
+    seen = table._replace(log_compactions=log_compactions_as_of(table, time, protocol))
+    logs = covering.standing_in(seen, group, _logs_of(writes, group, protocol), protocol)
+    return _slice_fold(table, group, barrier, logs, protocol)
+
+
+def log_compactions_as_of(table: Table, time: float, protocol: Protocol) -> tuple[tuple[Plan, int | None], ...]:
+    """The log compactions as a read as of `time` sees them: one that does not stand yet has covered nothing."""
+    return tuple(
+        (plan, done if done is not None and stands(plan.requested, done, time, protocol) else None)
+        for plan, done in table.log_compactions
+    )
 
 
 def _replaced_for_good(table: Table, group: int, time: float, protocol: Protocol) -> Write | None:
@@ -143,7 +154,7 @@ def _newest_first(
     """
     if protocol.as_of_axis == "requested":
         kept = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
-        table = Table(table.writes, tuple(p for p, _ in kept), tuple(done for _, done in kept))
+        table = table._replace(plans=tuple(p for p, _ in kept), completed=tuple(done for _, done in kept))
     for barrier, members in reversed(writes_by_slice(table, group, protocol).items()):
         begin = barrier if barrier is not None else slice_begin(members, protocol)
         if protocol.as_of_axis == "completion" or begin <= time:
@@ -169,7 +180,8 @@ def incremental(table: Table, group: int, after: int, until: float, protocol: Pr
     elif protocol.window_merge == "logs":
         writes = not_replaced(in_window(table, after, until, protocol), group)
         loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
-        shape = _fold_of(table, group, None, writes, protocol)
+        logs = _with_compacted(table, group, writes, _compacted_in(table, group, after, until, protocol), protocol)
+        shape = _slice_fold(table, group, None, logs, protocol)
         shape = shape._replace(logs=(*loaded, *shape.logs))
     elif protocol.window_merge in ("slice_of_files", "slice_of_files_from"):
         shape = _slice_of_files_in(table, group, after, until, protocol)
@@ -193,6 +205,22 @@ def _slice_of_files_in(table: Table, group: int, after: int, until: float, proto
     return _fold_of(table, group, barrier, merged, protocol)._replace(shown=shown)
 
 
+def _compacted_in(table: Table, group: int, after: int, until: float, protocol: Protocol) -> tuple[Log, ...]:
+    """The logs of the log compactions of a window, which changed no row; delivered all the same if readers take what
+    those have put for a write's (Apache Hudi, issue 20327)."""
+    if protocol.log_compaction_window == "left_out":
+        return ()
+    inside = (plan.requested for plan, done in table.log_compactions if done is not None and after < done <= until)
+    return tuple((at, 1) for at in inside if at in covering.inputs(table, group))
+
+
+def _with_compacted(
+    table: Table, group: int, writes: tuple[Write, ...], made: tuple[Log, ...], protocol: Protocol
+) -> tuple[Log, ...]:
+    logs = _logs_of(writes, group, protocol)
+    return covering.ordered(table, group, (*logs, *made), protocol) if made else logs
+
+
 def _newest_slice_in(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
     """How readers make an incremental read out of their snapshot read: they find the instants that completed in the
     window, merge one slice, and keep the rows that those instants set.
@@ -204,7 +232,8 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
     inside = in_window(table, after, until, protocol)
     done = zip(table.plans, table.completed, strict=True)
     compacted = {p.requested for p, c in done if c is not None and after < c <= until}
-    requests = [*(write.requested for write in inside), *compacted]
+    made = _compacted_in(table, group, after, until, protocol)
+    requests = [*(write.requested for write in inside), *compacted, *(log[0] for log in made)]
     if not requests:
         return NOTHING
     first, last = min(requests), max(requests)
@@ -217,15 +246,21 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
     seen = inside if of_window else standing(table.writes, inf, protocol)
     part = Table(seen, tuple(p for p, _ in kept), tuple(c for _, c in kept))
     logs: tuple[Write, ...] = ()
+    visited: set[int] = set()
     for barrier, members in reversed(writes_by_slice(part, group, protocol).items()):
         begin = barrier if barrier is not None else slice_begin(members, protocol)
         if begin > last:
             continue
+        visited |= {write.requested for write in members}
         logs += members if of_window else tuple(w for w in members if first <= w.requested <= last)
         if barrier is None or (barrier in {p.requested for p, c in kept if c is not None}):
             based = barrier if of_window or (barrier or 0) >= first else None
             shown = tuple(log for write in inside for log in write.logs(group))
-            return _fold_of(table, group, based, logs, protocol)._replace(shown=shown)
+            every = _compacted_in(table, group, 0, inf, protocol)
+            by_request = (log for log in every if first <= log[0] <= last)
+            there = tuple(log for log in by_request if covering.covered(table, group, (log,))[-1][0] in visited)
+            files = _with_compacted(table, group, logs, there, protocol)
+            return _slice_fold(table, group, based, files, protocol)._replace(shown=shown)
     return NOTHING
 
 
@@ -251,20 +286,21 @@ def changes(table: Table, group: int, after: int, until: float, protocol: Protoc
 
 
 def _fold_of(table: Table, group: int, barrier: int | None, writes: tuple[Write, ...], protocol: Protocol) -> Fold:
-    logs = tuple(log for write in in_order(writes, protocol) for log in write.logs(group))
-    return _slice_fold(table, group, barrier, logs, protocol)
+    return _slice_fold(table, group, barrier, _logs_of(writes, group, protocol), protocol)
+
+
+def _logs_of(writes: tuple[Write, ...], group: int, protocol: Protocol) -> tuple[Log, ...]:
+    return tuple(log for write in in_order(writes, protocol) for log in write.logs(group))
 
 
 def _slice_fold(table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol) -> Fold:
-    base = base_file(table, group, barrier, protocol)
+    base, merged = base_file(table, group, barrier, protocol), covering.layers(table, group, logs)
     if base is None or protocol.fold == "rank":
-        return Fold(base, logs)
+        return Fold(base, merged)
     # The log that holds the base's tombstones has the compaction's own instant and takes its place among the logs.
     instant = next((i for i, plan in enumerate(table.plans) if plan.requested == barrier), None)
     if instant is None:  # loaded: there are no tombstones
-        return Fold(base, logs)
-    if protocol.merge_order == "requested":
-        return Fold(base, logs, sum(requested < table.plans[instant].requested for requested, _ in logs))
-    at = {write.requested: write.completed or inf for write in table.writes}
-    own = table.completed[instant] or inf
-    return Fold(base, logs, sum(at.get(requested, inf) < own for requested, _ in logs))
+        return Fold(base, merged)
+    by_request = protocol.merge_order == "requested"
+    own = table.plans[instant].requested if by_request else table.completed[instant] or inf
+    return Fold(base, merged, sum(covering.merge_time(table, group, log, protocol) < own for log in logs))

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from math import inf
 
 from .copy_on_write import is_copy_on_write, slices_of
+from .covering import standing_in
 from .protocol import Protocol
 from .table import FileSlice, Table, Write
 
@@ -87,7 +88,12 @@ def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice
             group,
             barrier,
             barrier if barrier in done else None,
-            tuple(log for write in in_order(_seen(writes, protocol), protocol) for log in write.logs(group)),
+            standing_in(
+                table,
+                group,
+                (log for write in in_order(_seen(writes, protocol), protocol) for log in write.logs(group)),
+                protocol,
+            ),
         )
         for barrier, writes in writes_by_slice(table, group, protocol).items()
     ]

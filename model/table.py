@@ -86,6 +86,18 @@ class Compaction(NamedTuple):
         return "commit"
 
 
+class LogCompaction(NamedTuple):
+    """A published completion of the log compaction with this requested time: its logs replace their inputs."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "deltacommit"
+
+
 class Rollback(NamedTuple):
     """A plan, made by `planner`, to undo the write requested at `target`.
 
@@ -177,20 +189,31 @@ class Table(NamedTuple):
     """What a reader or planner goes by: writes (by completion, pending ones last), plans, and completed plans.
 
     `completed` maps by position: the completion time of each plan, None while it is pending.
+    `log_compactions`: the plans of log compactions, each with its completion time or None.
     """
 
     writes: tuple[Write, ...]
     plans: tuple[Plan, ...]
     completed: tuple[int | None, ...]
+    log_compactions: tuple[tuple[Plan, int | None], ...] = ()
 
 
 def table_of(
-    published: tuple[Write | Compaction | RolledBack, ...], plans: tuple[Plan, ...], pending: tuple[Write, ...] = ()
+    published: tuple[Write | Compaction | RolledBack, ...],
+    plans: tuple[Plan, ...],
+    pending: tuple[Write, ...] = (),
+    log_plans: tuple[Plan, ...] = (),
 ) -> Table:
     """The table that published instants, plans and (where they are looked at) pending writes make up."""
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
     done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
-    return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))
+    logs = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
+    return Table(
+        (*writes, *sorted(pending)),
+        plans,
+        tuple(done.get(plan.requested) for plan in plans),
+        tuple((plan, logs.get(plan.requested)) for plan in log_plans),
+    )
 
 
 def completes_plan(entry: object) -> bool:

@@ -30,6 +30,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "cleans",
         "commits_retained",
         "lock_losses",
+        "log_compactions",
     ),
     "data": ("keys", "orderings"),
 }
@@ -55,6 +56,7 @@ class World:
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
+    `log_compactions` is how many log compactions may be planned.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
     its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
@@ -79,6 +81,7 @@ class World:
     cleans: int = 0
     commits_retained: int = 0
     lock_losses: int = 0
+    log_compactions: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -114,7 +117,8 @@ class World:
             raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
         if self.copy_on_write and self.actors.get("cleaner"):
             raise ValueError("world: cleaning of a COPY_ON_WRITE table is not modelled; leave the cleaner out")
-        if self.copy_on_write and (self.actors.get("compactor") or self.log_versions > 1):
+        services = self.actors.get("compactor") or self.actors.get("log_compactor")
+        if self.copy_on_write and (services or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
 
     def _check_numbers(self) -> None:

@@ -111,7 +111,7 @@ def _said(answer: object) -> str:
     if isinstance(answer, Fold):
         base = "no base file" if answer.base is None else f"a base file of {_logs(tuple(logs_of(answer.base)))}"
         shown = "" if answer.shown is None else f", of which those of {_logs(answer.shown)} are shown"
-        return f"{base}, {_logs(answer.logs)}{shown}"
+        return f"{base}, {_logs(tuple(logs_of(answer._replace(base=None))))}{shown}"
     return _logs(answer)  # type: ignore[arg-type]  # a slice is its logs
 
 

@@ -179,6 +179,14 @@ class CompactTask:
 
 
 @dataclass(frozen=True, slots=True)
+class LogCompactTask:
+    """One log at `instant` in place of the logs of `slice`, whose base does not take part."""
+
+    slice: ReadTask
+    instant: str
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenFile:
     """All that a write stat needs of one file.
 
@@ -201,3 +209,4 @@ class WrittenFile:
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask
+AnyCompaction = CompactTask | LogCompactTask

@@ -15,7 +15,7 @@ import pyarrow as pa
 from ..errors import NotATable, Unsupported
 from ..schema import from_avro
 from .base import decode_parquet, encode_parquet
-from .log_block import Block, BlockKind, Header, encode_block
+from .log_block import Block, BlockKind, Header, compacted_header, encode_block
 
 DataFormat = Literal["parquet", "avro"]
 
@@ -24,12 +24,15 @@ _TWO_INTS: Final = struct.Struct(">ii")
 _INT: Final = struct.Struct(">i")
 
 
-def encode_data(rows: pa.Table, data_format: DataFormat, instant: str, schema: str) -> bytes:
+def encode_data(
+    rows: pa.Table, data_format: DataFormat, instant: str, schema: str, compacted: Sequence[str] = ()
+) -> bytes:
     """One data block of rows that carry the meta columns.
 
-    `instant` is the requested time of the commit, `schema` the Avro JSON of the rows, meta columns included.
+    `instant` is the requested time of the commit, `schema` the Avro JSON of the rows, meta columns included;
+    `compacted`, of a log compaction: the instants whose blocks it stands for.
     """
-    headers = {Header.INSTANT: instant, Header.SCHEMA: schema}
+    headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
     if data_format == "parquet":
         return encode_block(BlockKind.PARQUET, headers, encode_parquet(rows))
     return encode_block(BlockKind.AVRO, headers, _encode_records(rows, schema))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, cast
 
 import fastavro
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from ..errors import Unsupported
 from . import avro_columns
-from .log_block import Block, BlockKind, Header, encode_block
+from .log_block import Block, BlockKind, Header, compacted_header, encode_block
 
 _VERSION: Final = 3
 _HEAD: Final = struct.Struct(">ii")
@@ -71,15 +71,24 @@ def is_ordering_type(kind: pa.DataType) -> bool:
     return kind in _ENCODERS
 
 
-def encode_deletes(keys: pa.Array, partition: str, orderings: pa.Array | None, instant: str, schema: str) -> bytes:
+def encode_deletes(
+    keys: pa.Array,
+    partition: str,
+    orderings: pa.Array | None,
+    instant: str,
+    schema: str,
+    *,
+    compacted: Sequence[str] = (),
+) -> bytes:
     """One delete block of one file group: record keys, and the ordering value of each.
 
     `orderings` has the exact type of the ordering column and no nulls, and so the block one branch of the union
     (hudi-rs refuses a mixture). None: the deletes win over everything before them, which is an int 0 in Hudi's files.
-    `schema` is the Avro JSON of the log's records. Raises `Unsupported` for a type without a wrapper.
+    `schema` is the Avro JSON of the log's records, `compacted` as in `encode_data`. Raises `Unsupported` for a type
+    without a wrapper.
     """
     content = _encode_list(keys, partition, orderings)
-    headers = {Header.INSTANT: instant, Header.SCHEMA: schema}
+    headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
     return encode_block(BlockKind.DELETE, headers, _HEAD.pack(_VERSION, len(content)) + content)
 
 

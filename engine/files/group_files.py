@@ -34,6 +34,8 @@ class LogFile:
     """A log file of the write requested and completed then (None: not completed, which only odd rules let be seen).
 
     `named` is the instant in its name: the write's own, or in the old layout the base instant its writer looked up.
+    `covers`: the logs that a log compaction made it of; then `completed` is that of the newest write among them, by
+    which it lies in its slice.
     """
 
     partition: str
@@ -45,6 +47,14 @@ class LogFile:
     named: str
     path: str
     size: int
+    covers: tuple[LogFile, ...] = ()
+
+    @property
+    def files(self) -> Iterator[LogFile]:
+        """It, and all that it covers."""
+        yield self
+        for log in self.covers:
+            yield from log.files
 
 
 def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -66,6 +66,11 @@ class Block:
     def partial(self) -> bool:
         """Whether its rows hold only the columns that a MERGE INTO changed."""
         return self.headers.get(Header.IS_PARTIAL, "").lower() == "true"
+
+
+def compacted_header(instants: Sequence[str]) -> dict[Header, str]:
+    """What a block of a log compaction says of those that it stands for, if it is one."""
+    return {Header.COMPACTED_INSTANTS: ",".join(instants)} if instants else {}
 
 
 def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes) -> bytes:

@@ -18,6 +18,7 @@ from ..timeline.archive import Archive
 from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
+from .covering import covers_of, requested_place, standing_in
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
 
 _UNKNOWN = "~"  # greater than every instant: the completion of what has not completed
@@ -98,10 +99,18 @@ def _starts(piece: FileSlice, horizon: str, rules: Rules) -> bool:
 def find_files(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> Iterable[BaseFile | LogFile]:
-    """The visible data files, from where the rules say to look. Uncompleted instants list nothing."""
+    """The visible data files, from where the rules say to look. Uncompleted instants list nothing.
+
+    Logs that a log compaction has put together by then are that one log.
+    """
+    files: Iterable[BaseFile | LogFile]
     if rules.files == "directory" or rules.visibility == "any":
-        return directory_files(storage.list(""), timeline, Archive(storage), rules, as_of)
-    return listed_files(timeline, commits, rules, as_of)
+        files = directory_files(storage.list(""), timeline, Archive(storage), rules, as_of)
+    else:
+        files = listed_files(timeline, commits, rules, as_of)
+    covers = covers_of(timeline, commits, rules, as_of)
+    pending = frozenset(i.requested for i in timeline.instants if timeline.is_log_compaction(i) and not i.completed)
+    return standing_in(files, covers, pending, rules) if covers or pending else files
 
 
 def pending_plans(
@@ -191,7 +200,7 @@ def slice_time(log: LogFile, rules: Rules) -> str:
 
 def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
     """The place of a log among those of its slice: by its write, then version, then token."""
-    time = log.requested if rules.log_order == "requested" else log.completed or _UNKNOWN
+    time = requested_place(log, rules) if rules.log_order == "requested" else log.completed or _UNKNOWN
     return time, log.requested, log.version, log.token
 
 

@@ -19,10 +19,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
-from ..data.compact import compact_group
-from ..data.tasks import AnyRead, CompactTask, ReadTask, TableShape, WriteTask, WrittenFile
+from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
-from ..jobs import run_read
+from ..jobs import run_compaction, run_read
 from ..names import Names
 from ..schema import to_spark
 from ..storage import Storage
@@ -60,11 +59,11 @@ class SparkJobs:
         files = [answer for answer in answers if isinstance(answer, WrittenFile)]
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
 
-    def compact(self, tasks: Sequence[CompactTask]) -> list[WrittenFile]:
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         storage, names = self._storage, self._names
 
-        def compact(task: CompactTask) -> Batches:
-            yield _answers(compact_group(storage, names, task))
+        def compact(task: AnyCompaction) -> Batches:
+            yield _answers(run_compaction(storage, names, task))
 
         return _collect(self._one_task_each(tasks, compact, _ANSWERS)) if tasks else []
 

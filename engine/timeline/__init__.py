@@ -6,6 +6,7 @@ from .archive import Archive, Archived
 from .commits import Commits
 from .instant import Instant, parse_instant
 from .metadata import (
+    LOG_COMPACTION,
     REPLACES,
     CommitMetadata,
     CompactionOperation,
@@ -30,6 +31,7 @@ from .rollbacks import (
 from .timeline import Timeline, completion_of, load, load_settled
 
 __all__ = [
+    "LOG_COMPACTION",
     "REPLACES",
     "Archive",
     "Archived",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..storage import Storage
 from .cleans import CleanPlan, load_clean_plan
 from .instant import Instant
-from .metadata import CommitMetadata, CompactionPlan, load_commit, load_plan
+from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, load_commit, load_plan
 from .timeline import Timeline
 
 
@@ -29,6 +29,12 @@ class Commits:
         """The compaction plan with that barrier."""
         if requested not in self._plans:
             self._plans[requested] = load_plan(self._storage, requested)
+        return self._plans[requested]
+
+    def log_plan(self, requested: str) -> CompactionPlan:
+        """The plan of the log compaction requested then."""
+        if requested not in self._plans:
+            self._plans[requested] = load_plan(self._storage, requested, LOG_COMPACTION)
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:

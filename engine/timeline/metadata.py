@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,6 +20,13 @@ OWN_FORMAT: Final = "1"
 REPLACES: Final = "nbcc.replaces"
 """Extra metadata of a plan that takes nothing and of its commit: the operation, a write, that puts rows in the place
 of all that its file groups held before the plan's barrier."""
+
+COVERS: Final = "nbcc.log.compaction"
+"""Extra metadata of a log compaction of ours: JSON, path of each log that it made -> names of those it stands for."""
+
+LOG_COMPACTION: Final = "logcompaction"
+
+_LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 
 _PLAN_VERSION: Final = 2  # operations hold file names, not full paths
 
@@ -73,6 +81,12 @@ class CommitMetadata:
     def replaces(self) -> bool:
         """Whether it hides what completed in its file groups before its requested time, whatever it began as."""
         return REPLACES in self.extra
+
+    @property
+    def covers(self) -> Mapping[str, tuple[str, ...]]:
+        """Path of each log that a log compaction of ours made -> paths of those it stands for, in merge order."""
+        made: dict[str, list[str]] = json.loads(self.extra.get(COVERS, "{}"))
+        return {path: tuple(path[: path.rfind("/") + 1] + name for name in names) for path, names in made.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,16 +162,17 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
     )
 
 
-def encode_plan(plan: CompactionPlan) -> bytes:
-    """The bytes of ``<b>.compaction.requested``."""
+def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
+    """The bytes of ``<b>.compaction.requested`` or, under its own action, of a log compaction's plan."""
+    of_logs = action == LOG_COMPACTION
     return encode_record(
         "compaction",
         {
             "operations": [_operation_record(operation) for operation in plan.operations],
             "extraMetadata": dict(plan.extra),
             "version": _PLAN_VERSION,
-            "strategy": None,
-            "preserveHoodieMetadata": False,
+            "strategy": {"compactorClassName": _LOG_COMPACTOR, "strategyParams": {}, "version": 1} if of_logs else None,
+            "preserveHoodieMetadata": of_logs,
             "missingSchedulePartitions": [],
         },
     )
@@ -173,9 +188,9 @@ def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
     return decode_commit(storage.get(f"{FOLDER}/{instant.file_name}"), instant.file_name)
 
 
-def load_plan(storage: Storage, requested: str) -> CompactionPlan:
-    """The compaction plan with the barrier `requested`; raises `NotFound` if there is none."""
-    name = Instant(requested, "compaction", "requested").file_name
+def load_plan(storage: Storage, requested: str, action: str = "compaction") -> CompactionPlan:
+    """The compaction plan with the barrier `requested`, or a log compaction's; raises `NotFound` if there is none."""
+    name = Instant(requested, action, "requested").file_name
     return decode_plan(storage.get(f"{FOLDER}/{name}"), name)
 
 

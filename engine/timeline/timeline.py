@@ -84,6 +84,14 @@ class Timeline:
         """Whether `instant`, pending or completed, carries out a compaction plan."""
         return self.begun_as.get((instant.requested, instant.completes_as)) == "compaction"
 
+    def is_log_compaction(self, instant: Instant) -> bool:
+        """Whether `instant`, pending or completed, carries out the plan of a log compaction."""
+        return self.begun_as.get((instant.requested, instant.completes_as)) == "logcompaction"
+
+    def is_service(self, instant: Instant) -> bool:
+        """Whether `instant` rewrites files and changes no row."""
+        return self.is_compaction(instant) or self.is_log_compaction(instant)
+
     def until(self, time: str) -> Timeline:
         """The timeline without what completed after `time`: those instants count as inflight."""
         return replace(

@@ -68,9 +68,12 @@ def rows(setting: Setting) -> Iterator[Row]:
 def _scheduling(me: str, setting: Setting) -> Row:
     world, protocol = setting.world, setting.protocol
     clocks = clock_of(world, protocol)
+    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
-    def planned(own: Cleaner, published: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> Any:
-        table = table_of(published, plans)
+    def planned(
+        own: Cleaner, published: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile], *logs: tuple[Plan, ...]
+    ) -> Any:
+        table = table_of(published, plans, log_plans=logs[0] if logs else ())
         bound = horizon(table, own.retained)
         return (bound, superseded(table, world.groups, bound, deleted, protocol) if bound is not None else ())
 
@@ -78,8 +81,9 @@ def _scheduling(me: str, setting: Setting) -> Row:
         own: Cleaner, lock: None, clock: int, cleans: tuple[Clean, ...], *seen: Any, ahead: int = 0
     ) -> tuple[Any, ...]:
         bound, groups = planned(own, *seen)
-        published, plans, _ = seen
-        known = (*(entry.completed for entry in published), *(each.requested for each in (*plans, *cleans)))
+        published, plans, _, *logs = seen
+        begun = (*plans, *cleans, *(plan for each in logs for plan in each))
+        known = (*(entry.completed for entry in published), *(each.requested for each in begun))
         time, later = clocks.take(clock, ahead, after=max(known))
         started = own._replace(step="about to start its clean", clean=time, groups=groups)
         return started, later, (*cleans, Clean(time, bound, me, False, groups))
@@ -90,7 +94,7 @@ def _scheduling(me: str, setting: Setting) -> Row:
         Guard("no clean may be pending", lambda *v: {c.requested for c in v[3]} <= {e.requested for e in v[4]}),
         Guard("there must be a file that nobody needs", lambda *v: bool(planned(v[0], *v[4:])[1])),
     )
-    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted")
+    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans)
     return Row("cleaner_schedules_clean", me, reads, (me, "clock", "cleans"), (at(me, "idle"),), schedules, guards,
                lambda *_: clocks.readings())  # fmt: skip
 

@@ -76,6 +76,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
     looks_at_writers = sees_logs or protocol.scheduling == "serial" or times.reads
     writers = setting.of(WRITER) if looks_at_writers else ()
+    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
     def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
         after = last_time(others[-1]) if log else 0
@@ -84,7 +85,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
         logs = unpublished(setting, dict(zip(writers, others, strict=False))) if sees_logs else ()
-        return plan(table_of(published, plans, logs), world.groups, time, protocol)
+        being_compacted = others[len(writers)] if log_plans else ()
+        return plan(table_of(published, plans, logs, being_compacted), world.groups, time, protocol)
 
     def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:
         """Those by which there is a log to compact: one that a clock behind gives may lie before every completion."""
@@ -121,7 +123,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
     if log:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
-    reads = (me, "lock", "clock", "published", "plans", *writers, *log)
+    reads = (me, "lock", "clock", "published", "plans", *writers, *log_plans, *log)
     if world.lock_losses:
         yield Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
                   takes_barrier, tuple(guards), readings)  # fmt: skip

@@ -99,23 +99,30 @@ def _reading(me: str, setting: Setting) -> Row:
     if not setting.of("cleaner"):
         return Row("reader_reads", me, (me,), (me,), (at(me, SURE),), lambda own: (own._replace(step="answered"),))
 
-    def reads(own: Reader, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile]) -> tuple[Any, ...]:
-        table = kept_table(own, published, plans)
+    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+
+    def reads(
+        own: Reader, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile], *logs: tuple[Plan, ...]
+    ) -> tuple[Any, ...]:
+        table = kept_table(own, published, plans, *logs)
         opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
         if deleted.isdisjoint(chain.from_iterable(opened)):
             return (own._replace(step="answered"),)
         behind = own.time < published_horizon(cleans, published, setting.protocol)
         return (own._replace(step="refused" if behind else "lost"),)
 
-    return Row("reader_reads", me, (me, "published", "plans", "cleans", "deleted"), (me,), (at(me, SURE),), reads)
+    seen = (me, "published", "plans", "cleans", "deleted", *log_plans)
+    return Row("reader_reads", me, seen, (me,), (at(me, SURE),), reads)
 
 
-def kept_table(own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...]) -> Table:
+def kept_table(
+    own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...], log_plans: tuple[Plan, ...] = ()
+) -> Table:
     """The table that the instants it kept make up."""
     kept = tuple(entry for entry in published if entry.requested in own.kept)
     # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
     known = tuple(plan for i, plan in enumerate(plans) if i < own.plans or plan.requested in own.kept)
-    return table_of(kept, known)
+    return table_of(kept, known, log_plans=log_plans)
 
 
 def _parts(own: Reader, published: tuple[Any, ...]) -> Iterable[Args]:

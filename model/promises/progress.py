@@ -27,7 +27,7 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
         for name in names:
             if model.component(state, name).busy:
                 left[name] = f"{name} never gets to the end of what it does"
-    services = {kind: _lives(model, state, kind) for kind in ("compactor", "rollbacker")}
+    services = {kind: _lives(model, state, kind) for kind in ("compactor", "log_compactor", "rollbacker")}
     working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
     replacers = model.setting.of("replacer")
     replaces = {plan.requested for plan in model.component(state, "plans") if plan.runner in replacers}
@@ -38,6 +38,8 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
             continue  # only its replacer could go on with it, which is busy, or dead
         if instant.action == "compaction" and services["compactor"]:
             left[f"plan {instant.requested}"] = f"the compaction planned at t{instant.requested} is never completed"
+        elif instant.action == "logcompaction" and services["log_compactor"]:
+            left[f"plan {instant.requested}"] = f"the log compaction planned at t{instant.requested} is never completed"
         elif instant.action == "rollback" and services["rollbacker"]:
             left[f"rollback {instant.requested}"] = f"the rollback planned at t{instant.requested} is never completed"
         elif instant.action == "deltacommit" and services["rollbacker"] and instant.requested not in working:

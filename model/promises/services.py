@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from ..covering import covered
 from ..fold import NOTHING, Fold, logs_of
 from ..model import Model
 from ..packed import State
@@ -19,18 +20,20 @@ from .view import View, answered_times, on_table, view_of
 
 def no_service(model: Model) -> str | None:
     """Why a promise about compaction says nothing of this model."""
-    return None if model.setting.of("compactor") else "the world has no compactor"
+    there = model.setting.of("compactor") or model.setting.of("log_compactor")
+    return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
     """Why QUIET says nothing of this model."""
-    there = model.setting.of("compactor") or model.setting.of("rollbacker")
+    there = model.setting.of("compactor") or model.setting.of("log_compactor") or model.setting.of("rollbacker")
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
     """A plan was made and two writes are complete."""
-    return bool(model.component(state, "plans")) and two_writes(model, state)
+    logs = "log_plans" in model.components and model.component(state, "log_plans")
+    return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
@@ -57,11 +60,13 @@ def quiet_holds(model: Model, before: State | None, step: Step | None, after: St
 
 
 def partition_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """PART: each completed log lies in exactly one slice, and readers and planner agree on which side of a barrier."""
+    """PART: each completed log, or one log that covers it, lies in exactly one slice; readers and planner agree on
+    which side of a barrier."""
     view = view_of(model, after)
     for group in view.groups:
+        slices = [files_of(view, each) for each in view.slices(group)]
         for log in view.every_log(group):
-            if (times := sum(log in files_of(each) for each in view.slices(group))) != 1:
+            if (times := sum(files.count(log) for files in slices)) != 1:
                 return f"the log of {write_named(view.done[log[0]], log[0])} lies in {times} slices of group {group}"
         for barrier, shape in view.bases(group):
             if shape == NOTHING or ((put := view.done.get(barrier)) and group in put.replaced):
@@ -71,16 +76,18 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
     return None
 
 
-def files_of(piece: FileSlice) -> tuple[Log, ...]:
-    """The logs of a slice, and its base file under the name by which a write that put it itself is known."""
-    return piece.logs if piece.base is None else ((piece.base, 1), *piece.logs)
+def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
+    """The logs of a slice with those that they cover, and its base file under the name by which a write that put it
+    itself is known."""
+    logs = covered(view.table, piece.group, piece.logs)
+    return logs if piece.base is None else ((piece.base, 1), *logs)
 
 
 def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
     older = [each for each in view.slices(group) if each.barrier is None or each.barrier < barrier]
     replaced = (put.requested for put in view.done.values() if group in put.replaced and put.requested < barrier)
     since = max(replaced, default=0)  # what a replace hides, no later plan takes
-    behind = {log for each in older for log in files_of(each) if log[0] in view.done}
+    behind = {log for each in older for log in files_of(view, each) if log[0] in view.done}
     behind = {log for log in behind if (view.done[log[0]].ranks_at(group) or 0) >= since}
     taken = {log for log in logs_of(base) if log[0] in view.done and log[0] != barrier}
     for log in sorted(taken ^ behind):

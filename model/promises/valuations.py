@@ -47,7 +47,8 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
     base = renamed(shape.base, names) if shape.base is not None else None
     changed = tuple(renamed(file, names) for file in shape.changed)
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown)
-    return Fold(base, tuple(names[log] for log in shape.logs), shape.tombstones, changed, shown, shape.deletes)
+    logs = tuple(renamed(log, names) if isinstance(log, Fold) else names[log] for log in shape.logs)
+    return Fold(base, logs, shape.tombstones, changed, shown, shape.deletes)
 
 
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:

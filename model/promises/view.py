@@ -143,10 +143,11 @@ def answered_times(model: Model, state: State) -> tuple[int, ...]:
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
     published, plans = model.component(state, "published"), model.component(state, "plans")
+    logs = model.component(state, "log_plans") if "log_plans" in model.components else ()
     for name in model.setting.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
-            yield name, reader.time, kept_table(reader, published, plans)
+            yield name, reader.time, kept_table(reader, published, plans, logs)
 
 
 def on_table(model: Model) -> tuple[str, ...]:

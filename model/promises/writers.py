@@ -5,17 +5,18 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise, product
 
+from ..covering import covered, inputs
 from ..fold import logs_of
 from ..model import Model
 from ..packed import State
 from ..record import Ranked, merge
 from ..step import Step
-from ..table import Write
+from ..table import Log, Write
 from .promise import Promise
 from .sentences import write_named
 from .services import no_service
 from .shape import shape_of
-from .view import on_table, view_of
+from .view import View, on_table, view_of
 
 
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -92,11 +93,23 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
             begin = max(replaces, default=0)
             if gap := next((log for log in order[begin : begin + len(held)] if log not in held), None):
                 return f"{where} leaves out {write_named(view.done[gap[0]], gap[0])} and merges a later completion"
+        for requested, taken in inputs(view.table, group).items():
+            if gap := _left_out(view, group, taken):
+                name = write_named(view.done[gap[0]], gap[0])
+                return f"the log compaction of t{requested} in group {group} merges what completed around {name}"
     return None
 
 
+def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
+    """A log that a log compaction does not take, between those that it takes in the order of completion."""
+    held, logs = set(covered(view.table, group, taken)), view.logs(group)
+    places = [place for place, log in enumerate(logs) if log in held]
+    return next((log for log in logs[places[0] : places[-1]] if log not in held), None) if places else None
+
+
 def _folds_two(model: Model, state: State) -> bool:
-    return any(len(part.logs) > 1 for plan in model.component(state, "plans") for part in plan.groups)
+    logs = model.component(state, "log_plans") if "log_plans" in model.components else ()
+    return any(len(part.logs) > 1 for plan in (*model.component(state, "plans"), *logs) for part in plan.groups)
 
 
 MONO = Promise(

@@ -43,6 +43,7 @@ def draw_world(choose: Choose) -> World:
         rollbacks=1 + choose(2) if actors["rollbacker"] else 0,
         cleans=2 if actors["cleaner"] else 0,
         commits_retained=1 + choose(2) if actors["cleaner"] else 0,
+        log_compactions=1 + choose(2) if actors["log_compactor"] else 0,
         writes=shapes,
     )
 

@@ -8,6 +8,7 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, Protocol, Query, State
+from nbcc.model.covering import merge_time
 from nbcc.model.fold import Fold, evaluate, logs_of
 from nbcc.model.reads import as_of, base_file, incremental
 from nbcc.model.record import Ranked
@@ -83,5 +84,11 @@ def is_inverted(table: Table) -> bool:
         (plan.requested, plan.requested)
         for plan, completed in zip(table.plans, table.completed, strict=True)
         if completed is not None
+    ]
+    plans += [
+        (plan.requested, int(merge_time(table, part.group, part.logs[-1], Protocol())))
+        for plan, completed in table.log_compactions
+        if completed is not None
+        for part in plan.groups
     ]
     return any(one < other and mine > theirs for one, mine in done for other, theirs in (*done, *plans))

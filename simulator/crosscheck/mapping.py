@@ -96,6 +96,16 @@ MAPPING: Final[list[Row]] = [
     Row("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
     Row("compactor_publishes_instant",     "run_compaction"),
 
+    Row("log_compactor_schedules_plan",        "schedule_log_compaction", starts=True),
+    Row("log_compactor_starts_plan",  "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
+        given=(("instant", "plan"),)),
+    Row("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
+        given=(("instant", "plan"),)),
+    Row("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
+    Row("log_compactor_takes_lock",            "run_log_compaction", ends_after="lock.acquire"),
+    Row("log_compactor_takes_completion_time", "run_log_compaction", ends_after="clock.take"),
+    Row("log_compactor_publishes_instant",     "run_log_compaction"),
+
     Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
     Row("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
     Row("loader_writes_base",              "bulk_insert", ends_after="put base"),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nbcc.model import Instant, Model
+from nbcc.model.table import LogCompaction, Write
 
 Goal = Callable[[Model, Any], bool]
 
@@ -74,6 +75,18 @@ def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     return bool(model.world.lost_answers and model.component(state, "lost_answers")) and not any(o.busy for o in owns)
 
 
+def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
+    """A write completed between the plan of a log compaction and its completion."""
+    published = model.component(state, "published")
+    done = [entry.completed or 0 for entry in published if isinstance(entry, Write)]
+    return any(
+        entry.requested < time < entry.completed
+        for entry in published
+        if isinstance(entry, LogCompaction)
+        for time in done
+    )
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -87,6 +100,7 @@ GOALS: dict[str, Goal] = {
         a_reader_was_refused,
         a_write_outlived_a_replace,
         an_answer_was_lost_and_found,
+        a_write_completed_while_logs_became_one,
     )
 }
 

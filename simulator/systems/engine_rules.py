@@ -39,6 +39,7 @@ _NOT_OURS: Final = {
     ("window_merge", "slice_of_files"): "a window is made of the logs of its writes",
     ("window_merge", "slice_of_files_from"): "a window is made of the logs of its writes",
     ("replacing", "file_ids"): "it replaces by a plan that takes nothing",
+    ("log_compaction_window", "delivered"): "its windows leave out what services have put",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
 """Settings of the model that the engine cannot be put under, and why."""

@@ -85,6 +85,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi's own overwrite names the file ids that it replaces")
       for action in ("replacer_schedules_replace", "replacer_starts_replace", "replacer_writes_base",
                      "replacer_takes_lock", "replacer_takes_completion_time", "replacer_publishes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi stamps what it log-compacts: the setting is not fitted to it")
+      for action in ("log_compactor_schedules_plan", "log_compactor_starts_plan", "log_compactor_resumes_plan",
+                     "log_compactor_writes_log", "log_compactor_takes_lock", "log_compactor_takes_completion_time",
+                     "log_compactor_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
       for action in ("compactor_decides_instant",
                      "compactor_finishes_decided",

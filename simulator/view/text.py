@@ -22,10 +22,10 @@ def render(trace: Trace) -> str:
 
 def cell(step: Step) -> str:
     """``writes log (group 0, version 1)``: the action without its actor's kind, and its arguments."""
-    words = step.action.split("_")
-    words = words[1:] if words[0] in {"actor", *kinds()} else words
+    actor = next((kind for kind in ("actor", *kinds()) if step.action.startswith(f"{kind}_")), "")
+    words = step.action.removeprefix(f"{actor}_").replace("_", " ")
     args = ", ".join(f"{name} {_shown(value)}" for name, value in step.args)
-    return " ".join(words) + (f" ({args})" if args else "")
+    return words + (f" ({args})" if args else "")
 
 
 def _head(trace: Trace) -> Iterator[str]:

@@ -67,6 +67,8 @@ BREAKS = {
     ("window_merge", "slice_of_files"): {"INCR"},
     ("window_merge", "slice_of_files_from"): {"INCR"},
     ("window_deletes", "omitted"): {"INCR"},
+    ("log_compaction_rank", "own"): {"SNAP", "CDC", "QUIET"},
+    ("log_compaction_window", "delivered"): {"INCR"},
 }
 
 SHOWS_IN = {
@@ -82,6 +84,8 @@ SHOWS_IN = {
     ("rollback_check", ""): "failed_writer",
     ("commit_check", ""): "failed_writer",
     ("visibility", "unless_pending"): "failed_writer",
+    ("log_compaction_rank", ""): "log_compaction",
+    ("log_compaction_window", ""): "log_compaction",
     ("retention", ""): "cleaning",
     ("horizon", ""): "cleaning",
     ("lock_expiry", ""): "crash_resume",

@@ -1,0 +1,14 @@
+"""Schedule a log compaction and run it."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..timeline import Instant
+from . import run_log_compaction, schedule_log_compaction
+
+
+def run(context: Context, config: TableConfig) -> Instant | None:
+    """Plan what can be planned, then run the oldest pending plan. None if there is nothing to compact."""
+    plan = schedule_log_compaction.run(context, config)
+    return run_log_compaction.run(context, config, plan)

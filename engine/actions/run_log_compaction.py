@@ -1,0 +1,72 @@
+"""Carry out the plan of a log compaction: one log in each file group, in place of those that the plan lists."""
+
+from __future__ import annotations
+
+from ..commits import log_compaction_commit
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import LogCompactTask, LogInput, ReadTask
+from ..errors import BadInput
+from ..files.names import in_partition, parse_log
+from ..reads.times import Time
+from ..shape import table_shape
+from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, Timeline, load, load_plan, put_inflight
+from ..writing import complete
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Merge what a plan lists, and publish the result under the plan's instant. Anybody may take up a pending plan.
+
+    `instant`: the plan's, as an Instant or its requested time; by default the oldest pending one. Returns the completed
+    instant; that of another runner if it was faster; None if no plan is pending.
+    """
+    config.check_writable()
+    timeline = load(context.storage)
+    requested = _chosen(timeline, instant)
+    if requested is None:
+        return None
+    if done := _completed(timeline, requested):
+        return done
+    plan = load_plan(context.storage, requested, LOG_COMPACTION)
+    put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
+    files = context.jobs.compact([_task(context, config, operation, requested) for operation in plan.operations])
+    return complete(
+        context,
+        requested,
+        LOG_COMPACTION,
+        files=files,
+        commit=log_compaction_commit(config, plan, files),
+        completed_by_another=lambda: _completed(load(context.storage), requested),
+        beats=False,
+    )
+
+
+def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
+    pending = [plan.requested for plan in timeline.pending if timeline.is_log_compaction(plan)]
+    if instant is None:
+        return next(iter(pending), None)
+    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    found = timeline.find(requested, LOG_COMPACTION)
+    if found is None or not timeline.is_log_compaction(found):
+        raise BadInput(
+            f"run the log compaction {requested}",
+            "the timeline has no plan with that requested time",
+            f"name one that is pending ({', '.join(pending)})" if pending else "schedule one first; none is pending",
+        )
+    return requested
+
+
+def _completed(timeline: Timeline, requested: str) -> Instant | None:
+    found = timeline.find(requested, LOG_COMPACTION)
+    return found if found is not None and found.completed else None
+
+
+def _task(context: Context, config: TableConfig, operation: CompactionOperation, requested: str) -> LogCompactTask:
+    """What the plan lists of one group, in its order."""
+    logs = []
+    for name in operation.logs:
+        log = parse_log(name)
+        assert log is not None, f"the plan {requested} names {name!r} as a log"
+        logs.append(LogInput(in_partition(operation.partition, name), log.instant))
+    shape = table_shape(config, context.rules)
+    return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=tuple(logs)), requested)

@@ -1,0 +1,137 @@
+"""Log compactors: under the lock a plan over several logs of a slice, one log in their place, a completed instant.
+
+RFC-66 has readers leave out the logs that a completed log compaction has taken (`handle_log_compaction`). What it takes
+is contiguous in completion order, so that its log may rank where they did. A plan fixes its inputs: another log
+compactor can take it up again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..clock import clock_of
+from ..conditions import at, lock_is_free
+from ..planning import log_plan
+from ..publication import publication_actions, publication_rows
+from ..step import Action, Args, Guard, Row
+from ..table import Instant, LogCompaction, Plan, table_of
+from . import Setting
+
+KIND, PREFIX = "log_compactor", "m"
+IN_RANDOM_WORLDS = 1
+SERVICE = True
+ACTIONS = (
+    Action("log_compactor_schedules_plan", "under the lock: takes a requested time and puts a plan over logs",
+           "{actor} schedules a log compaction"),
+    Action("log_compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
+           "{actor} starts its plan"),
+    Action("log_compactor_resumes_plan", "takes up the oldest pending log compaction whose runner died",
+           "{actor} takes up the plan of a dead log compactor"),
+    Action("log_compactor_writes_log", "puts the log that stands for those of one file group",
+           "{actor} writes one log for those of group {group}"),
+    *publication_actions(KIND),
+)  # fmt: skip
+
+
+class LogCompactor(NamedTuple):
+    """`plan` is the requested time of the plan it scheduled or runs, `groups` those it works on, `logs` those done."""
+
+    step: str = "idle"
+    plan: int = 0
+    groups: tuple[int, ...] = ()
+    logs: int = 0
+    completed: int = 0
+    dead: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """In the midst of an operation."""
+        return not self.dead and self.step != "idle"
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    mine = setting.of(KIND)
+    return {"log_plans": (), **{me: LogCompactor() for me in mine}} if mine else {}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        yield _scheduling(me, setting)
+        yield _resuming(me, setting)
+        yield from _running(me, setting)
+
+
+def _scheduling(me: str, setting: Setting) -> Row:
+    world, protocol = setting.world, setting.protocol
+    clocks = clock_of(world, protocol)
+
+    def inputs(published: Any, plans: tuple[Plan, ...], log_plans: tuple[Plan, ...]) -> Any:
+        return log_plan(table_of(published, plans, log_plans=log_plans), world.groups, protocol)
+
+    def schedules(own: LogCompactor, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
+        published, plans, log_plans = seen
+        known = (*(entry.completed for entry in published), *(each.requested for each in (*plans, *log_plans)))
+        time, later = clocks.take(clock, ahead, after=max(known))
+        new = Plan(time, me, False, inputs(*seen))
+        started = LogCompactor("about to start its plan", time, tuple(part.group for part in new.groups))
+        return started, later, (*log_plans, new)
+
+    guards = (
+        lock_is_free(),
+        Guard("a log compaction must be left", lambda *v: len(v[5]) < world.log_compactions, budget=True),
+        Guard("there must be several logs in a slice", lambda *v: bool(inputs(*v[3:]))),
+    )
+    reads = (me, "lock", "clock", "published", "plans", "log_plans")
+    return Row("log_compactor_schedules_plan", me, reads, (me, "clock", "log_plans"), (at(me, "idle"),), schedules,
+               guards, lambda *_: clocks.readings())  # fmt: skip
+
+
+def _resuming(me: str, setting: Setting) -> Row:
+    others = tuple(name for name in setting.of(KIND) if name != me)
+
+    def orphan(published: tuple[Any, ...], plans: tuple[Plan, ...], peers: tuple[LogCompactor, ...]) -> Plan | None:
+        done = {entry.requested for entry in published if isinstance(entry, LogCompaction)}
+        dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
+        return next((p for p in plans if p.requested not in done and p.runner in dead), None)
+
+    def resumes(own: LogCompactor, published: Any, plans: tuple[Plan, ...], *peers: LogCompactor) -> tuple[Any, ...]:
+        found = orphan(published, plans, peers)
+        assert found is not None, "the guard saw the same plans"
+        return _started(me, found, plans)
+
+    guard = Guard("a plan must be pending whose runner died", lambda own, done, plans, *p: bool(orphan(done, plans, p)))
+    reads = (me, "published", "log_plans", *others)
+    return Row("log_compactor_resumes_plan", me, reads, (me, "log_plans"), (at(me, "idle"),), resumes, (guard,))
+
+
+def _running(me: str, setting: Setting) -> Iterator[Row]:
+    def starts(own: LogCompactor, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+        return _started(me, next(p for p in plans if p.requested == own.plan), plans)
+
+    def next_group(own: LogCompactor) -> Iterable[Args]:
+        return ((("group", own.groups[own.logs]),),)
+
+    def writes(own: LogCompactor, group: int) -> tuple[Any, ...]:
+        last = own.logs + 1 == len(own.groups)
+        return (own._replace(step="written" if last else "running its plan", logs=own.logs + 1),)
+
+    def publish(own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
+        return LogCompactor(), LogCompaction(own.plan, own.completed, me)
+
+    yield Row("log_compactor_starts_plan", me, (me, "log_plans"), (me, "log_plans"),
+              (at(me, "about to start its plan"),), starts)  # fmt: skip
+    yield Row("log_compactor_writes_log", me, (me,), (me,), (at(me, "running its plan"),), writes, choices=next_group)
+    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan)
+
+
+def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+    own = LogCompactor("running its plan", started.requested, tuple(part.group for part in started.groups))
+    return own, tuple(p._replace(runner=me, inflight=True) if p == started else p for p in plans)
+
+
+def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
+    done = {entry.requested for entry in values["published"]}
+    for each in values.get("log_plans", ()):
+        if each.requested not in done:
+            yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)
