@@ -74,8 +74,8 @@ def small_worlds() -> Iterator[World]:
 
 def small_settings() -> Iterator[tuple[World, Protocol]]:
     """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it; then
-    the named worlds of those who clean, compact logs and roll back, and the one in which an answer of the store is lost; then those
-    of protocols that have actions of their own.
+    the named worlds of those who clean, compact logs and roll back, and the one in which an answer of the store is
+    lost; then those of protocols that have actions of their own.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
