@@ -6,7 +6,7 @@ as the promise does, pair by pair: tests hold the two against each other.
 
 from __future__ import annotations
 
-from . import acknowledged, atomic, monotonic, newest, settled, unique
+from . import acknowledged, atomic, monotonic, newest, once, settled, unique
 from .history import Chronicle, Published, Read, Write
 
 CHECKERS = {
@@ -16,6 +16,7 @@ CHECKERS = {
     "TRAVEL": settled,
     "SNAP": newest,
     "MONO": monotonic,
+    "ONCE": once,
 }
 """Promise -> who judges it."""
 

@@ -34,11 +34,12 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant of the timeline in the end; a compaction's action is ``commit``."""
+    """A completed instant of the timeline in the end; a compaction's action is ``commit``. `batch`: the one it wrote."""
 
     requested: str
     completed: str
     action: str
+    batch: str = ""
 
 
 class Chronicle(NamedTuple):

@@ -48,15 +48,22 @@ def in_midst(path: Path) -> str:
     return str(told[-1]["what"]) if told and told[-1]["kind"] == "begins" else ""
 
 
-def writes_of(path: Path) -> Iterator[Write]:
-    """The writes of one process."""
+def writes_of(*paths: Path) -> Iterator[Write]:
+    """The writes of processes. One that was sent again began with its first attempt, and returned with whichever did."""
     begun: dict[str, Write] = {}
-    for line in lines(path):
+    for line in sorted((line for path in paths for line in lines(path)), key=lambda line: int(line["at"])):
         if line["kind"] == "begins" and line["what"] == "write":
-            begun[line["batch"]] = Write(line["batch"], line["size"], line["ordering"], line["at"])
-        elif line["kind"] == "wrote":
+            begun.setdefault(line["batch"], Write(line["batch"], line["size"], line["ordering"], line["at"]))
+        elif line["kind"] == "wrote" and begun[line["batch"]].acked is None:
             begun[line["batch"]] = begun[line["batch"]]._replace(acked=line["at"])
     yield from begun.values()
+
+
+def unanswered(path: Path) -> dict[str, Any] | None:
+    """The batch that a process was writing when it stopped, None if none."""
+    told = lines(path) if path.exists() else []
+    last = told[-1] if told else None
+    return last if last and last["kind"] == "begins" and last["what"] == "write" else None
 
 
 def reads_of(path: Path) -> Iterator[Read]:

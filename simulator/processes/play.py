@@ -16,13 +16,15 @@ from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
+from nbcc.engine.batches import EXTRA
 from nbcc.engine.table import Table
+from nbcc.engine.timeline import Instant
 
 from ..checkers import Chronicle, Published, judge
 from ..checkers.history import batches_in
 from .notes import Notes, beats, in_midst, lines, reads_of, writes_of
 from .report import Report
-from .workers import SCHEMA, look, rows_of, work
+from .workers import BEAT_SECONDS, MISSES, SCHEMA, look, opened, rows_of, work
 
 _FORKED = multiprocessing.get_context("forkserver")
 """A process that has the engine loaded forks the others, in milliseconds; it never opens a table itself."""
@@ -36,6 +38,7 @@ class Plan:
 
     writers: int = 3
     compactors: int = 1
+    rollbackers: int = 1
     readers: int = 1
     kills: int = 20
     writes_between: float = 1.5
@@ -52,16 +55,17 @@ class Workers:
         self._folder, self._notes = folder, notes
         self._started = 0
         self._alive: dict[BaseProcess, tuple[str, Path]] = {}
-        for kind, count in (("writer", plan.writers), ("compactor", plan.compactors), ("reader", plan.readers)):
+        kinds = {"writer": plan.writers, "compactor": plan.compactors, "rollbacker": plan.rollbackers}
+        for kind, count in {**kinds, "reader": plan.readers}.items():
             for _ in range(count):
                 self.start(kind)
 
-    def start(self, kind: str) -> None:
-        """One more process of a kind."""
+    def start(self, kind: str, before: Path | None = None) -> None:
+        """One more process of a kind, in the place of the one that wrote the notes `before`."""
         self._started += 1
         name = f"{kind}-{self._started}"
         notes = self._notes / f"{name}.jsonl"
-        process = _FORKED.Process(target=work, args=(kind, name, self._folder, notes), name=name, daemon=True)
+        process = _FORKED.Process(target=work, args=(kind, name, self._folder, notes, before), name=name, daemon=True)
         process.start()
         self._alive[process] = (kind, notes)
 
@@ -73,7 +77,7 @@ class Workers:
         process.join()
         self.kills[in_midst(notes)] += 1
         if again:
-            self.start(kind)
+            self.start(kind, notes)
 
     def end(self) -> None:
         """Kill whoever is left; that does not count."""
@@ -90,7 +94,7 @@ def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kill
     _FORKED.set_forkserver_preload(["nbcc.simulator.processes.workers"])
     notes = folder / "notes"
     notes.mkdir(parents=True)
-    table = Table.create(
+    Table.create(
         None, folder / "table", SCHEMA, record_key="id", ordering_fields="ts", buckets=plan.buckets,
         options=plan.options,
     )  # fmt: skip
@@ -103,6 +107,7 @@ def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kill
             progress(kill + 1)
     finally:
         workers.end()
+    table = opened(folder / "table")
     errors = _afterwards(table, Notes(notes / "after.jsonl"))
     return _judged(table, notes, plan, workers.kills, errors=errors, took=time.monotonic() - began)
 
@@ -125,6 +130,13 @@ def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
         table.upsert(rows_of("after.1", 2, ordering))
         note.add("wrote", batch="after.1")
 
+    def rolls_back() -> None:
+        time.sleep(BEAT_SECONDS * MISSES)  # until the last of the dead has been silent for long enough
+        table.rollback()
+        left = [instant for instant in table.timeline() if not instant.completed and instant.action != "compaction"]
+        if left:
+            raise ValueError(f"{left[0].file_name} is still pending")
+
     def compacts() -> None:
         while table.run_compaction() is not None:
             pass
@@ -138,7 +150,7 @@ def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
 
     reads = partial(look, table, note)
     found = []
-    for step in (reads, writes, compacts, reads, windows):
+    for step in (reads, writes, rolls_back, compacts, reads, windows):
         try:
             step()
         except Exception as error:
@@ -151,9 +163,11 @@ def _judged(
 ) -> Report:
     paths = sorted(notes.glob("*.jsonl"))
     told = [(path.stem, line) for path in paths for line in lines(path)]
-    done = [Published(i.requested, i.completed, i.action) for i in table.timeline() if i.completed]
+    done = [
+        Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed
+    ]
     history = Chronicle(
-        tuple(write for path in paths for write in writes_of(path)),
+        tuple(writes_of(*paths)),
         tuple(read for path in paths for read in reads_of(path)),
         tuple(done),
     )
@@ -167,8 +181,15 @@ def _judged(
         reads=len(history.reads),
         compactions=sum(instant.action == "commit" for instant in done),
         resumed=sum(line["kind"] == "resumed" for _, line in told),
+        rolled_back=sum(instant.action == "rollback" for instant in done),
+        resent=sum(line["kind"] == "resent" for _, line in told),
         seconds=took,
         seed=plan.seed,
         breaches=judge(history),
         failures=(*errors, *(f"{name}: {line['error']}" for name, line in told if line["kind"] == "failed")),
     )
+
+
+def _batch(table: Table, instant: Instant) -> str:
+    """The batch that an instant wrote, '' if it wrote none."""
+    return table.context.commits.commit(instant).extra.get(EXTRA, "") if instant.writes else ""

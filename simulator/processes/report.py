@@ -16,6 +16,8 @@ class Report:
     reads: int
     compactions: int
     resumed: int
+    rolled_back: int
+    resent: int
     seconds: float
     seed: int
     breaches: dict[str, list[str]] = field(default_factory=dict)
@@ -37,6 +39,7 @@ class Report:
             f"visible that were not",
             f"  {self.compactions} compactions, {self.resumed} of them of plans whose compactor was killed; "
             f"{self.reads} snapshots",
+            f"  {self.rolled_back} writes of the dead rolled back by others, {self.resent} batches sent again",
             f"  kept: {', '.join(name for name, found in self.breaches.items() if not found)}",
         ]
         for promise, found in self.breaches.items():

@@ -37,6 +37,8 @@ def test_a_table_survives_two_hundred_kills(tmp_path: Path) -> None:
     assert_survived(report, kills=200)
     assert report.compactions > 0
     assert report.resumed > 0, "a plan of a compactor that was killed was carried out by another"
+    assert report.rolled_back > 0, "a write of a writer that was killed was rolled back by another"
+    assert report.resent > 0, "a batch of a writer that was killed was sent again"
 
 
 def test_a_write_that_lost_a_file_is_seen(tmp_path: Path) -> None:

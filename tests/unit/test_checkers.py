@@ -18,7 +18,7 @@ KEPT = Chronicle(
         Read("r", 35, 36, "04", (("a.0", "a", "01"), ("a.1", "a", "01"), ("b.0", "b", "03"), (HOT, "b", "03"))),
     ),
     published=(
-        Published("01", "02", "deltacommit"),
+        Published("01", "02", "deltacommit", "a"),
         Published("03", "04", "deltacommit"),
         Published("05", "06", "commit"),
     ),
@@ -38,6 +38,10 @@ BROKEN: dict[str, tuple[Chronicle, str]] = {
     "KEY": (with_rows(*ALL, ALL[0]), "holds a.0 2 times"),
     "TRAVEL": (KEPT._replace(published=KEPT.published[:1]), "holds rows of 03, not completed by then"),
     "SNAP": (with_rows(*ALL[:3], (HOT, "a", "01")), "has hot of a, and b outranks it"),
+    "ONCE": (
+        KEPT._replace(published=(*KEPT.published, Published("07", "08", "deltacommit", "a"))),
+        "the batch a is committed 2 times, by 01 first",
+    ),
     "MONO": (KEPT._replace(reads=(KEPT.reads[0], KEPT.reads[1]._replace(time="01"))), "after somebody had read as of"),
 }
 
@@ -81,7 +85,7 @@ WRITES = st.lists(
     max_size=5, unique_by=lambda write: write[0],
 ).map(lambda told: tuple(Write(b, s, n, began, acked) for n, (b, s, began, acked) in enumerate(told)))  # fmt: skip
 PUBLISHED = st.lists(
-    st.builds(Published, TIMES, TIMES, st.sampled_from(["deltacommit", "commit"])), max_size=5
+    st.builds(Published, TIMES, TIMES, st.sampled_from(["deltacommit", "commit"]), st.just("") | BATCHES), max_size=5
 ).map(tuple)  # fmt: skip
 HISTORIES = st.builds(Chronicle, WRITES, st.lists(READS, max_size=5).map(tuple), PUBLISHED)
 

@@ -1,0 +1,27 @@
+"""ONCE: a batch is committed by one instant at most, however often it was sent."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from .history import Chronicle
+
+
+def broken(history: Chronicle) -> Iterator[str]:
+    """The instants of each batch."""
+    found = defaultdict(list)
+    for instant in history.published:
+        if instant.batch:
+            found[instant.batch].append(instant.requested)
+    for batch, instants in sorted(found.items()):
+        if len(instants) > 1:
+            yield f"the batch {batch} is committed {len(instants)} times, by {min(instants)} first"
+
+
+def broken_by_definition(history: Chronicle) -> Iterator[str]:
+    """Each instant against every other."""
+    for batch in sorted({instant.batch for instant in history.published if instant.batch}):
+        same = [instant.requested for instant in history.published if instant.batch == batch]
+        if len(same) > 1:
+            yield f"the batch {batch} is committed {len(same)} times, by {min(same)} first"
