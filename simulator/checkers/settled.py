@@ -12,7 +12,11 @@ WRITE = "deltacommit"
 
 def broken(history: Chronicle) -> Iterator[str]:
     """What must be there is a prefix of the writes by completion: its length and one membership a row decide."""
-    writes = sorted((p.completed, p.requested) for p in history.published if p.action == WRITE)
+    first: dict[str, str] = {}  # of an instant that is on the timeline twice the earlier completion counts
+    for p in history.published:
+        if p.action == WRITE:
+            first[p.requested] = min(p.completed, first.get(p.requested, p.completed))
+    writes = sorted((completed, requested) for requested, completed in first.items())
     place = {requested: number for number, (_, requested) in enumerate(writes)}
     times = [completed for completed, _ in writes]
     for read in history.reads:
