@@ -43,6 +43,10 @@ class Conflict(NbccError):
         self.against = against
 
 
+class LockTimeout(Conflict):
+    """The table's lock was not to be had in time. A write that was begun stays pending until it is rolled back."""
+
+
 class Cleaned(NbccError):
     """The time asked for lies behind what the table still keeps."""
 

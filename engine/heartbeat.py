@@ -37,6 +37,10 @@ class Hearts(Protocol):
         """No more beats for that instant, whosever it was; its file goes."""
         ...
 
+    def rest(self, requested: str) -> None:
+        """No more beats from here: another process goes on with the instant, or one day it counts as failed."""
+        ...
+
 
 class StoredHearts:
     """Hearts that beat into the table's storage, each from a thread of its own.
@@ -75,7 +79,6 @@ class StoredHearts:
         self._storage.delete(_path(requested))
 
     def rest(self, requested: str) -> None:
-        """No more beats from here, while another process goes on with the instant."""
         if heart := self._ours.pop(requested, None):
             heart.stopped.set()
 

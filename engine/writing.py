@@ -13,7 +13,7 @@ from .batches import Repeated, claim, repeated
 from .context import Context
 from .data.tasks import WrittenFile
 from .deciding import by_log, catch_up, decide
-from .errors import Conflict
+from .errors import Conflict, LockTimeout
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
 from .timeline import Instant, Timeline, load, load_rollback_plan, put_completed, put_requested
@@ -72,8 +72,22 @@ def take_back(context: Context, requested: str, action: str) -> None:
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
-    with held(context.lock):
+    with held_or_left(context, requested):
         remove_pending(context, requested, action)
+
+
+@contextmanager
+def held_or_left(context: Context, requested: str) -> Iterator[None]:
+    """The lock around what ends an instant. If it is not to be had, the instant is left, silent, for a rollback."""
+    try:
+        context.lock.acquire()
+    except LockTimeout:
+        context.hearts.rest(requested)
+        raise
+    try:
+        yield
+    finally:
+        context.lock.release()
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:
@@ -115,7 +129,7 @@ def complete(
         refused_by = _nothing
     early = context.clock.take() if takes_time_early(context) else None
     instant = refusal = None
-    with held(context.lock):
+    with held_or_left(context, requested):
         while instant is None and refusal is None:
             last = catch_up(context) if by_log(context) else None
             if there := completed_by_another():

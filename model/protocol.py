@@ -17,7 +17,7 @@ Axis = Literal["completion", "requested"]
 
 PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline",
              "priority", "early_detection", "completion_time", "slicing", "scheduling", "plan_takes",
-             "batch_ids")  # fmt: skip
+             "batch_ids", "lock_wait", "bucket_count")  # fmt: skip
 """The choices that each actor makes for itself: real writers and services disagree in them."""
 
 
@@ -58,6 +58,7 @@ class Protocol:
                       after the last one that it knew (order by start time)
     conflict_by       occ: two writes conflict in one bucket of one partition, or only in one and the same file id
     file_ids          a bucket has one file group, or whoever finds none begins one of its own
+    bucket_count      a writer hashes keys into the buckets that the table says, or into as many as its options say
     conflict_reads    occ: what a write says it has read is looked at like what it writes, or not at all
     timeline          occ: what it knew when it began stays sealed, or is loaded anew with each file
     priority          occ: a compaction never aborts a writer, or whoever completes first has the file group
@@ -74,6 +75,7 @@ class Protocol:
     retention         which base file lets a clean delete what is older: one complete at the horizon; one complete by
                       now with a barrier before the horizon; or any plan with such a barrier
     horizon           published with the plan of a clean, or when its files are gone
+    lock_wait         a writer waits for the lock until it has it; or it gives up one day, and leaves what it has begun
     lock_expiry       whether the lock of a dead holder is free again one day
     first_slice       what begins the slice without barrier: the write that completes first; or the earliest request
                       that has a log there, and while that one is pending nothing of the slice is seen
@@ -110,6 +112,7 @@ class Protocol:
     conflict_check: Literal["under_lock", "before_lock"] = "under_lock"
     conflict_window: Axis = "completion"
     conflict_by: Literal["bucket", "file_id"] = "bucket"
+    bucket_count: Literal["of_table", "own"] = "of_table"
     conflict_reads: Literal["checked", "ignored"] = "checked"
     file_ids: Literal["fixed", "minted"] = "fixed"
     timeline: Literal["sealed", "reloaded"] = "sealed"
@@ -125,6 +128,7 @@ class Protocol:
     horizon: Literal["before_delete", "after_delete"] = "before_delete"
     decision: Literal["lock", "log"] = "lock"
     fencing: Literal["none", "storage"] = "none"
+    lock_wait: Literal["patient", "times_out"] = "patient"
     lock_expiry: Literal["expires", "never"] = "expires"
     first_slice: Literal["first_completed", "first_requested"] = "first_completed"
     as_of_pending: Literal["answered", "refused"] = "answered"

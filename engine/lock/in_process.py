@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Final
 
-from ..errors import Conflict
+from ..errors import LockTimeout
 
 _REGISTRY: Final[dict[str, threading.Lock]] = {}
 _REGISTRY_GUARD: Final = threading.Lock()
@@ -25,7 +25,7 @@ class InProcessLock:
 
     def acquire(self) -> None:
         if not self._lock.acquire(timeout=self._wait):
-            raise Conflict(
+            raise LockTimeout(
                 f"lock the table {self._name}",
                 f"another thread has held its lock for {self._wait:g} s",
                 "wait for that operation, or look for one that hangs",

@@ -11,7 +11,7 @@ class Lock(Protocol):
     """Mutual exclusion of everybody who takes times or publishes on one table."""
 
     def acquire(self) -> None:
-        """Return when the lock is held; raises `Conflict` when it cannot be had in time."""
+        """Return when the lock is held; raises `LockTimeout` when it cannot be had in time."""
         ...
 
     def release(self) -> None:

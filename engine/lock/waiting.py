@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from ..errors import Conflict
+from ..errors import LockTimeout
 from .in_process import InProcessLock
 
 _POLL_SECONDS: Final = 0.02
@@ -41,7 +41,7 @@ class Waiting:
         until = time.monotonic() + self._wait
         while not self.try_once():
             if time.monotonic() >= until:
-                raise Conflict(
+                raise LockTimeout(
                     f"lock the table {self.url}",
                     f"{self.held_by()}, and {self._wait:g} s were not enough",
                     "wait for its operation, or look for one that hangs",

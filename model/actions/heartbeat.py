@@ -14,7 +14,7 @@ from ..conditions import at, lock_is_free
 from ..publication import Check, given_back
 from ..step import Action, Guard, Row
 from . import Setting
-from .writer import UNAWARE, Writer, beating, is_alive
+from .writer import LEFT, UNAWARE, Writer, beating, is_alive
 
 SERVICE = True
 ACTIONS = (
@@ -45,9 +45,14 @@ def rows(setting: Setting) -> Iterator[Row]:
 def _expiring(me: str, most: int) -> Row:
     pending = Guard(f"{me} must have a pending instant", lambda own: own.requested > 0)
     beats = Guard(f"the heartbeat of {me} must not have expired", lambda own: not own.expired)
-    stall = Guard("it is dead, or a stall must be left", lambda own, stalls: own.dead or stalls < most, budget=True)
+    silent = Guard("it is silent, or a stall must be left", lambda own, stalls: gone(own) or stalls < most, budget=True)
     return Row("heartbeat_expires", me, (me, "stalls"), (me, "stalls"), (pending, beats),
-               lambda own, stalls: (own._replace(expired=True), stalls + (not own.dead)), (stall,))  # fmt: skip
+               lambda own, stalls: (own._replace(expired=True), stalls + (not gone(own))), (silent,))  # fmt: skip
+
+
+def gone(own: Writer) -> bool:
+    """Whether nobody is there any more who could beat."""
+    return own.dead or own.step == LEFT
 
 
 def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:

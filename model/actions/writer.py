@@ -36,6 +36,8 @@ ACTIONS = (
 
 
 State = Literal["requested", "inflight"]
+LEFT = "gone, with a pending write left"
+"""The step of a writer that stopped waiting for the lock: it does not beat any more, and somebody will roll it back."""
 
 
 class Writer(NamedTuple):
@@ -70,7 +72,7 @@ class Writer(NamedTuple):
     @property
     def busy(self) -> bool:
         """In the midst of an operation."""
-        return not self.dead and self.step != "idle"
+        return not self.dead and self.step not in ("idle", LEFT)
 
     @property
     def state(self) -> State:
@@ -175,7 +177,8 @@ def requesting_of(me: str, setting: Setting) -> Requesting:
     """Under OCC the timeline is sealed in the step that takes the requested time."""
     world, protocol, times = setting.world, setting.protocol_of(me), requests_of(setting, me)
     under_occ = protocol.concurrency == "occ"
-    looks = under_occ or protocol.file_ids == "minted" or world.copy_on_write
+    own_ids = protocol.file_ids == "minted" or protocol.bucket_count == "own"
+    looks = under_occ or own_ids or world.copy_on_write
     fence = ((),) * len(put_by_another(setting))
 
     def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
@@ -184,6 +187,8 @@ def requesting_of(me: str, setting: Setting) -> Requesting:
         if not looks:
             return new, later, *fence
         ids = file_ids(seen[0], groups_of(world, me, new), time, protocol)
+        if protocol.bucket_count == "own":  # another number of buckets: no file id that anybody else would choose
+            ids = tuple((group, -int(me.removeprefix(PREFIX))) for group in groups_of(world, me, new))
         onto = ((group, newest_base(seen[0], group)) for group in groups_of(world, me, new))
         new = new._replace(onto=tuple(onto) if world.copy_on_write else ())
         return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later, *fence

@@ -42,6 +42,8 @@ def monotonic_holds(model: Model, before: State | None, step: Step | None, after
 
 def free_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """FREE: a writer that lives and publishes has published."""
+    if step is not None and step.action == "writer_stops_waiting":
+        return f"{step.actor} lives, and gave its write up because another held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":
         return None
     if model.protocol.decision == "log":
@@ -49,6 +51,10 @@ def free_holds(model: Model, before: State | None, step: Step | None, after: Sta
     if model.component(before, "published") == model.component(after, "published"):
         return f"{step.actor} lives, and its write was refused publication"
     return None
+
+
+def _impatient(model: Model) -> tuple[str, ...]:
+    return tuple(me for me in model.setting.of("writer") if model.setting.protocol_of(me).lock_wait == "times_out")
 
 
 def _somebody_may_abort(model: Model) -> str | None:
@@ -129,7 +135,7 @@ FREE = Promise(
     kind="step",
     holds=free_holds,
     sometimes=_somebody_wrote,
-    reads=lambda model: ("published", "lock", *(("fence",) if model.setting.fenced else ())),
+    reads=lambda model: ("published", "lock", *(("fence",) if model.setting.fenced else ()), *_impatient(model)),
     unfit=_somebody_may_abort,
 )
 LAWS = Promise(

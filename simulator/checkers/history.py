@@ -34,7 +34,7 @@ class Read(NamedTuple):
 
 
 class Published(NamedTuple):
-    """A completed instant of the timeline in the end; a compaction's action is ``commit``. `batch`: the one it wrote."""
+    """A completed instant of the timeline in the end; a compaction's action is ``commit``. `batch`: what it wrote."""
 
     requested: str
     completed: str

@@ -34,6 +34,9 @@ class ControlledHearts:
         """Whether nobody has said that this heart stopped."""
         return requested in self._hearts.beating
 
+    def rest(self, requested: str) -> None:
+        """The last beat counts until the schedule says that it was too long ago."""
+
     def stop(self, requested: str) -> None:
         """No more beats."""
         self._hearts.beating.pop(requested, None)

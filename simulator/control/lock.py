@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from nbcc.engine.errors import LockTimeout
+
 from .calls import Call
 
 if TYPE_CHECKING:
@@ -36,8 +38,13 @@ class ControlledLock:
         self._handle = handle
 
     def acquire(self) -> None:
-        """Wait until the lock is free, then hold it."""
-        self._handle.call(Call("lock.acquire"), self._take, ready=lambda: self._lock.holder is None)
+        """Wait until the lock is free, then hold it; or, if the schedule wants it so, only until the wait is over.
+
+        Raises:
+            LockTimeout: another holds it.
+        """
+        over = self._handle
+        over.call(Call("lock.acquire"), self._take, ready=lambda: over.stops_waiting or self._lock.holder is None)
 
     def release(self) -> None:
         """Give the lock back.
@@ -48,6 +55,8 @@ class ControlledLock:
         self._handle.call(Call("lock.release"), self._give)
 
     def _take(self) -> None:
+        if self._handle.stops_waiting and self._lock.holder is not None:
+            raise LockTimeout("lock the table", f"{self._lock.holder} holds its lock", "wait for it")
         self._lock.holder = self._handle.actor
 
     def _give(self) -> None:

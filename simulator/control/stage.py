@@ -63,6 +63,7 @@ class Handle:
         self.own_clock = ActorsClock(stage.clock)
         self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
+        self.stops_waiting = False  # whether a wait for the lock ends before the lock is there
         self.loses_answer = False  # whether the next put happens and is answered by "exists"
         self.hearts = ControlledHearts(stage.hearts, actor)
 

@@ -57,6 +57,7 @@ MAPPING: Final[list[Row]] = [
     Row("writer_skips_batch",              "upsert", starts=True),
     Row("writer_finds_batch",              "upsert", ends_after="lock.release"),
     Row("writer_takes_back_repeat",        "upsert"),
+    Row("writer_stops_waiting",            "upsert", raises="LockTimeout"),
     # only under settings that the engine cannot be put under
     Row("writer_looks_at_heartbeat",       "upsert"),
     # the put happens, and its answer is "exists"

@@ -23,7 +23,8 @@ def main() -> int:
     asked.add_argument("--keep", type=Path, metavar="DIR", help="leave table and notes here: a folder that is empty")
     given = asked.parse_args()
     plan = Plan(
-        writers=given.writers, compactors=given.compactors, rollbackers=given.rollbackers, kills=given.kills, writes_between=given.every,
+        writers=given.writers, compactors=given.compactors, rollbackers=given.rollbackers,
+        kills=given.kills, writes_between=given.every,
         seed=given.seed, options=dict(option.split("=", 1) for option in given.option),
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:

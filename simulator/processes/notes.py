@@ -49,7 +49,7 @@ def in_midst(path: Path) -> str:
 
 
 def writes_of(*paths: Path) -> Iterator[Write]:
-    """The writes of processes. One that was sent again began with its first attempt, and returned with whichever did."""
+    """The writes of processes. One that was sent again began with its first attempt, and returned with any."""
     begun: dict[str, Write] = {}
     for line in sorted((line for path in paths for line in lines(path)), key=lambda line: int(line["at"])):
         if line["kind"] == "begins" and line["what"] == "write":

@@ -251,6 +251,7 @@ class EngineOperation:
             self.handle.shows = _only(args["seen"])
         self.handle.own_clock.ahead = args.get("ahead", 0)
         self.handle.loses_answer = action == "answer_is_lost"
+        self.handle.stops_waiting = action == "writer_stops_waiting"
         return self.segment(self.system.rows_by_action[action])
 
     def crash(self) -> None:

@@ -19,6 +19,7 @@ _NOT_OURS: Final = {
     ("as_of_bound", "before"): "as of a completion time it answers with that write",
     ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
     ("file_ids", "minted"): "a bucket has one file id",
+    ("bucket_count", "own"): "the number of buckets is the table's, and another one is refused",
     ("timeline", "reloaded"): "its writers list the timeline once before they write",
     ("early_detection", "on"): "its writers look at completed instants alone",
     ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",

@@ -23,6 +23,7 @@ NAMES = [entry.name for entry in ENTRIES]
 MODEL_ONLY = {
     "07-old-file-names",
     "14-hudi-rs",
+    "35-other-buckets",
     "22-checked-too-early",
     "23-comes-back",
     "43-key-in-two-groups",
@@ -46,6 +47,7 @@ CANNOT_HAPPEN = {
     "25-sent-again",
     "31-lost-lock",
     "33-commit-and-rollback",
+    "34-lock-wait",
     "41-occ-looks-too-early",
     "42-occ-by-start-time",
     "43-key-in-two-groups",

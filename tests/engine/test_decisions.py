@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -15,7 +17,8 @@ from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.deciding import catch_up, decide
-from nbcc.engine.errors import BadInput, Unsupported
+from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
+from nbcc.engine.heartbeat import StoredHearts
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.rules import Rules
 from nbcc.engine.table import Table
@@ -193,3 +196,35 @@ def test_free_the_price_of_the_log() -> None:
         "list.end decision", "get decision", "get deltacommit",
         "list.end timeline", "list.end marker", "clock.take", "put decision", "put deltacommit",
     ]  # fmt: skip
+
+
+# A lock that is not to be had in time.
+
+
+def test_who_does_not_get_the_lock_leaves_a_write_that_can_be_rolled_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"hoodie.write.lock.provider": "InProcessLockProvider", "hoodie.write.lock.wait_time_ms": "1"}
+    table = made(tmp_path / "t", **options)
+    hearts = StoredHearts(table.context.storage, interval=0.01, misses=1)
+    slow = Table(replace(table.context, own_hearts=hearts), table.config)
+    write = InProcessJobs.write
+
+    def while_another_takes_the_lock(jobs: InProcessJobs, *given: Any) -> Any:
+        table.context.lock.acquire()
+        return write(jobs, *given)
+
+    monkeypatch.setattr(InProcessJobs, "write", while_another_takes_the_lock)
+    with pytest.raises(LockTimeout, match="another thread has held its lock"):
+        slow.upsert(rows("a"))
+    table.context.lock.release()
+    monkeypatch.undo()
+
+    [pending] = table.timeline()
+    assert pending.state == "inflight"
+    assert len(table.snapshot()) == 0
+    time.sleep(0.05)  # it beats no more
+    [undone] = slow.rollback()
+    assert undone.action == "rollback"
+    assert not list((tmp_path / "t").glob(".0*.log.*"))
+    assert table.upsert(rows("a")).completed

@@ -49,6 +49,8 @@ BREAKS = {
     ("visibility", "unless_pending"): {"SNAP", "TRAVEL", "CDC", "ATOM", "QUIET"},
     ("failed_writes", "eager"): {"REC"},
     ("lost_answer", "reported_failed"): {"ACK"},
+    ("lock_wait", "times_out"): {"FREE"},
+    ("bucket_count", "own"): {"SNAP", "KEY"},
     ("batch_ids", "at_request"): {"ONCE"},
     ("batch_ids", "ignored"): {"ONCE"},
     ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
@@ -146,7 +148,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"bulk-insert-unchecked"}
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
-    changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored"}
+    changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 
