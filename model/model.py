@@ -201,6 +201,12 @@ class Model:
         table, settled = self.table(state), self.settled(state)
         return answer(table, self.world.groups, query, settled, data, protocol=self.protocol, rule=self.rule)
 
+    def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
+        """The window of a consumer, made of the writes requested at `kept`; what they wrote may be cleaned since."""
+        table = self.table(state)
+        seen = table._replace(writes=tuple(write for write in table.writes if write.requested in kept))
+        return answer(seen, self.world.groups, query, 0, data, protocol=self.protocol, rule=self.rule)
+
     def finished(self, state: State) -> bool:
         """No actor that lives is in the midst of an operation: to stop here is no deadlock."""
         return not any(self.component(state, name).busy for names in self.actors.values() for name in names)

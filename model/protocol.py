@@ -35,6 +35,9 @@ class Protocol:
                       later is a barrier as well, so that the slices that begin later hold late logs
     as_of_bound       as of T is what completed at or before T, or strictly before it (RFC-66, time travel)
     incremental_axis  the time by which an incremental window keeps writes
+    checkpoint        what a consumer stores: where its window ended; the last time before the oldest write under way,
+                      so that it reads what came after again (RFC-22, option 1); fenced: it reads no further (option 2)
+    behind_horizon    a window that begins before the horizon is refused, or what is left of it is read
     completion_time   taken under the lock that also covers publishing, or before that lock is taken
     tombstones        whether compaction keeps deletes (event time only: commit time never needs them)
     listing           how often a reader lists the timeline before it trusts it
@@ -98,6 +101,8 @@ class Protocol:
     as_of_axis: Literal["completion", "requested", "requested_slices"] = "completion"
     as_of_bound: Literal["at_or_before", "before"] = "at_or_before"
     incremental_axis: Axis = "completion"
+    checkpoint: Literal["end_of_window", "before_pending", "fenced"] = "end_of_window"
+    behind_horizon: Literal["refused", "skipped"] = "refused"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
     tombstones: Literal["keep", "drop"] = "keep"
     listing: Literal["twice", "once"] = "twice"

@@ -31,6 +31,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "commits_retained",
         "lock_losses",
         "log_compactions",
+        "windows",
     ),
     "data": ("keys", "orderings"),
 }
@@ -56,7 +57,7 @@ class World:
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
-    `log_compactions` is how many log compactions may be planned.
+    `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
     its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
@@ -82,6 +83,7 @@ class World:
     commits_retained: int = 0
     lock_losses: int = 0
     log_compactions: int = 0
+    windows: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)

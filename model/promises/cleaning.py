@@ -23,7 +23,7 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
             if missing := gone & needed(table, group, time, model.protocol):
                 what = "the snapshot" if time == inf else f"the read as of t{time}"
                 return f"{what} needs {_named(min(missing))}, which is deleted; the horizon is t{bound}"
-    for name in model.setting.of("reader"):
+    for name in (*model.setting.of("reader"), *model.setting.of("consumer")):
         if model.component(after, name).step == "lost":
             return f"{name} found files gone and no horizon that says why"
     return None
@@ -36,7 +36,7 @@ def _named(file: DataFile) -> str:
 
 def _on_files(model: Model) -> tuple[str, ...]:
     cleaning = ("cleans", "deleted") if model.setting.of("cleaner") else ()
-    return (*model.table_reads, *cleaning, *model.setting.of("reader"))
+    return (*model.table_reads, *cleaning, *model.setting.of("reader"), *model.setting.of("consumer"))
 
 
 CLEAN = Promise(

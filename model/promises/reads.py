@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import inf
 
+from ..actions.consumer import time_of
 from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
@@ -65,7 +67,9 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
 def incremental_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """INCR: a window merges exactly what completed in it, and merged into the state at its start gives its end."""
     view = view_of(model, after)
-    for start, end in view.windows:
+    # By requested time a window says little of its bounds; there a world with consumers asks what they were given.
+    by_bounds = model.protocol.incremental_axis == "completion" or not model.setting.of("consumer")
+    for start, end in view.windows if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
             shape, right = view.window(group, start, end), view.logs(group, start, end)
@@ -77,7 +81,30 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
             if rows := falls_behind(old, new, view.rule):
                 given = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
                 return f"{what} in group {group}, merged into the state before, is not the state after for {given}"
+    return consumers_served(model, after)
+
+
+def consumers_served(model: Model, state: State) -> str | None:
+    """The windows that a consumer reads one after the other deliver every write once."""
+    done = view_of(model, state).done
+    for name in model.setting.of("consumer"):
+        consumer = model.component(state, name)
+        if consumer.again:
+            return f"{name} has read {write_named(done.get(consumer.again), consumer.again)} in two of its windows"
+        passed = (w for w in done.values() if time_of(w, model.protocol) <= consumer.checkpoint)
+        if missed := [write for write in passed if write.requested not in consumer.delivered]:
+            write = min(missed, key=lambda each: each.requested)
+            stored = f"{name} has stored the checkpoint t{consumer.checkpoint}"
+            return f"{stored}; {write_named(write, write.requested)} was in none of its windows and will be in none"
     return None
+
+
+def _on_table_and_consumers(model: Model) -> tuple[str, ...]:
+    return (*on_table(model), *model.setting.of("consumer"))
+
+
+def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
+    return None if model.setting.of("consumer") else shape_of(model, *states)
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -180,8 +207,8 @@ INCR = Promise(
     kind="state",
     holds=incremental_holds,
     sometimes=two_writes,
-    reads=on_table,
-    shape=shape_of,
+    reads=_on_table_and_consumers,
+    shape=_shape_without_consumers,
 )
 CDC = Promise(
     name="CDC",

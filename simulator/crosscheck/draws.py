@@ -42,6 +42,7 @@ def draw_world(choose: Choose) -> World:
         stalls=1 + choose(2) if actors["rollbacker"] else 0,
         rollbacks=1 + choose(2) if actors["rollbacker"] else 0,
         cleans=2 if actors["cleaner"] else 0,
+        windows=2 if actors["consumer"] else 0,
         commits_retained=1 + choose(2) if actors["cleaner"] else 0,
         log_compactions=1 + choose(2) if actors["log_compactor"] else 0,
         writes=shapes,
@@ -49,7 +50,8 @@ def draw_world(choose: Choose) -> World:
 
 
 def _count(choose: Choose, kind: str, most: int) -> int:
-    """How many actors of a kind: two writers as a rule, never none; a compactor or two; now and then a rollbacker.
+    """How many actors of a kind: two writers as a rule, never none; a compactor or two; now and then a rollbacker or a
+    consumer.
 
     Of others 0 to ``most``.
     """
@@ -57,6 +59,8 @@ def _count(choose: Choose, kind: str, most: int) -> int:
         return (2, 2, 1, 3)[choose(4)]
     if kind == "compactor":
         return (1, 1, 2, 1)[choose(4)]
+    if kind == "consumer":
+        return (0, 0, 0, 1)[choose(4)]
     if kind == "rollbacker":
         return (0, 0, 0, 1, 2)[choose(5)]
     return choose(most + 1) if most else 0

@@ -168,6 +168,11 @@ MAPPING: Final[list[Row]] = [
     # where a log decides: a service publishes what the dead have decided, before it looks for anything else
     Row("compactor_finishes_decided",      "publish_decided", starts=True),
     Row("rollbacker_finishes_decided",     "publish_decided", starts=True),
+    # the first listing gives the window's end, the second all that completed in it
+    Row("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
+        given=(("after", "after"),)),
+    Row("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
+    Row("consumer_reads_window",           "incremental", raises="Cleaned"),
 
     Row("actor_crashes", CRASH),
     Row("lock_expires",  FAULT),

@@ -60,9 +60,16 @@ def refused(error: Exception) -> tuple[Any, ...]:
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:
-    """What a reader actor that has answered read: the table is made of the instants that it kept. Or `refused`."""
-    if model.component(state, reader).step == "refused":
+    """What a reader actor that has answered read: the table is made of the instants that it kept. Or `refused`.
+
+    Of a consumer: the window that it has read last.
+    """
+    own = model.component(state, reader)
+    if own.step == "refused":
         return refused(Cleaned())
+    if reader in model.setting.of("consumer"):
+        window = Query("incremental", after=own.after, until=own.until)
+        return canonical_rows(model.window_rows(state, own.kept, window, data))
     table = next(table for name, _, table in answers(model, state) if name == reader)
     kept = answer(table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule)
     return canonical_rows(kept)

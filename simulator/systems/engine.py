@@ -41,7 +41,7 @@ from .rows import from_rows, is_rolled, partition_name, table_config, to_table
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
 """Hudi's words for the ways in which writers get along."""
 
-_READS: Final = {"snapshot"}
+_READS: Final = {"snapshot", "incremental"}
 """Operations that look at the clock at most: a time that they took would be one that the model does not hand out."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
@@ -91,8 +91,8 @@ class EngineSystem:
         if "partitions" in arguments:
             named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
             arguments["partitions"] = set(named)
-        if "instant" in arguments:
-            arguments["instant"] = instant_of(arguments["instant"])
+        for name in arguments.keys() & {"instant", "after"}:
+            arguments[name] = instant_of(arguments[name])
         for name in ("seen", "ahead"):  # what the step decides, not who asks for the operation
             arguments.pop(name, None)
         handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
@@ -289,7 +289,8 @@ class EngineOperation:
         answer = self.task.result
         if answer is None or isinstance(answer, Instant):
             return {}
-        return {"rows": from_rows(self.system.plain(answer), Query("snapshot"))}
+        read = Query("incremental" if self.name == "incremental" else "snapshot")
+        return {"rows": from_rows(self.system.plain(answer), read)}
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)

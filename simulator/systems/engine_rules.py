@@ -17,6 +17,8 @@ _NOT_OURS: Final = {
     ("slicing", "base_instant"): "its logs are named by their own instant",
     ("slicing", "temporal"): "a completed log is in a slice",
     ("as_of_bound", "before"): "as of a completion time it answers with that write",
+    ("checkpoint", "fenced"): "its open windows end at the newest completion",
+    ("behind_horizon", "skipped"): "it refuses windows that begin before the horizon",
     ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
     ("file_ids", "minted"): "a bucket has one file id",
     ("bucket_count", "own"): "the number of buckets is the table's, and another one is refused",

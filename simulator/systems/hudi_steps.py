@@ -64,7 +64,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call; nothing stops it between")
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
-                     "reader_ends_listing_again", "reader_reads")),
+                     "reader_ends_listing_again", "reader_reads", "consumer_takes_window", "consumer_lists_window",
+                     "consumer_reads_window")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),

@@ -59,7 +59,7 @@ class ModelOperation:
         if self._batch is not None:  # a write that is tried again is a new instant with the same rows
             new = {entry[2] for entry in system.timeline()} - before
             system.data.update(dict.fromkeys(new, self._batch))
-        if action == "reader_reads":
+        if action in ("reader_reads", "consumer_reads_window"):
             return {"rows": reader_rows(system.model, system.state, self._actor, system.data)}
         return {}
 

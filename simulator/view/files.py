@@ -116,6 +116,8 @@ class Files:
 
     def _left_out(self) -> str:
         query = self.case.reading.query
+        if self.case.reading.reader and query.kind == "incremental":
+            return f"in no window of {self.case.reading.reader}"
         if self.case.reading.reader:
             return f"not in {self.case.reading.reader}'s listing"
         if query.kind == "incremental":

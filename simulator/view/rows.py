@@ -8,16 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
+from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
+from nbcc.model.actions.consumer import time_of
 from nbcc.model.answers import Data, answer
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import Valuation
 from nbcc.model.promises.valuations import valuations as every_valuation
 from nbcc.model.promises.view import answers as reader_answers
-from nbcc.model.table import Table
+from nbcc.model.table import Table, Write
 
 KEY = "k1"
 MOST_WRITES = 4
@@ -45,6 +47,8 @@ class Reading(NamedTuple):
     def says(self) -> str:
         """``snapshot``, ``as of t4``, ``incremental (t0, t5]``, ``r1's snapshot``."""
         query = self.query
+        if self.reader and query.kind == "incremental":
+            return f"what {self.reader} has read in all"
         if self.reader:
             return f"{self.reader}'s snapshot"
         if query.kind == "as_of":
@@ -83,6 +87,8 @@ def visible(record: Record | None) -> Any:
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
     """Both answers after `step` steps; `broke` is the number of steps after which the break is seen."""
     reading, data, state = case.reading, case.data, states[step]
+    if reading.reader in model.actors.get("consumer", ()):
+        return _of_consumer(model, state, reading.reader, data)
     if reading.reader:
         return _of_reader(model, state, reading.reader, data)
     query = reading.query
@@ -97,7 +103,11 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:
-    """The time and the table of what a reader actor has read; None before it has."""
+    """The time and the table of what a reader actor has read; None before it has. Of a consumer: its checkpoint, and
+    the writes of all its windows."""
+    if reader in model.actors.get("consumer", ()):
+        own, table = model.component(state, reader), model.table(state)
+        return own.checkpoint, table._replace(writes=tuple(w for w in table.writes if w.requested in own.delivered))
     return next(((time, table) for name, time, table in reader_answers(model, state) if name == reader), None)
 
 
@@ -110,11 +120,23 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
     return Answers(_promised(model, state, Query("as_of", until=time), data), _records(rows))
 
 
+def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
+    """The merge of all windows so far, and of what completed up to the checkpoint."""
+    consumer = model.component(state, name)
+    writes = oracle.completed(model.component(state, "published"), 0, inf)
+    passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)
+    read = tuple(write for write in writes if write.requested in consumer.delivered)
+    return Answers(_merged(model, passed, data), _merged(model, read, data))
+
+
 def _promised(model: Model, state: Any, query: Query, data: Data) -> dict[Any, Record]:
     """What the completed writes make it, by the oracle of the promises: no file slice is asked."""
     until = model.settled(state) if query.until is None else query.until
     after = (query.after or 0) if query.kind == "incremental" else 0
-    writes = oracle.completed(model.component(state, "published"), after, until)
+    return _merged(model, oracle.completed(model.component(state, "published"), after, until), data)
+
+
+def _merged(model: Model, writes: tuple[Write, ...], data: Data) -> dict[Any, Record]:
     found: dict[Any, Record] = {}
     for group in range(model.world.groups):
         logs = oracle.logs_by_rank(writes, group)
@@ -159,10 +181,11 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     again = [Reading(Query("as_of", until=end), stable=True) for end in reversed(ends) if broke and end in known]
     steady = [Reading(Query("snapshot"), stable=True)] if broke else []
     windows = [Reading(Query("incremental", a, b)) for a, b in zip([0, *ends], ends, strict=False)]
+    consumed = [Reading(Query("incremental"), name) for name in model.actors.get("consumer", ())]
     order = {
         "TRAVEL": [then, again, now, by_reader],
         "ATOM": [by_reader, now, then],
-        "INCR": [windows, now],
+        "INCR": [consumed, windows, now],
         "QUIET": [steady, now, again, then],
     }.get(promise.partition("_")[0].upper(), [now, by_reader, then, again, windows])
     return list(chain.from_iterable(order))

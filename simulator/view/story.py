@@ -243,7 +243,7 @@ def _rule(setting: Setting, status: str, lost: Record, other: Record | None, bas
 def _since(setting: Setting, answers_at: Sequence[Answers], broke: int) -> str:
     case = setting.case
     if case.reading.reader:
-        return f"{case.reading.reader}'s snapshot at step {broke}"
+        return f"{case.reading.says()} at step {broke}"
     shown = visible((answers_at[0].got or {}).get(case.key))
     later = [each for each in answers_at if each.got is not None]
     lasts = all(case.key in each.wrong() and visible((each.got or {}).get(case.key)) == shown for each in later)
@@ -258,7 +258,10 @@ def _read(case: Case) -> str:
 
 
 def _the(case: Case) -> str:
-    return f"{case.reading.reader}'s snapshot" if case.reading.reader else f"The {_read(case)}"
+    reading = case.reading
+    if reading.reader and reading.query.kind == "incremental":
+        return f"What {reading.reader} has read in all"
+    return reading.says() if reading.reader else f"The {_read(case)}"
 
 
 def other_rule(setting: Setting, label: str, must: Record | None, judged: int) -> Parts:

@@ -29,6 +29,7 @@ MODEL_ONLY = {
     "43-key-in-two-groups",
     "44-exposed-in-order",
     "64-replaced-for-good",
+    "69-behind-the-horizon",
     "70-rfc-66-as-written",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.

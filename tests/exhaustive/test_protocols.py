@@ -14,7 +14,8 @@ from nbcc.simulator.explore import Verdict, explore
 
 from .pins import SIZES, case, search, violated
 
-KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log", "refused")  # these lose nothing
+# These lose nothing.
+KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log", "refused", "fenced")
 OPTIMISTIC = {
     "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority", "early_detection",
 }  # fmt: skip
@@ -35,6 +36,8 @@ BREAKS = {
     ("as_of_axis", "requested_slices"): {"SNAP", "TRAVEL", "CDC"},
     ("as_of_bound", "before"): {"SNAP", "CDC"},
     ("incremental_axis", "requested"): {"INCR"},
+    ("checkpoint", "before_pending"): {"INCR"},
+    ("behind_horizon", "skipped"): {"INCR"},
     ("completion_time", "outside_lock"): {"SNAP", "TRAVEL", "CDC", "QUIET", "PART", "MONO", "LAWS"},
     ("tombstones", "drop"): {"SNAP", "CDC", "QUIET"},
     ("listing", "once"): {"SNAP", "TRAVEL"},
@@ -75,6 +78,8 @@ BREAKS = {
 
 SHOWS_IN = {
     ("listing", ""): "readers",
+    ("checkpoint", ""): "consumers",
+    ("behind_horizon", ""): "consumers_cleaned",
     ("read_time", ""): "readers",
     ("clock", ""): "skewed_clocks",
     ("fencing", ""): "lost_lock",
@@ -149,6 +154,8 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
+    changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored"}
+    changes_steps |= {"lost-answer-is-failure", "rfc-22-option-1"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 

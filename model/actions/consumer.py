@@ -1,0 +1,165 @@
+"""Consumers: they read windows of what was written, and keep as checkpoint where the next one begins (RFC-22).
+
+A window begins at the checkpoint and ends at the greatest completion that the first listing shows; the second listing
+shows everything up to there. What was read and the checkpoint are stored together, so that a death in between delivers
+nothing twice. RFC-22, "Incremental reads", asks how a checkpoint gets past writers that are under way: option 1 reads
+everything and moves it up to the oldest of them, option 2 reads no further than that, option 3 goes by completion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import Any, NamedTuple
+
+from ..cleaning import published_horizon
+from ..conditions import at
+from ..protocol import Protocol
+from ..step import Action, Guard, Row
+from ..table import DataFile, Write
+from . import Setting
+
+KIND, PREFIX = "consumer", "k"
+IN_RANDOM_WORLDS = 1
+ACTIONS = (
+    Action("consumer_takes_window", "lists the timeline; its window ends at the newest that it sees",
+           "{actor} takes a window"),
+    Action("consumer_lists_window", "lists again, and knows all that completed in the window",
+           "{actor} lists its window"),
+    Action("consumer_reads_window", "reads the window and stores, with what it read, its new checkpoint",
+           "{actor} reads its window and stores the checkpoint"),
+)  # fmt: skip
+
+
+class Consumer(NamedTuple):
+    """`checkpoint` is stored; `after` and `until` bound the window that it reads or has read last, `kept` holds the
+    requested times of the writes in it. `delivered`: those of all windows so far; `again`: one that came out twice.
+
+    `store`: the checkpoint that it will store; `behind`: the window begins before the horizon that it knows of.
+    """
+
+    step: str = "idle"
+    checkpoint: int = 0
+    after: int = 0
+    until: int = 0
+    store: int = 0
+    kept: tuple[int, ...] = ()
+    behind: bool = False
+    delivered: tuple[int, ...] = ()
+    again: int = 0
+    windows: int = 0
+    dead: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """In the midst of an operation."""
+        return not self.dead and self.step not in ("idle", *ENDS)
+
+
+ENDS = ("refused", "lost")
+"""How a window ends that is not read: refused if it begins before the horizon, lost if its files are gone without."""
+
+
+def time_of(entry: Any, protocol: Protocol) -> int:
+    """The time of a completed instant on the axis that windows go by."""
+    time: int = entry.completed if protocol.incremental_axis == "completion" else entry.requested
+    return time
+
+
+def newest(published: tuple[Any, ...], protocol: Protocol) -> int:
+    """The greatest time that a listing shows."""
+    return max((time_of(entry, protocol) for entry in published), default=0)
+
+
+def oldest_pending(published: tuple[Any, ...], writers: tuple[Any, ...]) -> float:
+    """The requested time of the oldest write that is under way."""
+    done = {entry.requested for entry in published}
+    return min((w.requested for w in writers if w.requested and w.requested not in done), default=inf)
+
+
+def bounds(own: Consumer, published: tuple[Any, ...], writers: tuple[Any, ...], protocol: Protocol) -> tuple[int, int]:
+    """Where the window ends and which checkpoint is stored after it."""
+    end = newest(published, protocol)
+    if protocol.checkpoint == "end_of_window":
+        return end, end
+    safe = max(own.checkpoint, int(min(end, oldest_pending(published, writers) - 1)))
+    return (safe, safe) if protocol.checkpoint == "fenced" else (end, safe)
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    return {me: Consumer() for me in setting.of(KIND)}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        yield _taking(me, setting)
+        yield _listing(me, setting)
+        yield _reading(me, setting)
+
+
+def _taking(me: str, setting: Setting) -> Row:
+    protocol = setting.protocol
+    writers = () if protocol.checkpoint == "end_of_window" else (*setting.of("writer"), *setting.of("loader"))
+
+    def takes(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
+        until, store = bounds(own, published, others, protocol)
+        return (own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=()),)
+
+    guards = (
+        Guard(f"something must have completed since the checkpoint of {me}",
+              lambda own, published, *others: bounds(own, published, others, protocol)[0] > own.checkpoint),
+    )  # fmt: skip
+    left = Guard(f"{me} must have a window left", lambda own: own.windows < setting.world.windows, budget=True)
+    return Row("consumer_takes_window", me, (me, "published", *writers), (me,), (at(me, "idle"), left), takes, guards)
+
+
+def _listing(me: str, setting: Setting) -> Row:
+    protocol = setting.protocol
+    cleans = ("cleans",) if setting.of("cleaner") else ()
+
+    def lists(own: Consumer, published: tuple[Any, ...], *cleaned: Any) -> tuple[Any, ...]:
+        inside = (e for e in published if isinstance(e, Write) and own.after < time_of(e, protocol) <= own.until)
+        kept = tuple(sorted(entry.requested for entry in inside))
+        behind = bool(cleaned) and own.after < published_horizon(cleaned[0], published, protocol)
+        return (own._replace(step="reading", kept=kept, behind=behind),)
+
+    return Row("consumer_lists_window", me, (me, "published", *cleans), (me,), (at(me, "listing"),), lists)
+
+
+def _reading(me: str, setting: Setting) -> Row:
+    """Files that are gone are missed where the horizon does not say so; where it does, the read is refused, or goes on
+    with what is left."""
+    protocol = setting.protocol
+    skips = protocol.behind_horizon == "skipped"
+
+    def reads(
+        own: Consumer, published: tuple[Any, ...], cleans: Any = (), deleted: frozenset[DataFile] = frozenset()
+    ) -> tuple[Any, ...]:
+        gone = {entry.requested for entry in _writes(own, published) if not deleted.isdisjoint(files_of(entry))}
+        behind = own.behind or (bool(gone) and own.after < published_horizon(cleans, published, protocol))
+        if behind and not skips:
+            return (own._replace(step="refused"),)
+        if gone and not behind:
+            return (own._replace(step="lost"),)
+        return (delivered(own, tuple(requested for requested in own.kept if requested not in gone)),)
+
+    cleaning = ("cleans", "deleted") if setting.of("cleaner") else ()
+    return Row("consumer_reads_window", me, (me, "published", *cleaning), (me,), (at(me, "reading"),), reads)
+
+
+def delivered(own: Consumer, read: tuple[int, ...]) -> Consumer:
+    """The consumer after a window of which it has read these writes."""
+    again = next((requested for requested in read if requested in own.delivered), own.again)
+    every = tuple(sorted({*own.delivered, *read}))
+    return own._replace(step="idle", checkpoint=own.store, kept=read, delivered=every, again=again,
+                        windows=own.windows + 1)  # fmt: skip
+
+
+def files_of(write: Write) -> frozenset[DataFile]:
+    """The data files of a write."""
+    versions = ((group, 0 if group in write.loaded else version) for group, version in write.files)
+    return frozenset(DataFile(group, write.requested, version) for group, version in versions)
+
+
+def _writes(own: Consumer, published: tuple[Any, ...]) -> Iterator[Write]:
+    return (entry for entry in published if isinstance(entry, Write) and entry.requested in own.kept)
