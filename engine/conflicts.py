@@ -65,7 +65,7 @@ def conflict_of(
     if context.rules.conflict_reads == "ignored":
         rests = BLIND
     if rests.as_of is not None:
-        sealed = sealed.until(rests.as_of)
+        sealed, now = context.whole(sealed).until(rests.as_of), context.whole(now)
     for instant in completed_since(context, sealed, now):
         if counts(context, now, instant):
             stats = context.commits.commit(instant).stats

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from .heartbeat import Hearts, StoredHearts
 from .rules import NBCC, Rules
+from .timeline import Timeline
 from .timeline.commits import Commits
 
 if TYPE_CHECKING:
@@ -38,3 +39,7 @@ class Context:
     def __post_init__(self) -> None:
         object.__setattr__(self, "commits", Commits(self.storage))
         object.__setattr__(self, "hearts", self.own_hearts or StoredHearts(self.storage))
+
+    def whole(self, timeline: Timeline) -> Timeline:
+        """A timeline that was listed just now with all that has left it for the archive, where commits list files."""
+        return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

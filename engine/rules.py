@@ -41,6 +41,9 @@ class Rules:
                      is requested; or never
     retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
                      barrier lies before the horizon; or unless that of a plan does
+    archive_bound    archiving stops before what was requested or completed after the request of a pending instant, or
+                     does not care
+    archive_lookup   a reader looks into the archive after each listing of the active timeline; or never
     decision         a commit is made by whoever holds the lock; or by the next number of a log of decisions
     files            files listed by completed instants; or what lies in the directories
     log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
@@ -66,6 +69,8 @@ class Rules:
     failed_writes: Literal["lazy", "eager"] = "lazy"
     batch_ids: Literal["checked", "at_request", "ignored"] = "checked"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
+    archive_bound: Literal["pending", "none"] = "pending"
+    archive_lookup: Literal["after_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"
     files: Literal["listed", "directory"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"

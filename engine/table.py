@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import html
 from .actions import operations
+from .archiving import RETAINED
 from .cleaning import PolicyName
 from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig, opening
@@ -211,6 +212,14 @@ class Table:
         KEEP_LATEST_FILE_VERSIONS (newest base files of each file group). None if nothing would go.
         """
         return self.run("clean", policy=policy, retained=retained)  # type: ignore[no-any-return]
+
+    def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
+        """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
+
+        No read notices. The newest `retained` writes stay, those whose logs are not compacted yet, and all since the
+        oldest pending instant was requested. Returns what was archived.
+        """
+        return self.run("archive", retained=retained)  # type: ignore[no-any-return]
 
     def snapshot(self, columns: Sequence[str] = ()) -> Any:
         """The rows as of `settled()`; `columns`: only these are read and returned (Spark does not ask for few)."""

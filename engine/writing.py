@@ -16,12 +16,24 @@ from .deciding import by_log, catch_up, decide
 from .errors import Conflict, LockTimeout
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
+from .reads.times import Time
 from .timeline import Instant, Timeline, load, load_rollback_plan, put_completed, put_requested
 from .timeline.decisions import Decision
 from .timeline.instant import PENDING
 from .timeline.timeline import FOLDER
 
 ROLLBACK: Final = "rollback"
+
+
+def named(instant: Time) -> str:
+    """The requested time of an instant that a user names by itself or by that time."""
+    return instant.requested if isinstance(instant, Instant) else str(instant)
+
+
+def load_with(context: Context, requested: str, action: str) -> Timeline:
+    """The active timeline; with the archived one, if it lacks this instant: completed once is completed for ever."""
+    timeline = load(context.storage)
+    return timeline if timeline.find(requested, action) else context.whole(timeline)
 
 
 def take_time(context: Context, timeline: Timeline) -> str:

@@ -126,7 +126,8 @@ class Model:
         writers = self.setting.of("writer") if self.protocol.sees_pending else ()
         rollbacks = ("rollbacks",) if "rollbacks" in self.components else ()
         logs = ("log_plans",) if "log_plans" in self.components else ()
-        return ("published", "plans", *logs, *rollbacks, *writers)
+        active = ("removed",) if "removed" in self.components and self.protocol.archive_lookup == "never" else ()
+        return ("published", "plans", *logs, *rollbacks, *active, *writers)
 
     def table(self, state: State) -> Table:
         """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
@@ -134,7 +135,8 @@ class Model:
         def compute(*values: Any) -> Table:
             seen = dict(zip(self.table_reads, values, strict=True))
             rollbacks = seen.get("rollbacks", ())
-            published = tuple(without_deleted(entry, rollbacks) for entry in seen["published"])
+            there = (entry for entry in seen["published"] if entry.requested not in seen.get("removed", ()))
+            published = tuple(without_deleted(entry, rollbacks) for entry in there)
             logs = seen.get("log_plans", ())
             if self.protocol.visibility == "all_earlier":
                 shown = exposed(published, [seen[name] for name in self.setting.of("writer")])
@@ -160,9 +162,10 @@ class Model:
         return tuple(write for write in found if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
-        """Every instant by requested time, whatever its state."""
+        """Every instant of the active timeline by requested time, whatever its state."""
         values = dict(zip(self.components, self.coding.read(state, range(len(self.components))), strict=True))
-        done = [Instant(e.requested, e.action, "completed", e.completed) for e in values["published"]]
+        there = (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
+        done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
         pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms))
         if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
             known = {instant.requested for instant in done}

@@ -79,6 +79,10 @@ class Protocol:
                       now with a barrier before the horizon; or any plan with such a barrier
     horizon           published with the plan of a clean, or when its files are gone
     lock_wait         a writer waits for the lock until it has it; or it gives up one day, and leaves what it has begun
+    archive_bound     archiving stops before what was requested or completed after the request of a pending instant, or
+                      does not care
+    archive_lookup    a reader looks into the archive after each listing; or keeps to what it knew before the first one;
+                      or never looks
     lock_expiry       whether the lock of a dead holder is free again one day
     first_slice       what begins the slice without barrier: the write that completes first; or the earliest request
                       that has a log there, and while that one is pending nothing of the slice is seen
@@ -131,6 +135,8 @@ class Protocol:
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"
+    archive_bound: Literal["pending", "none"] = "pending"
+    archive_lookup: Literal["after_listing", "before_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"
     fencing: Literal["none", "storage"] = "none"
     lock_wait: Literal["patient", "times_out"] = "patient"

@@ -32,6 +32,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "lock_losses",
         "log_compactions",
         "windows",
+        "archives",
+        "instants_retained",
     ),
     "data": ("keys", "orderings"),
 }
@@ -56,6 +58,7 @@ class World:
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
+    Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
@@ -84,6 +87,8 @@ class World:
     lock_losses: int = 0
     log_compactions: int = 0
     windows: int = 0
+    archives: int = 0
+    instants_retained: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -131,6 +136,9 @@ class World:
         whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
         if self.resends and self.retries:
             raise ValueError("world: resends beside retries are not modelled; leave one of them out")
+        whole_number(
+            self.instants_retained, "world: instants_retained", least=int(self.actors.get("archiver", 0) > 0)
+        )
         if self.skew_beyond > self.skew:
             raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
 

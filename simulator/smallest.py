@@ -45,6 +45,7 @@ WEAKER = (
     ("commit-checked-early", "failed_writer"),
     ("rollback-chosen-early", "failed_writer"),
     ("lost-answer-is-failure", "answer_lost"),
+    ("old-manifest", "archiving_readers"),
 )
 """Protocols that have actions of their own, each with a world in which they happen."""
 
@@ -85,7 +86,8 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in specs.world_names():
-        if specs.has_table(name) and {"cleaner", "log_compactor", "rollbacker"} & specs.world(name).actors.keys():
+        serves = {"archiver", "cleaner", "log_compactor", "rollbacker"}
+        if specs.has_table(name) and serves & specs.world(name).actors.keys():
             yield specs.world(name), Protocol()
     yield specs.world("answer_lost"), Protocol()
     yield specs.world("sent_again"), Protocol()

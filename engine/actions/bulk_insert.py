@@ -64,6 +64,7 @@ def filled_groups(context: Context, timeline: Timeline) -> frozenset[Group]:
     """
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
+    timeline = context.whole(timeline)
     refuse_unlisted(context, timeline, "bulk insert")
     files = find_files(context.storage, timeline, context.commits, context.rules)
     planned = pending_plans(timeline, context.commits, context.rules)

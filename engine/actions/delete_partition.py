@@ -23,7 +23,7 @@ def run(context: Context, config: TableConfig, partitions: Collection[str]) -> I
     config.check_writable()
     named = {partitions} if isinstance(partitions, str) else set(partitions)
     asked = f"delete the partitions {', '.join(sorted(named)) or '(none)'}"
-    files = find_files(context.storage, load(context.storage), context.commits, context.rules)
+    files = find_files(context.storage, context.whole(load(context.storage)), context.commits, context.rules)
     there = {file.partition for file in files}
     unknown = sorted(named - there)
     if unknown or not named:

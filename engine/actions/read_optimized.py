@@ -14,7 +14,7 @@ from ..timeline import load_settled
 
 def run(context: Context, config: TableConfig) -> Any:
     """Per file group the state at the barrier of its newest completed base file: no merge, not atomic across groups."""
-    timeline = load_settled(context.storage, context.rules)
+    timeline = load_settled(context.storage, context.rules, commits=context.commits)
     bases = newest_bases(slices_as_of(context, timeline))
     tasks = [read_task(piece, config, context.rules) for piece in bases]
     return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)

@@ -12,7 +12,7 @@ from ..files.names import in_partition, parse_base, parse_log
 from ..reads.times import Time
 from ..timeline import Instant, Timeline, load, put_inflight
 from ..timeline.cleans import CleanPlan, encode_clean
-from ..writing import complete
+from ..writing import complete, load_with, named
 
 ACTION = "clean"
 
@@ -24,7 +24,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant, also that of another runner who was faster; None if no clean is pending.
     """
     config.check_writable()
-    timeline = load(context.storage)
+    timeline = load(context.storage) if instant is None else load_with(context, named(instant), ACTION)
     requested = _chosen(timeline, instant)
     if requested is None:
         return None
@@ -41,7 +41,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         ACTION,
         files=(),
         commit=encode_clean(plan, requested, (time.monotonic_ns() - begun) // 1_000_000),
-        completed_by_another=lambda: _completed(load(context.storage), requested),
+        completed_by_another=lambda: _completed(load_with(context, requested, ACTION), requested),
         beats=False,
     )
 
@@ -60,7 +60,7 @@ def by_group(plan: CleanPlan) -> dict[Group, list[str]]:
 def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
     if instant is None:
         return next((i.requested for i in timeline.pending if i.action == ACTION), None)
-    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    requested = named(instant)
     if not any(i.action == ACTION and i.requested == requested for i in timeline.instants):
         pending = ", ".join(i.requested for i in timeline.pending if i.action == ACTION)
         raise BadInput(

@@ -13,8 +13,8 @@ from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..shape import table_shape
-from ..timeline import CompactionOperation, Instant, Timeline, load, load_plan, put_inflight
-from ..writing import complete
+from ..timeline import CompactionOperation, Instant, Timeline, load, put_inflight
+from ..writing import complete, load_with, named
 
 ACTION = "compaction"
 
@@ -26,13 +26,13 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
-    timeline = load(context.storage)
+    timeline = load(context.storage) if instant is None else load_with(context, named(instant), ACTION)
     requested = _chosen(context, timeline, instant)
     if requested is None:
         return None
     if done := _completed(timeline, requested):
         return done
-    plan = load_plan(context.storage, requested)
+    plan = context.commits.plan(requested)
     put_inflight(context.storage, requested, ACTION, again=True)
     files = context.jobs.compact(
         [_task(context, config, timeline, operation, requested) for operation in plan.operations]
@@ -43,7 +43,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         ACTION,
         files=files,
         commit=compaction_commit(config, requested, plan, files),
-        completed_by_another=lambda: _completed(load(context.storage), requested),
+        completed_by_another=lambda: _completed(load_with(context, requested, ACTION), requested),
         beats=False,
     )
 
@@ -53,7 +53,7 @@ def _chosen(context: Context, timeline: Timeline, instant: Time | None) -> str |
     plans = [requested for requested in plans if not context.commits.plan(requested).replaces]
     if instant is None:
         return next(iter(plans), None)
-    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    requested = named(instant)
     found = timeline.find(requested, ACTION)
     if found is None or not timeline.is_compaction(found) or context.commits.plan(requested).replaces:
         pending = ", ".join(plans)

@@ -10,8 +10,8 @@ from ..errors import BadInput
 from ..files.names import in_partition, parse_log
 from ..reads.times import Time
 from ..shape import table_shape
-from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, Timeline, load, load_plan, put_inflight
-from ..writing import complete
+from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, Timeline, load, put_inflight
+from ..writing import complete, load_with, named
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -21,13 +21,13 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
-    timeline = load(context.storage)
+    timeline = load(context.storage) if instant is None else load_with(context, named(instant), LOG_COMPACTION)
     requested = _chosen(timeline, instant)
     if requested is None:
         return None
     if done := _completed(timeline, requested):
         return done
-    plan = load_plan(context.storage, requested, LOG_COMPACTION)
+    plan = context.commits.log_plan(requested)
     put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
     files = context.jobs.compact([_task(context, config, operation, requested) for operation in plan.operations])
     return complete(
@@ -36,7 +36,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         LOG_COMPACTION,
         files=files,
         commit=log_compaction_commit(config, plan, files),
-        completed_by_another=lambda: _completed(load(context.storage), requested),
+        completed_by_another=lambda: _completed(load_with(context, requested, LOG_COMPACTION), requested),
         beats=False,
     )
 
@@ -45,7 +45,7 @@ def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
     pending = [plan.requested for plan in timeline.pending if timeline.is_log_compaction(plan)]
     if instant is None:
         return next(iter(pending), None)
-    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    requested = named(instant)
     found = timeline.find(requested, LOG_COMPACTION)
     if found is None or not timeline.is_log_compaction(found):
         raise BadInput(

@@ -9,7 +9,7 @@ from ..files.names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
 from ..timeline import Instant, Timeline, encode_rollback, load, load_rollback_plan, put_inflight
-from ..writing import ROLLBACK, complete, marked_files, remove_pending
+from ..writing import ROLLBACK, complete, load_with, marked_files, named, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -22,7 +22,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant; that of another runner if it was faster; None if no rollback is pending.
     """
     config.check_writable()
-    timeline = load(context.storage)
+    timeline = load(context.storage) if instant is None else load_with(context, named(instant), ROLLBACK)
     requested = _chosen(timeline, instant)
     if requested is None:
         return None
@@ -45,7 +45,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         ROLLBACK,
         files=(),
         commit=encode_rollback(requested, plan, files, context.storage.url),
-        completed_by_another=lambda: _completed(load(context.storage), requested),
+        completed_by_another=lambda: _completed(load_with(context, requested, ROLLBACK), requested),
         beats=False,
     )
 
@@ -54,7 +54,7 @@ def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
     pending = [each.requested for each in timeline.pending if each.action == ROLLBACK]
     if instant is None:
         return next(iter(pending), None)
-    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    requested = named(instant)
     if timeline.find(requested, ROLLBACK) is None:
         raise BadInput(
             f"run the rollback {requested}",

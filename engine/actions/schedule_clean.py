@@ -27,7 +27,7 @@ def run(
     config.check_writable()
     chosen = Policy(policy, retained)
     with held(context.lock):
-        timeline = load(context.storage)
+        timeline = context.whole(load(context.storage))
         refuse_savepoints(timeline)
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):

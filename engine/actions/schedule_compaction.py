@@ -23,7 +23,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     config.check_writable()
     with held(context.lock):
         last = look(context)
-        timeline = load(context.storage)
+        timeline = context.whole(load(context.storage))
         slices = worth_compacting(context, timeline)
         if not slices:
             return None

@@ -21,7 +21,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     with held(context.lock):
         if by_log(context):
             catch_up(context)
-        timeline = load(context.storage)
+        timeline = context.whole(load(context.storage))
         slices = worth_log_compacting(context, timeline)
         if not slices:
             return None

@@ -9,4 +9,4 @@ from ..timeline import load_settled
 
 def run(context: Context, config: TableConfig) -> str | None:
     """The newest completion time, where open windows end; None before the first commit."""
-    return load_settled(context.storage, context.rules).greatest_completion
+    return load_settled(context.storage, context.rules, commits=context.commits).greatest_completion

@@ -20,7 +20,7 @@ def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> A
     (RFC-66, "Snapshot queries"; for the two listings: design.md §3.)
     """
     schema = selected(table_shape(config, context.rules).stored_schema, columns)
-    timeline = load_settled(context.storage, context.rules, _now(context))
+    timeline = load_settled(context.storage, context.rules, _now(context), context.commits)
     tasks = state_tasks(context, config, timeline)
     return context.jobs.read([replace(task, columns=tuple(columns)) for task in tasks], schema)
 

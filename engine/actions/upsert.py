@@ -109,5 +109,5 @@ def write_task(context: Context, config: TableConfig, requested: str, sealed: Ti
     shape = table_shape(config, context.rules)
     if config.merge_on_read:
         return WriteTask(shape, requested, config.max_log_bytes)
-    slices = to_read(load_slices(context.storage, sealed, context.commits, context.rules), context.rules)
+    slices = to_read(load_slices(context.storage, context.whole(sealed), context.commits, context.rules), context.rules)
     return WriteTask(shape, requested, onto={piece.group: piece.base.path for piece in slices if piece.base})

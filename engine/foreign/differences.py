@@ -71,7 +71,7 @@ DIFFERENCES: Final = {
 
 def hudi_as_of(context: Context, config: TableConfig, time: str, differences: Collection[str]) -> Any:
     """The rows as of `time` under some of the differences; under none of them, the promised rows."""
-    timeline = load_settled(context.storage, context.rules)
+    timeline = load_settled(context.storage, context.rules, commits=context.commits)
     shape = table_shape(config, context.rules)
     tasks = []
     for _, pieces in groupby(slices_as_of(context, timeline), key=lambda piece: piece.group):
@@ -102,7 +102,7 @@ def hudi_incremental(
     context: Context, config: TableConfig, after: str, until: str, differences: Collection[str]
 ) -> pa.Table:
     """The rows of the window (after, until] under some of the differences. Without Spark only."""
-    timeline = load_settled(context.storage, context.rules)
+    timeline = load_settled(context.storage, context.rules, commits=context.commits)
     window = Window(timeline, after, until)
     tasks = window_tasks(context, config, window)
     if PENDING_PLAN_HIDES in differences:

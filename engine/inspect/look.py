@@ -74,9 +74,9 @@ def look(storage: Storage, rules: Rules, as_of: Time | None, asked: str) -> Look
     `asked` says what a time is for. Raises `BadInput` for a time that is none, lies after the newest completion (it is
     not settled), before the first, or is the requested time of a write.
     """
-    timeline = load_settled(storage, rules)
-    time = None if as_of is None else _settled(timeline, instant_of(as_of, asked), asked)
     commits = Commits(storage)
+    timeline = load_settled(storage, rules, commits=commits)
+    time = None if as_of is None else _settled(timeline, instant_of(as_of, asked), asked)
     return Look(
         timeline,
         time,

@@ -6,7 +6,6 @@ from ..context import Context
 from ..errors import Cleaned, Unsupported
 from ..timeline import Archive, Instant, Timeline, completion_of
 from ..timeline.container import decode_record
-from ..timeline.timeline import FOLDER
 
 
 def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str) -> None:
@@ -35,8 +34,7 @@ def horizon(context: Context, timeline: Timeline) -> str | None:
 
 def _earliest_retained(context: Context, clean: Instant) -> str | None:
     """The earliest instant that a clean retains, or its own if it keeps newest slices; None if it deleted nothing."""
-    path = f"{FOLDER}/{clean.file_name}"
-    record = decode_record(context.storage.get(path), clean.file_name)
+    record = decode_record(context.commits.content(clean), clean.file_name)
     if not record.get("totalFilesDeleted"):
         return None
     return record.get("earliestCommitToRetain") or clean.requested

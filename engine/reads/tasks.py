@@ -16,7 +16,7 @@ from ..files.group_files import LogFile
 from ..files.slices import FileSlice, load_slices, merge_position, to_read
 from ..rules import HUDI, Rules
 from ..shape import table_shape
-from ..timeline import Timeline
+from ..timeline import Instant, Timeline
 from .retention import refuse_cleaned, refuse_unlisted
 
 
@@ -49,10 +49,16 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     In a table of ours, a base file that another engine's service made puts its group under Hudi's rules (design.md §4):
     it may have forgotten deletes, and its maker goes on to merge the group's logs in its own order.
     """
-    instant = timeline.find(base) if base is not None and context.rules.files == "listed" else None
+    instant = completed_write(context, timeline, base) if base and context.rules.files == "listed" else None
     if instant is None or instant.completed is None or context.commits.commit(instant).own:
         return context.rules
     return replace(context.rules, fold=HUDI.fold, log_order=HUDI.log_order)
+
+
+def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:
+    """A write by its requested time, in `timeline` or, if that is only the active one, in the archive."""
+    found = timeline.find(requested)
+    return found or context.whole(timeline).find(requested)
 
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:

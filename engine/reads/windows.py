@@ -40,7 +40,7 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
         if start > end:
             raise BadInput(f"{asked} after {start} until {end}", "the start is after the end", "exchange the two")
         return Window(settled_at(context, end, f"{asked} until"), start, end)
-    timeline = load_settled(context.storage, context.rules)
+    timeline = load_settled(context.storage, context.rules, commits=context.commits)
     end = timeline.greatest_completion or BEGINNING
     if start > end:
         return Window(settled_at(context, start, f"{asked} after"), start, start)

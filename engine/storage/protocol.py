@@ -38,7 +38,7 @@ class Storage(Protocol):
         ...
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace `path` (table properties and heartbeats only; everything else is immutable)."""
+        """Replace `path` (table properties, heartbeats, and the archive's version; all else is immutable)."""
         ...
 
     def get(self, path: str) -> bytes:

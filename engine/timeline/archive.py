@@ -5,19 +5,42 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import pyarrow.parquet as pq
 
 from ..errors import NotATable
 from ..storage import NotFound, Storage
+from .instant import Instant
 from .timeline import FOLDER
 
 HISTORY: Final = f"{FOLDER}/history"
+VERSION: Final = f"{HISTORY}/_version_"
+"""Holds the number of the manifest that counts."""
 
+_PLANNED: Final = {"commit": "compaction", "deltacommit": "logcompaction"}
 _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 _FILE: Final = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
+
+
+class ArchiveFile(NamedTuple):
+    """One file of a manifest, with its size in bytes: the same name and size is the same content."""
+
+    name: str
+    size: int
+
+    @property
+    def level(self) -> int:
+        """Its level of the tree; 0 if its name tells none."""
+        found = _FILE.fullmatch(self.name)
+        return int(found[3]) if found else 0
+
+    def spans(self, requested: str) -> bool:
+        """Whether it may hold an instant requested then."""
+        found = _FILE.fullmatch(self.name)
+        return found is None or found[1] <= requested <= found[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +53,44 @@ class Archived:
     metadata: bytes | None
     plan: bytes | None
 
+    @property
+    def instant(self) -> Instant:
+        return Instant(self.requested, self.action, "completed", self.completed)
+
+    @property
+    def states(self) -> Iterator[Instant]:
+        """The states that a timeline shows of it: what carries out a plan is told from other commits by that."""
+        yield self.instant
+        if self.plan and self.action in _PLANNED:
+            yield Instant(self.requested, _PLANNED[self.action], "requested")
+
 
 class Archive:
-    """The archived timeline as of the first question asked.
+    """The archived timeline as of the first question asked, or of the last `refresh`.
 
-    Make it *after* the active timeline was listed: the archiver writes its manifest first and deletes afterwards, so
+    Ask *after* the active timeline was listed: the archiver writes its manifest first and deletes afterwards, so
     whatever the listing missed is here. An instant in neither never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
-        self._files: list[str] | None = None
-        self._rows: dict[str, dict[str, Archived]] = {}
+        self._files: list[ArchiveFile] | None = None
+        self._seen = True
+        self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
+        self._known: dict[tuple[str, str], Archived] = {}
+
+    def refresh(self, seen: bool = True) -> None:
+        """Answer from now on as of now. What was read of files stays: they never change.
+
+        `seen`: whether a listing before has shown that there is something. If not, a missing version file says enough.
+        """
+        self._files, self._seen = None, seen
 
     def find(self, requested: str) -> Archived | None:
         """The archived instant requested then that wrote data, None if there is none. Reads only files that span it."""
-        for name in self._manifest():
-            found = _FILE.fullmatch(name)
-            if found is None or found[1] <= requested <= found[2]:
-                archived = self._load(name).get(requested)
-                if archived is not None:
+        for rows in self._read(lambda file: file.spans(requested)):
+            for archived in rows:
+                if archived.requested == requested and archived.instant.writes:
                     return archived
         return None
 
@@ -60,40 +101,74 @@ class Archive:
 
     def completions(self) -> list[str]:
         """The completion times of all archived instants that wrote data, in order. Reads every file."""
-        return sorted(instant.completed for name in self._manifest() for instant in self._load(name).values())
+        return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
 
-    def _manifest(self) -> list[str]:
+    def instants(self) -> tuple[Archived, ...]:
+        """Every archived instant of whatever action. Reads every file, each once."""
+        return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
+
+    def known(self, instant: Instant) -> Archived | None:
+        """A completed instant among those that were read so far: asks nobody."""
+        return self._known.get((instant.requested, instant.action))
+
+    def files(self) -> list[ArchiveFile]:
+        """The files that the manifest lists."""
         if self._files is None:
             name = self._current()
-            self._files = [] if name is None else _file_names(self._storage.get(f"{HISTORY}/{name}"), name)
+            self._files = [] if name is None else decode_manifest(self._storage.get(f"{HISTORY}/{name}"), name)
         return self._files
 
+    def version(self) -> int:
+        """The number of the manifest that counts; 0 without one."""
+        name = self._current()
+        return int(name.removeprefix("manifest_")) if name else 0
+
     def _current(self) -> str | None:
-        """The manifest's name; by listing where the version file is missing (it is for a moment, at each update)."""
+        """The manifest's name; by listing where there is no version file (other engines delete it for a moment)."""
         try:
-            return f"manifest_{int(self._storage.get(f'{HISTORY}/_version_'))}"
+            return f"manifest_{int(self._storage.get(VERSION))}"
         except NotFound:
+            if not self._seen:
+                return None
             names = [entry.path.rpartition("/")[2] for entry in self._storage.list(HISTORY)]
             numbers = [int(found[1]) for name in names if (found := _MANIFEST.fullmatch(name))]
             return f"manifest_{max(numbers)}" if numbers else None
 
-    def _load(self, name: str) -> dict[str, Archived]:
-        if name not in self._rows:
-            table = pq.read_table(io.BytesIO(self._storage.get(f"{HISTORY}/{name}")))
-            rows = cast(list[dict[str, Any]], table.to_pylist())
-            self._rows[name] = {
-                row["instantTime"]: Archived(
-                    row["instantTime"], row["completionTime"], row["action"], row.get("metadata"), row.get("plan")
-                )
-                for row in rows
-                if row["action"] in ("commit", "deltacommit", "replacecommit")
-            }
-        return self._rows[name]
+    def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
+        """The rows of the files that are wanted. A file that is gone was merged into one of a newer manifest."""
+        while True:
+            files = self.files()
+            try:
+                return [self.rows(file) for file in files if wanted(file)]
+            except NotFound as gone:
+                self.refresh()
+                if self.files() == files:
+                    raise NotATable(
+                        "read the archived timeline", f"its manifest lists {gone}, which is gone", "restore the file"
+                    ) from None
+
+    def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
+        """The instants in one file, which is read once; raises `NotFound` if it is gone."""
+        if file not in self._rows:
+            rows = decode_rows(self._storage.get(f"{HISTORY}/{file.name}"))
+            self._rows[file] = rows
+            self._known.update({(row.requested, row.action): row for row in rows})
+        return self._rows[file]
 
 
-def _file_names(data: bytes, name: str) -> list[str]:
+def decode_rows(data: bytes) -> tuple[Archived, ...]:
+    """The instants in a file of the archive."""
+    rows = cast(list[dict[str, Any]], pq.read_table(io.BytesIO(data)).to_pylist())
+    return tuple(
+        Archived(row["instantTime"], row["completionTime"], row["action"], row.get("metadata"), row.get("plan"))
+        for row in rows
+    )
+
+
+def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
+    """The files in a manifest's bytes; raises `NotATable` naming it."""
     try:
-        return [entry["fileName"] for entry in json.loads(data)["files"]]
+        return [ArchiveFile(entry["fileName"], int(entry.get("fileLen") or 0)) for entry in json.loads(data)["files"]]
     except (ValueError, KeyError, TypeError) as broken:
         raise NotATable(
             f"read the archived timeline's {name}", f"it is not the JSON of a manifest ({broken})", "restore the file"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..errors import Cleaned
-from ..storage import NotFound, Storage
+from ..storage import Storage
 from .container import decode_record, encode_record
 from .instant import Instant, parse_instant
 from .metadata import OWN_FORMAT, OWN_KEY
@@ -76,13 +76,8 @@ def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
     return encode_record("clean", record)
 
 
-def load_clean_plan(storage: Storage, requested: str) -> CleanPlan:
-    """The plan of the clean requested then; an empty one where its file is gone, as other engines may leave it."""
-    name = Instant(requested, "clean", "requested").file_name
-    try:
-        data = storage.get(f"{FOLDER}/{name}")
-    except NotFound:
-        return CleanPlan("", {})
+def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
+    """The plan in the bytes of ``<t>.clean.requested``, whoever wrote them."""
     record = decode_record(data, name)
     by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
     earliest = record.get("earliestInstantToRetain")
@@ -101,7 +96,7 @@ def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
         instant = parse_instant(entry.path.rpartition("/")[2])
         if instant is None or instant.action != "clean" or instant.state != "requested":
             continue
-        if path in (plan := load_clean_plan(storage, instant.requested)).paths:
+        if path in (plan := decode_clean_plan(storage.get(entry.path), instant.file_name)).paths:
             return Cleaned(
                 f"read {path}",
                 f"the clean {instant.requested} has deleted it: reads from before {plan.horizon} are not answered",

@@ -1,12 +1,14 @@
-"""Commit metadata and plans by instant, each file read once: they never change."""
+"""Commit metadata and plans by instant, each file read once: they never change, and archived they say the same."""
 
 from __future__ import annotations
 
-from ..storage import Storage
-from .cleans import CleanPlan, load_clean_plan
+from ..errors import Unsupported
+from ..storage import NotFound, Storage
+from .archive import Archive, Archived
+from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
-from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, load_commit, load_plan
-from .timeline import Timeline
+from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
+from .timeline import FOLDER, Timeline
 
 
 class Commits:
@@ -14,34 +16,92 @@ class Commits:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self.archive = Archive(storage)
         self._commits: dict[str, CommitMetadata] = {}
         self._plans: dict[str, CompactionPlan] = {}
         self._cleans: dict[str, CleanPlan] = {}
 
+    def whole(self, timeline: Timeline) -> Timeline:
+        """The timeline of a listing together with the archived one, asked for afterwards: all that ever completed."""
+        self.archive.refresh(timeline.archived)
+        archived = self.archive.instants()
+        return timeline.joined(state for each in archived for state in each.states)
+
     def commit(self, instant: Instant) -> CommitMetadata:
-        """The metadata of a completed instant of the active timeline."""
+        """The metadata of a completed instant, wherever it is."""
         name = instant.file_name
         if name not in self._commits:
-            self._commits[name] = load_commit(self._storage, instant)
+            self._commits[name] = decode_commit(self.content(instant), name)
         return self._commits[name]
 
     def plan(self, requested: str) -> CompactionPlan:
         """The compaction plan with that barrier."""
         if requested not in self._plans:
-            self._plans[requested] = load_plan(self._storage, requested)
+            instant = Instant(requested, "compaction", "requested")
+            self._plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
         return self._plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
         """The plan of the log compaction requested then."""
         if requested not in self._plans:
-            self._plans[requested] = load_plan(self._storage, requested, LOG_COMPACTION)
+            instant = Instant(requested, LOG_COMPACTION, "requested")
+            self._plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
-        """The plan of the clean requested then."""
+        """The plan of the clean requested then; an empty one where its file is gone, as other engines may leave it."""
         if requested not in self._cleans:
-            self._cleans[requested] = load_clean_plan(self._storage, requested)
+            instant = Instant(requested, "clean", "requested")
+            try:
+                self._cleans[requested] = decode_clean_plan(self._planned(instant, "clean"), instant.file_name)
+            except NotFound:
+                self._cleans[requested] = CleanPlan("", {})
         return self._cleans[requested]
+
+    def content(self, instant: Instant) -> bytes:
+        """What the file of a completed instant says."""
+        archived = self.archive.known(instant)
+        if archived is None:
+            try:
+                return self._storage.get(f"{FOLDER}/{instant.file_name}")
+            except NotFound:
+                archived = self._archived_meanwhile(instant)
+        if archived.metadata is None:
+            raise Unsupported(
+                f"read what the {instant} wrote",
+                "another engine has archived it, and the archive does not tell",
+                "read the table with that engine, and turn its archiving off (hoodie.archive.automatic=false)",
+            )
+        return archived.metadata
+
+    def requested_content(self, pending: Instant) -> bytes | None:
+        """What the requested file of an instant of the active timeline says; None if it is empty or not there."""
+        try:
+            return self._storage.get(f"{FOLDER}/{pending.file_name}") or None
+        except NotFound:
+            return None
+
+    def _planned(self, pending: Instant, completes_as: str) -> bytes:
+        """The plan of an instant; of an archived one its bytes are beside the commit's."""
+        archived = self.archive.known(Instant(pending.requested, completes_as, "completed"))
+        if archived is not None and archived.plan is not None:
+            return archived.plan
+        try:
+            return self._storage.get(f"{FOLDER}/{pending.file_name}")
+        except NotFound:
+            archived = self._archived_meanwhile(Instant(pending.requested, completes_as, "completed"))
+            if archived.plan is None:
+                raise
+            return archived.plan
+
+    def _archived_meanwhile(self, instant: Instant) -> Archived:
+        """An instant that has left the active timeline since it was listed; raises `NotFound` if it is nowhere."""
+        self.archive.refresh()
+        self.archive.instants()
+        found = self.archive.known(instant)
+        if found is None:
+            raise NotFound(f"{FOLDER}/{instant.file_name}")
+        return found
 
     def horizon(self, timeline: Timeline) -> str | None:
         """The completion time before which cleans of ours have closed the past, pending ones too; None without any."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .. import html
 from ..errors import Unsupported
 from ..rules import NBCC, Rules
 from ..storage import Entry, Storage
 from .instant import COLUMNS, COMPLETES_AS, Instant, is_layout_1, parse_instant
+
+if TYPE_CHECKING:
+    from .commits import Commits
 
 FOLDER: Final = ".hoodie/timeline"
 
@@ -43,6 +46,14 @@ class Timeline:
             if known is None or _ADVANCE[instant.state] > _ADVANCE[known.state]:
                 highest[key] = instant
         return cls(tuple(highest[key] for key in sorted(highest)), begun_as, archived)
+
+    def joined(self, archived: Iterable[Instant]) -> Timeline:
+        """The timeline with what has left it for the archive: nothing is out of sight then."""
+        seen = tuple(archived)
+        if not seen:
+            return replace(self, archived=False)
+        begun = (Instant(requested, action, "requested") for (requested, _), action in self.begun_as.items())
+        return Timeline.of((*seen, *begun, *self.instants))
 
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
@@ -131,16 +142,28 @@ def load(storage: Storage) -> Timeline:
     return Timeline.of(_instants(entries), any(_in_archive(entry.path) for entry in entries))
 
 
-def load_settled(storage: Storage, rules: Rules = NBCC, now: str | None = None) -> Timeline:
+def load_settled(
+    storage: Storage, rules: Rules = NBCC, now: str | None = None, commits: Commits | None = None
+) -> Timeline:
     """A timeline that holds every instant completed by some T, and no later one.
 
     One listing may show a late publication and miss an earlier one. So T is the greatest completion of a first
-    listing: all that completed by T was published before T was, and is in the second. `Rules(listing="once")` trusts
-    the first; `Rules(read_time="clock")` takes the time `now` for T, settled or not.
+    listing: all that completed by T was published before T was, and is in the second. What an archiver takes off
+    meanwhile is in the archive, which `commits` looks into after each listing. `Rules(listing="once")` trusts the
+    first; `Rules(read_time="clock")` takes the time `now` for T, settled or not.
     """
-    listed = load(storage)
+    listed = look(storage, rules, commits)
     time = read_time(listed, rules, now)
-    return (load(storage) if lists_twice(rules) else listed).until(time)
+    return (look(storage, rules, commits) if lists_twice(rules) else listed).until(time)
+
+
+def look(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
+    """What a reader sees by one listing and a look into the archive, if its rules have it look there."""
+    if commits is None or rules.files == "directory":
+        return load(storage)
+    if rules.archive_lookup == "never":
+        return replace(load(storage), archived=False)
+    return commits.whole(load(storage))
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:

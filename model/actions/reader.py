@@ -27,12 +27,18 @@ ACTIONS = (
     Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again", joins=True),
     Action("reader_ends_listing_again", "keeps what completed at or before its time",
            "{actor} ends its second listing; of what came meanwhile it saw {seen}", joins=True),
+    Action("reader_opens_archive", "reads the manifest of the archived timeline before it lists the active one",
+           "{actor} opens the archive"),
+    Action("reader_looks_into_archive", "reads the manifest of the archived timeline and what it lists",
+           "{actor} looks into the archive", joins=True),
     Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster", "{actor} reads",
            joins=True),
 )  # fmt: skip
 
 
 SURE = "sure of its instants"
+KNOWS = "knows the archive"
+HELD = "listed what it will read"
 ENDS = ("answered", "refused", "lost")
 """How a read ends: refused if files are gone because its time is before the horizon, lost if they are gone without."""
 
@@ -41,6 +47,7 @@ class Reader(NamedTuple):
     """`mark`: how much was published when the listing began; `plans`: how many plans there were.
 
     `time` is its T; `kept` the requested times of the completed instants it reads by, in order of publication.
+    `archived`: what it found in the archive, if it looked there before it listed.
     """
 
     step: str = "idle"
@@ -49,6 +56,7 @@ class Reader(NamedTuple):
     time: int = 0
     kept: tuple[int, ...] = ()
     dead: bool = False
+    archived: frozenset[int] = frozenset()
 
     @property
     def busy(self) -> bool:
@@ -67,32 +75,67 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
+    removed = ("removed",) if setting.of("archiver") else ()
+    looks = setting.protocol.archive_lookup if removed else "never"
     budget = Guard(f"{me} must have a read left", lambda own: own.step not in ENDS, budget=True)
+    to_list = at(me, KNOWS) if looks == "before_listing" else _not_reading(me)
 
     def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], clock: int = 0) -> tuple[Any, ...]:
-        return (Reader("listing", len(published), len(plans), clock),)
+        return (Reader("listing", len(published), len(plans), clock, archived=own.archived),)
 
-    def ends(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> tuple[Any, ...]:
-        entries = _listed(own, published, seen)
+    def ends(own: Reader, published: tuple[Any, ...], *gone: frozenset[int], seen: tuple[int, ...]) -> tuple[Any, ...]:
+        entries = _listed(own, published, seen, *gone)
         time = own.time if by_clock else max((entry.completed for entry in entries), default=0)
-        return (_kept(own, entries, time) if once else Reader("listed", time=time),)
+        if not once:
+            return (Reader("listed", time=time, archived=own.archived),)
+        return (_sure(own, entries, published, time) if looks != "after_listing" else _held(own, entries, time),)
 
     def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...]) -> tuple[Any, ...]:
         return (own._replace(step="listing again", mark=len(published), plans=len(plans)),)
 
-    def ends_again(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> tuple[Any, ...]:
-        return (_kept(own, _listed(own, published, seen), own.time),)
+    def ends_again(
+        own: Reader, published: tuple[Any, ...], *gone: frozenset[int], seen: tuple[int, ...]
+    ) -> tuple[Any, ...]:
+        entries = _listed(own, published, seen, *gone)
+        if looks != "after_listing":
+            return (_sure(own, entries, published, own.time),)
+        return (_held(own, [entry for entry in entries if entry.completed <= own.time], own.time),)
 
     files = (me, "published", "plans")
-    yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,),
-              (Guard(f"{me} must not be reading", lambda own: not own.busy and not own.dead), budget),
+    yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,), (to_list, budget),
               starts)  # fmt: skip
-    yield Row("reader_ends_listing", me, files[:2], (me,), (at(me, "listing"),), ends, choices=_parts)
+    yield Row("reader_ends_listing", me, (*files[:2], *removed), (me,), (at(me, "listing"),), ends, choices=_parts)
     if not once:
-        yield Row("reader_starts_listing_again", me, files, (me,), (at(me, "listed"),), starts_again)
-        yield Row("reader_ends_listing_again", me, files[:2], (me,), (at(me, "listing again"),), ends_again,
-                  choices=_parts)  # fmt: skip
+        before = KNOWS if looks == "after_listing" else "listed"
+        yield Row("reader_starts_listing_again", me, files, (me,), (at(me, before),), starts_again)
+        yield Row("reader_ends_listing_again", me, (*files[:2], *removed), (me,), (at(me, "listing again"),),
+                  ends_again, choices=_parts)  # fmt: skip
+    if looks == "before_listing":
+        unread = Guard(f"{me} must not have looked", lambda own: own.step != KNOWS)
+        yield Row("reader_opens_archive", me, (me, "archive"), (me,), (_not_reading(me), budget, unread),
+                  lambda own, archive: (own._replace(step=KNOWS, archived=archive),))  # fmt: skip
+    if looks == "after_listing":
+        yield _looking(me, once, by_clock)
     yield _reading(me, setting)
+
+
+def _not_reading(me: str) -> Guard:
+    return Guard(f"{me} must not be reading", lambda own: not own.busy and not own.dead)
+
+
+def _looking(me: str, once: bool, by_clock: bool) -> Row:
+    """After each listing: what it missed because it was archived meanwhile is there."""
+
+    def into(own: Reader, published: tuple[Any, ...], archive: frozenset[int]) -> tuple[Any, ...]:
+        newest = max((entry.completed for entry in published if entry.requested in archive), default=0)
+        if own.step == "listed":
+            return (own._replace(step=KNOWS, time=own.time if by_clock else max(own.time, newest)),)
+        time = own.time if by_clock or not once else max(own.time, newest)
+        seen = [entry for entry in published if entry.requested in own.kept]
+        return (_sure(own._replace(archived=archive), seen, published, time),)
+
+    mine = Guard(f"{me} must have listed", lambda own: own.step in ("listed", HELD) and not own.dead)
+    return Row("reader_looks_into_archive", me, (me, "published", "archive"), (me,), (mine,), into)
 
 
 def _reading(me: str, setting: Setting) -> Row:
@@ -125,16 +168,26 @@ def kept_table(
     return table_of(kept, known, log_plans=log_plans)
 
 
-def _parts(own: Reader, published: tuple[Any, ...]) -> Iterable[Args]:
-    """Every part of what was published since the listing began, by requested time."""
-    later = [entry.requested for entry in published[own.mark :]]
+def _parts(own: Reader, published: tuple[Any, ...], removed: frozenset[int] = frozenset()) -> Iterable[Args]:
+    """Every part of what was published since the listing began and is still there, by requested time."""
+    later = [entry.requested for entry in published[own.mark :] if entry.requested not in removed]
     return ((("seen", part),) for part in chain.from_iterable(combinations(later, n) for n in range(len(later) + 1)))
 
 
-def _listed(own: Reader, published: tuple[Any, ...], seen: tuple[int, ...]) -> tuple[Any, ...]:
-    return (*published[: own.mark], *(entry for entry in published[own.mark :] if entry.requested in seen))
+def _listed(
+    own: Reader, published: tuple[Any, ...], seen: tuple[int, ...], removed: frozenset[int] = frozenset()
+) -> tuple[Any, ...]:
+    """What a listing that ends now shows: what has left the active timeline meanwhile is not in it."""
+    listed = (*published[: own.mark], *(entry for entry in published[own.mark :] if entry.requested in seen))
+    return tuple(entry for entry in listed if entry.requested not in removed)
 
 
-def _kept(own: Reader, entries: tuple[Any, ...], time: int) -> Reader:
-    kept = tuple(entry.requested for entry in entries if entry.completed <= time)
+def _held(own: Reader, entries: Iterable[Any], time: int) -> Reader:
+    return Reader(HELD, plans=own.plans, time=time, kept=tuple(entry.requested for entry in entries))
+
+
+def _sure(own: Reader, entries: Iterable[Any], published: tuple[Any, ...], time: int) -> Reader:
+    """A reader that keeps what completed by its time of what it listed or knows to be archived."""
+    seen = {entry.requested for entry in entries} | own.archived
+    kept = tuple(entry.requested for entry in published if entry.requested in seen and entry.completed <= time)
     return Reader(SURE, plans=own.plans, time=time, kept=kept)

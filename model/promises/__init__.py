@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .archiving import ARCH
 from .cleaning import CLEAN
 from .conflicts import FIRST, KEY
 from .failures import ACK, ONCE, REC
@@ -13,7 +14,7 @@ from .services import PART, QUIET
 from .writers import CANARY, FREE, LAWS, MONO
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM)
-_SERVICES = (QUIET, PART, CLEAN)
+_SERVICES = (QUIET, PART, CLEAN, ARCH)
 _WRITERS = (MONO, FREE, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: promise for promise in (*_READS, *_SERVICES, *_WRITERS)}
 

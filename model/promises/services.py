@@ -26,7 +26,7 @@ def no_service(model: Model) -> str | None:
 
 def nothing_to_notice(model: Model) -> str | None:
     """Why QUIET says nothing of this model."""
-    there = model.setting.of("compactor") or model.setting.of("log_compactor") or model.setting.of("rollbacker")
+    there = any(model.setting.of(kind) for kind in ("compactor", "log_compactor", "rollbacker", "archiver"))
     return None if there else "the world has no table service"
 
 
@@ -37,7 +37,9 @@ def planned_between_writes(model: Model, state: State) -> bool:
 
 
 def served_between_writes(model: Model, state: State) -> bool:
-    """A compaction was planned and two writes are complete, or a rollback and one."""
+    """A compaction was planned and two writes are complete, or a rollback and one, or something was archived."""
+    if "removed" in model.components and model.component(state, "removed"):
+        return True
     rolled_back = "rollbacks" in model.components and model.component(state, "rollbacks")
     return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
 

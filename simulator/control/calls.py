@@ -13,6 +13,8 @@ _LOG = re.compile(
 _BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_(?P<instant>\d+)\.parquet$")
 
 DECISIONS = ".hoodie/.nbcc/decisions"
+ARCHIVE = ".hoodie/timeline/history/"
+_FOLDERS = {".hoodie/.temp": "marker", DECISIONS: "decision", f"{ARCHIVE}_version_": "version", ARCHIVE: "archive"}
 
 
 class Call(NamedTuple):
@@ -39,12 +41,11 @@ def kind_of(path: str) -> str:
     A timeline file is ``<action>.<state>`` (``deltacommit.requested``) and ``<action>`` once completed, so that an
     action that does not exist yet needs no entry here.
     """
-    if path.startswith(".hoodie/.temp"):
-        return "marker"
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"
-    if path.startswith(DECISIONS):
-        return "decision"
+    for folder, kind in _FOLDERS.items():
+        if path.startswith(folder):
+            return kind
     if match := _TIMELINE.match(path):
         return match["rest"]
     if path.endswith(".hoodie_partition_metadata"):

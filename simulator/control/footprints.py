@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import NamedTuple
 
-from .calls import kind_of
+from .calls import ARCHIVE, kind_of, parsed
 
 
 class Access(NamedTuple):
@@ -91,13 +91,22 @@ def _asks_why(access: Access) -> bool:
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """A listing that begins and ends in one segment is one access."""
+    """A listing that begins and ends in one segment is one access; so is one of the timeline, and a look into the
+    archive that follows it: what an archiver moves between the two is found in either.
+    """
     previous: Access | None = None
     for access in segment:
         ends_it = access.verb == "list.end" and previous is not None and previous.verb == "list.begin"
-        if not (ends_it and previous is not None and previous.path == access.path):
+        if ends_it and previous is not None and previous.path == access.path:
+            previous = access
+        elif not (_completes_listing(access) and previous is not None and previous.verb == "list.end"):
             yield access
-        previous = access
+            previous = access
+        # what the archive's version leads to is read with it: `previous` stays the listing
+
+
+def _completes_listing(access: Access) -> bool:
+    return access.verb == "get" and kind_of(access.path) in {"version", "archive"}
 
 
 class _Conflicts:
@@ -135,8 +144,19 @@ def _conflict(one: Access, other: Access) -> bool:
         return False
     if one.verb == other.verb == "delete":  # to delete what is gone changes nothing
         return False
+    if _is_archived(one, other) or _is_archived(other, one):
+        return False
     both_writes_elsewhere = one.is_write and other.is_write and one.resource != other.resource
     return not both_writes_elsewhere and not _immutable_read(one, other) and not _immutable_read(other, one)
+
+
+def _is_archived(read: Access, delete: Access) -> bool:
+    """A get of a completed instant that is taken off the active timeline, where the archive says the same; or a listing
+    by who holds the lock and so goes by what is pending, by the newest time, and by the archive as well.
+    """
+    if delete.verb != "delete" or "completed" not in parsed(delete.path):
+        return False
+    return read.verb == "get" or (read.verb.startswith("list") and read.locked)
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
@@ -149,5 +169,7 @@ def _folder(prefix: str) -> str:
 
 
 def _folders(path: str) -> list[str]:
+    if path.startswith(ARCHIVE):  # listings of the active timeline pass it over
+        return [ARCHIVE]
     parts = path.split("/")[:-1]
     return ["/"] + ["/".join(parts[: depth + 1]) + "/" for depth in range(len(parts))]

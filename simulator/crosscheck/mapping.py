@@ -159,10 +159,22 @@ MAPPING: Final[list[Row]] = [
     Row("cleaner_takes_completion_time",   "run_clean", ends_after="clock.take"),
     Row("cleaner_publishes_instant",       "run_clean"),
 
+    # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
+    Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
+        given=(("retained", "retained"),)),
+    Row("archiver_resumes_archiving",      "archive", ends_after="lock.release", starts=True,
+        given=(("retained", "retained"),)),
+    Row("archiver_removes_instant",        "archive",
+        ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
+
     Row("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
     Row("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
     Row("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
     Row("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
+    # what the manifest lists was put before it and is read when it is needed
+    Row("reader_looks_into_archive",       "snapshot", ends_after="get version"),
+    # only under a setting that the engine cannot be put under
+    Row("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
     Row("reader_reads",                    "snapshot", raises="Cleaned"),
 
     # where a log decides: a service publishes what the dead have decided, before it looks for anything else

@@ -66,10 +66,16 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
     ends = sorted(completed for _, _, _, completed in history.timeline if completed)
-    if horizon:
+    if horizon or _has_archived(history):  # nor does it look into the archive for the writes of a window
         return
     for after, until in [*pairwise([0, *ends]), (0, ends[-1])][-most:] if ends else ():
         yield Query("incremental", after=after, until=until)
+
+
+def _has_archived(history: History) -> bool:
+    """Whether instants have left the active timeline."""
+    model = history.model
+    return "removed" in model.components and bool(model.component(history.state, "removed"))
 
 
 def _not_installed(history: History, tally: Tally) -> None:

@@ -73,8 +73,8 @@ def _searched(entry: Entry) -> Trace:
     return _told(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
 
 
-NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "REC", "ONCE", "FREE"})
-"""Promises about who may publish, or delete, what: no row need show that they are broken."""
+NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE"})
+"""Promises about who may publish, delete or move what: no row need show that they are broken."""
 
 
 class _Run(NamedTuple):

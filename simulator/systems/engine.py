@@ -93,7 +93,7 @@ class EngineSystem:
             arguments["partitions"] = set(named)
         for name in arguments.keys() & {"instant", "after"}:
             arguments[name] = instant_of(arguments[name])
-        for name in ("seen", "ahead"):  # what the step decides, not who asks for the operation
+        for name in ("seen", "ahead", "instants"):  # what the step decides, not who asks for the operation
             arguments.pop(name, None)
         handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
         if operation in _READS:

@@ -29,6 +29,7 @@ _NOT_OURS: Final = {
     ("lost_answer", "reported_failed"): "it reads the file that exists",
     ("commit_check", "before_lock"): "its writers look under the lock",
     ("commit_check", "none"): "its writers look under the lock",
+    ("archive_lookup", "before_listing"): "its readers look into the archive after they have listed",
     ("horizon", "after_delete"): "it publishes the horizon with the plan of a clean",
     ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
     ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",

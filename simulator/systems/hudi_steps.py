@@ -64,7 +64,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call; nothing stops it between")
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
-                     "reader_ends_listing_again", "reader_reads", "consumer_takes_window", "consumer_lists_window",
+                     "reader_ends_listing_again", "reader_looks_into_archive", "reader_opens_archive",
+                     "reader_reads", "consumer_takes_window", "consumer_lists_window",
                      "consumer_reads_window")),
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
@@ -91,6 +92,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("log_compactor_schedules_plan", "log_compactor_starts_plan", "log_compactor_resumes_plan",
                      "log_compactor_writes_log", "log_compactor_takes_lock", "log_compactor_takes_completion_time",
                      "log_compactor_publishes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi archives in one call, by rules of its own")
+      for action in ("archiver_archives_instants", "archiver_resumes_archiving", "archiver_removes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
       for action in ("compactor_decides_instant",
                      "compactor_finishes_decided",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from nbcc.engine.errors import Conflict, NotATable, Unsupported
 from nbcc.engine.rules import Rules
-from nbcc.engine.storage import Entry, NotFound, ObjectStorage, open_storage
+from nbcc.engine.storage import Entry, ObjectStorage, open_storage
 from nbcc.engine.timeline import (
     Archive,
     CommitMetadata,
@@ -282,7 +282,7 @@ def test_the_archive_reads_only_files_that_span_the_instant(tmp_path: Path) -> N
     archive(storage, (2, 4), (6, 8))
     storage.delete(f"{TIMELINE}/history/{t(6)}_{t(8)}_0.parquet")
     assert Archive(storage).completion(t(3)) is None
-    with pytest.raises(NotFound):
+    with pytest.raises(NotATable, match="which is gone"):
         Archive(storage).completion(t(7))
 
 

@@ -66,6 +66,9 @@ BREAKS = {
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
     ("lock_expiry", "never"): {"PROGRESS"},
+    ("archive_bound", "none"): {"ARCH"},
+    ("archive_lookup", "before_listing"): {"SNAP", "TRAVEL", "ARCH"},
+    ("archive_lookup", "never"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "PART", "ARCH"},
     ("first_slice", "first_requested"): {"SNAP", "TRAVEL", "CDC", "PART"},
     ("window_merge", "slice_of_window"): {"INCR", "QUIET"},
     ("window_merge", "slice_of_table"): {"INCR", "QUIET"},
@@ -97,6 +100,8 @@ SHOWS_IN = {
     ("horizon", ""): "cleaning",
     ("lock_expiry", ""): "crash_resume",
     ("replacing", ""): "replaces",
+    ("archive_bound", ""): "archiving",
+    ("archive_lookup", ""): "archiving_readers",
 }
 """The world for a choice, where it is not the demo's."""
 
@@ -156,6 +161,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored"}
     changes_steps |= {"lost-answer-is-failure", "rfc-22-option-1"}
+    changes_steps |= {"archive-unread", "old-manifest", "archive-past-pending"}
     assert (taken < len(trace)) == (name in changes_steps)
 
 

@@ -64,6 +64,13 @@ SAID = {
     ("cleaning", "retention", "barrier"): {
         "CLEAN": "the read as of t5 needs log 1 of t1 in group 0, which is deleted; the horizon is t5",
     },
+    ("archiving", "archive_bound", "none"): {
+        "ARCH": "the deltacommit requested at t1 is pending, and t2 is archived past it: what it has put looks older "
+        "than the timeline",
+    },
+    ("archiving_readers", "archive_lookup", "before_listing"): {
+        "ARCH": "r1 reads as of t4 and has found t1 on neither timeline",
+    },
     ("answer_lost", "lost_answer", "reported_failed"): {
         "ACK": "w1's write (requested t1, completed t2) is read by everybody, and its caller was told that it failed",
     },

@@ -191,3 +191,19 @@ def test_every_service_teaches_and_can_be_tried(name: str) -> None:
     said = nbcc_of("table", "t", word, "--help").stdout
     assert f"{word} --dry-run" in said
     assert "--json" in said
+
+
+def test_archiving_does_what_its_dry_run_said_and_no_read_notices(folder: str) -> None:
+    nbcc_of("table", folder, "compact")
+    rows = state(Table.open(None, folder).snapshot())
+    before = len(Table.open(None, folder).timeline())
+    would = told(nbcc_of("table", folder, "archive", "--retain", "1", "--dry-run", "--json"))
+    assert len(Table.open(None, folder).timeline()) == before
+    did = told(nbcc_of("table", folder, "archive", "--retain", "1", "--json"))
+    assert did["instants"] == would["instants"] != []
+    assert len(Table.open(None, folder).timeline()) == before - len(did["instants"])
+    assert state(Table.open(None, folder).snapshot()) == rows
+    stays = before - len(did["instants"])
+    assert says(folder, "archive", "--retain", "1") == (
+        f"nothing to archive: all {stays} instant{'s' if stays > 1 else ''} of the active timeline stay\n"
+    )

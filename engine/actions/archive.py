@@ -1,0 +1,73 @@
+"""Move old instants from the active timeline into the archived one."""
+
+from __future__ import annotations
+
+from ..archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained
+from ..config import TableConfig
+from ..context import Context
+from ..deciding import by_log, catch_up
+from ..lock import held
+from ..reads.retention import refuse_unlisted
+from ..timeline import Instant, Timeline, load, lsm
+from ..timeline.timeline import FOLDER
+
+MOST = 100
+"""How many instants go under one hold of the lock, which keeps writers from publishing."""
+
+
+def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tuple[Instant, ...]:
+    """Archive what may go and return it, by requested time. At least the newest `retained` writes stay.
+
+    The archive's manifest comes first, the deletes afterwards, oldest first: at every moment, and after a crash, each
+    completed instant is in one of the two timelines. What a dead archiver has left on both is finished first.
+    Earlier states go before the completed one, under the lock: nobody who holds it takes an archived instant for
+    pending. Raises `BadInput` for a number that is none.
+    """
+    config.check_writable()
+    refuse_retained(retained)
+    gone: list[Instant] = []
+    while True:
+        chosen = _archive_some(context, retained)
+        for instant in chosen:
+            context.storage.delete(f"{FOLDER}/{instant.file_name}")
+        gone += chosen
+        if len(chosen) < MOST:
+            break
+    _keep_tree(context)
+    return tuple(gone)
+
+
+def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
+    """Put the next ones into the archive, and take their earlier states off the active timeline."""
+    with held(context.lock):
+        if by_log(context):
+            catch_up(context)
+        timeline = load(context.storage)
+        refuse_unlisted(context, context.whole(timeline), "archive the timeline")
+        chosen = left_behind(context, timeline)
+        if not chosen:
+            chosen = archivable(context, timeline, retained)[:MOST]
+            if not chosen:
+                return ()
+            rows = [archived_form(context, timeline, instant) for instant in chosen]
+            lsm.add(context.storage, context.commits.archive, rows)
+        context.storage.delete_all([f"{FOLDER}/{name}" for name in pending_files(timeline, chosen)])
+    return chosen
+
+
+def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
+    """Instants of the active timeline that are archived already."""
+    archived = {each.instant for each in context.commits.archive.instants()}
+    return tuple(instant for instant in timeline.instants if instant in archived)
+
+
+def _keep_tree(context: Context) -> None:
+    """Merge full levels of the archive, and delete what has become superfluous in it."""
+    archive = context.commits.archive
+    if max((len(files) for files in lsm.levels(archive).values()), default=0) < lsm.LEVEL_FILES:
+        return
+    with held(context.lock):
+        archive.refresh()
+        while lsm.merge_levels(context.storage, archive):
+            pass
+        lsm.drop_superfluous(context.storage, archive)

@@ -1,0 +1,108 @@
+"""Writing the archived timeline: new files, merged levels, and the manifest that makes them count (§5.2, §5.3).
+
+A file that no manifest lists is nobody's. So a change is: put the files, put the next manifest, let the version file
+name it; what the change makes superfluous goes afterwards. All under the table's lock, so that versions only rise.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from ..storage import NotFound, Storage
+from .archive import HISTORY, VERSION, Archive, Archived, ArchiveFile, decode_manifest
+
+LEVEL_FILES: Final = 10
+"""So many files of one level are merged into one of the next (hoodie.timeline.compaction.batch.size)."""
+
+MANIFESTS_KEPT: Final = 3
+"""Manifests, and what they list, that stay for readers who hold one; those who are slower ask again."""
+
+_SCHEMA: Final = pa.schema(
+    [
+        pa.field("instantTime", pa.string()),
+        pa.field("completionTime", pa.string()),
+        pa.field("action", pa.string()),
+        pa.field("metadata", pa.binary()),
+        pa.field("plan", pa.binary()),
+        pa.field("version", pa.int32(), nullable=False),
+    ]
+)
+
+
+def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> None:
+    """Archive these instants as one more file of level 0."""
+    file = _put_file(storage, 0, instants)
+    _put_manifest(storage, archive, [*archive.files(), file])
+
+
+def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
+    """The files of the archive by level."""
+    found: dict[int, list[ArchiveFile]] = {}
+    for file in archive.files():
+        found.setdefault(file.level, []).append(file)
+    return found
+
+
+def merge_levels(storage: Storage, archive: Archive) -> bool:
+    """Merge the oldest files of a level that is full into one of the next; whether there was one."""
+    by_level = levels(archive)
+    level = min((level for level, files in by_level.items() if len(files) >= LEVEL_FILES), default=None)
+    if level is None:
+        return False
+    merged = sorted(by_level[level])[:LEVEL_FILES]
+    rows = (row for file in merged for row in archive.rows(file))
+    file = _put_file(storage, level + 1, rows)
+    _put_manifest(storage, archive, [*(other for other in archive.files() if other not in merged), file])
+    return True
+
+
+def drop_superfluous(storage: Storage, archive: Archive) -> None:
+    """Delete old manifests, and the files that none of those that stay lists."""
+    newest = archive.version()
+    kept = [f"manifest_{number}" for number in range(max(1, newest - MANIFESTS_KEPT + 1), newest + 1)]
+    needed = {"_version_", *kept}
+    for name in kept:
+        try:
+            needed |= {file.name for file in decode_manifest(storage.get(f"{HISTORY}/{name}"), name)}
+        except NotFound:
+            continue  # another engine keeps fewer
+    there = [entry.path for entry in storage.list(HISTORY)]
+    if gone := [path for path in there if path.rpartition("/")[2] not in needed]:
+        storage.delete_all(gone)
+
+
+def encode_rows(instants: Sequence[Archived]) -> bytes:
+    """The bytes of a file of the archive."""
+    columns = {
+        "instantTime": [row.requested for row in instants],
+        "completionTime": [row.completed for row in instants],
+        "action": [row.action for row in instants],
+        "metadata": [row.metadata for row in instants],
+        "plan": [row.plan for row in instants],
+        "version": [1] * len(instants),
+    }
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns, schema=_SCHEMA), sink, compression="gzip")
+    return sink.getvalue()
+
+
+def _put_file(storage: Storage, level: int, instants: Iterable[Archived]) -> ArchiveFile:
+    rows = sorted(instants, key=lambda row: (row.requested, row.action))
+    data = encode_rows(rows)
+    file = ArchiveFile(f"{rows[0].requested}_{rows[-1].requested}_{level}.parquet", len(data))
+    storage.put(f"{HISTORY}/{file.name}", data)  # over what an archiver has left that died before its manifest
+    return file
+
+
+def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFile]) -> None:
+    number = archive.version() + 1
+    listed = [{"fileName": file.name, "fileLen": file.size} for file in files]
+    storage.put(f"{HISTORY}/manifest_{number}", json.dumps({"files": listed}).encode())
+    storage.put(VERSION, str(number).encode())
+    archive.refresh()

@@ -1,0 +1,63 @@
+"""The promise of archiving: ARCH."""
+
+from __future__ import annotations
+
+from ..actions.reader import ENDS, SURE
+from ..archiving import WRITES
+from ..model import Model
+from ..packed import State
+from ..step import Step
+from .promise import Promise
+
+_NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")
+
+
+def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
+    """ARCH: each completed instant is found, active or archived; the oldest leave first, and nothing is archived past a
+    pending one; readers who look into both find all that completed by their time."""
+    archive, removed = model.component(after, "archive"), model.component(after, "removed")
+    if lost := removed - archive:
+        return f"the instant t{min(lost)} has left the active timeline and is not archived"
+    if hole := _hole(model, after, removed):
+        return hole
+    newest = max(archive, default=0)
+    for instant in model.timeline(after):
+        if instant.completed is None and instant.requested < newest:
+            return (
+                f"the {instant.action} requested at t{instant.requested} is pending, and t{newest} is archived past "
+                "it: what it has put looks older than the timeline"
+            )
+    return _readers_miss(model, after)
+
+
+def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
+    """Writes leave in the order of their requested times: one that is absent and not older than all counts as none."""
+    writes = [e.requested for e in model.component(state, "published") if isinstance(e, WRITES)]
+    newest = max((each for each in writes if each in removed), default=0)
+    left = min((each for each in writes if each not in removed and each < newest), default=None)
+    return f"t{newest} has left the active timeline before t{left}, which is older" if left else None
+
+
+def _readers_miss(model: Model, state: State) -> str | None:
+    gone = model.component(state, "removed")
+    entries = [entry for entry in model.component(state, "published") if entry.requested in gone]
+    for name in model.setting.of("reader"):
+        reader = model.component(state, name)
+        if reader.step in (SURE, *ENDS):
+            for entry in entries:
+                if entry.completed <= reader.time and entry.requested not in reader.kept:
+                    return f"{name} reads as of t{reader.time} and has found t{entry.requested} on neither timeline"
+    return None
+
+
+ARCH = Promise(
+    name="ARCH",
+    about="Archiving changes no answer: each completed instant is found, active or archived, and nothing goes past "
+    "a pending one.",
+    source="RFC-66 and the LSM timeline, completion time look-up; design, section 4",
+    kind="state",
+    holds=archive_holds,
+    sometimes=lambda model, state: bool(model.component(state, "removed")),
+    reads=lambda model: tuple(name for name in model.components if name not in _NOT_LOOKED_AT),
+    unfit=lambda model: None if model.setting.of("archiver") else "the world has no archiver",
+)
