@@ -62,7 +62,22 @@ def replace_partitions(
         ACTION,
         files=files,
         commit=replace_commit(config, requested, operation, files),
-        refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now),
+        refused_by=lambda now: (
+            _taken_for_a_compaction(requested, operation, now or load(context.storage))
+            or conflict_of(context, config, requested, files, sealed=sealed, now=now)
+        ),
+    )
+
+
+def _taken_for_a_compaction(requested: str, operation: str, now: Timeline) -> Conflict | None:
+    """Why it must not be published: a service of another engine has completed its plan, with nothing."""
+    found = now.find(requested, ACTION)
+    if found is None or found.completed is None:
+        return None
+    return Conflict(
+        operation.lower().replace("_", " "),
+        f"another engine has taken its plan {requested} for a compaction and completed it",
+        "run the services of this table with nbcc, and try again",
     )
 
 

@@ -243,7 +243,8 @@ def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
     partitions = (record["partitionMetadata"] or {}).values()
     deleted = frozenset(split_path(name)[1] for each in partitions for name in each["successDeleteFiles"])
     kept = record["earliestCommitToRetain"] or instant.requested
-    return Clean(instant, kept if record["totalFilesDeleted"] else None, deleted)
+    own = OWN_KEY in (record.get("extraMetadata") or {})
+    return Clean(instant, kept if record["totalFilesDeleted"] else None, deleted, own)
 
 
 def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:

@@ -48,11 +48,15 @@ class Flaw(NamedTuple):
 
 
 class Clean(NamedTuple):
-    """A completed clean: the earliest instant that it retained (requested time), and the names it deleted."""
+    """A completed clean: the earliest instant that it retained (requested time), and the names it deleted.
+
+    `own`: nbcc planned it.
+    """
 
     instant: Instant
     retained: str | None
     deleted: frozenset[str]
+    own: bool = False
 
 
 class Rollback(NamedTuple):

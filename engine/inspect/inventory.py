@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
 from ..config import VERSIONS, merge_mode
@@ -11,6 +12,7 @@ from ..errors import BadInput, NbccError, Unsupported
 from ..files.group_files import BaseFile, LogFile
 from ..files.names import split_path
 from ..files.slices import FileSlice, to_read
+from ..foreign.services import foreign_services
 from ..reads.times import Time
 from ..rules import HUDI, NBCC, Rules
 from ..storage import Storage
@@ -50,7 +52,9 @@ def inspect(storage: Storage, as_of: Time | None = None) -> Inventory:
         notices=(NOTICE,) if old else tuple(_notices(values, rules)),
     )
     if not old:
-        return _filled(empty, look(storage, rules, as_of, ASKED), rules)
+        seen = look(storage, rules, as_of, ASKED)
+        others = foreign_services(seen.shown, seen.commits, seen.slices) if rules == NBCC else ()
+        return _filled(replace(empty, notices=(*empty.notices, *others)), seen, rules)
     if as_of is not None:
         exists = f"it has version {version}, and tables before version 8 record no completion times"
         raise BadInput(f"{ASKED} {as_of}", exists, "leave the time out")

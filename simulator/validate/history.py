@@ -100,6 +100,8 @@ def _unplayable(view: View, group: Group) -> str | None:
         commit = view.found.commits[file.requested]
         if commit.operation == "COMPACT" and file.requested not in known:
             return "the plan of a compaction is gone"
+    if any(view.found.plans[part.barrier].replaces for part in view.plans.get(group, ())):
+        return "a write replaced what was in it"
     if any(not part.operation.logs for part in view.plans.get(group, ())):
         return "a plan takes no logs"
     given = (f for f in files if isinstance(f, BaseFile) and f.requested not in known)

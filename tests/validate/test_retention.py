@@ -14,6 +14,7 @@ import pytest
 from nbcc.engine.evidence import gather
 from nbcc.engine.repair import orphan_files
 from nbcc.engine.storage import Storage
+from nbcc.engine.timeline.metadata import OWN_FORMAT, OWN_KEY
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
 from tests.engine.table_samples import tick
@@ -27,6 +28,7 @@ CLEAN = {
     "fields": [
         {"name": "totalFilesDeleted", "type": "int"},
         {"name": "earliestCommitToRetain", "type": "string"},
+        {"name": "extraMetadata", "type": {"type": "map", "values": "string"}},
         {
             "name": "partitionMetadata",
             "type": {
@@ -53,6 +55,7 @@ def cleaned(storage: Storage, retained: str, paths: list[str]) -> None:
     record = {
         "totalFilesDeleted": len(paths),
         "earliestCommitToRetain": retained,
+        "extraMetadata": {OWN_KEY: OWN_FORMAT},
         "partitionMetadata": {"part=p": {"successDeleteFiles": names}},
     }
     content = io.BytesIO()

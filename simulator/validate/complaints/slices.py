@@ -127,6 +127,8 @@ def old_base(view: View) -> Iterator[Found]:
     """A pending plan that starts from another base file than the newest would bring an old state back."""
     for group, parts in view.plans.items():
         for part in parts:
+            if view.found.plans[part.barrier].replaces:
+                continue  # it takes nothing: that is what it is for
             bases = [base.requested for base in view.bases(group) if base.requested < part.barrier]
             parsed = parse_base(part.operation.base_file) if part.operation.base_file else None
             newest = max(bases, default=None)
