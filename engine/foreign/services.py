@@ -27,4 +27,5 @@ def foreign_services(timeline: Timeline, commits: Commits, slices: Iterable[File
             yield f"another engine has taken the replace {instant.requested} for a compaction: it has replaced nothing"
         elif count := bases.count(instant.requested):
             groups = f"{count} file group{'' if count == 1 else 's'}"
-            yield f"{groups} merged by Hudi's rules: another engine's compaction {instant.requested} wrote the base files"
+            who = f"another engine's compaction {instant.requested}"
+            yield f"{groups} merged by Hudi's rules: {who} wrote the base files"

@@ -68,11 +68,11 @@ def marks(view: View) -> Iterator[Found]:
         elif view.found.own and not commit.own and commit.operation in ("COMPACT", "CLUSTER", "LOG_COMPACT"):
             because = "another engine's service wrote it: its groups are under Hudi's rules from its barrier on"
             yield Found(timeline_file(commit.instant), because, "run the services of this table with nbcc", "AT RISK")
-        if view.found.own and not commit.own and (plan := view.found.plans.get(commit.instant.requested)):
-            if plan.replaces:
-                because = "another engine took this replace for a compaction, and completed it with nothing"
-                remedy = "overwrite the partition again"
-                yield Found(timeline_file(commit.instant), because, remedy, promises=("SNAP", "ACK"))
+        plan = view.found.plans.get(commit.instant.requested)
+        if view.found.own and not commit.own and plan is not None and plan.replaces:
+            because = "another engine took this replace for a compaction, and completed it with nothing"
+            remedy = "overwrite the partition again"
+            yield Found(timeline_file(commit.instant), because, remedy, promises=("SNAP", "ACK"))
     for clean in view.found.cleans:
         if view.found.own and clean.retained and not clean.own:
             because = "another engine's clean: it published no horizon before it deleted, so that reads could fail"
