@@ -225,7 +225,8 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
     """How readers make an incremental read out of their snapshot read: they find the instants that completed in the
     window, merge one slice, and keep the rows that those instants set.
 
-    slice_of_window: of the files that these instants wrote, with the plans that are pending now as barriers.
+    slice_of_window: of the files that these instants wrote, with the plans that are pending now as barriers; rows of
+                     the base file that other instants set are left out before anything is merged with them.
     slice_of_table:  of all files by their completed barriers, the logs requested between the window's first and last
                      request, and the base file unless it was requested before them.
     """
@@ -260,7 +261,10 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
             by_request = (log for log in every if first <= log[0] <= last)
             there = tuple(log for log in by_request if covering.covered(table, group, (log,))[-1][0] in visited)
             files = _with_compacted(table, group, logs, there, protocol)
-            return _slice_fold(table, group, based, files, protocol)._replace(shown=shown)
+            shape = _slice_fold(table, group, based, files, protocol)._replace(shown=shown)
+            if of_window and shape.base is not None:
+                shape = shape._replace(base=shape.base._replace(shown=shown))
+            return shape
     return NOTHING
 
 

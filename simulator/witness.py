@@ -86,16 +86,16 @@ def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> 
     before, after = states[-2] if len(states) > 1 else states[-1], states[-1]
     settled = model.settled(after)
     reads = [Query("snapshot"), *(Query("as_of", until=time) for time in range(1, settled + 1))]
-    if any(model_rows(model, after, query, data) != _right(model, after, query, data) for query in reads):
+    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in reads):
         return True
     windows = [Query("incremental", after=a, until=b) for b in range(1, settled + 1) for a in range(b)]
-    if any(model_rows(model, after, query, data) != _right(model, after, query, data) for query in windows):
+    if any(model_rows(model, after, query, data) != right_rows(model, after, query, data) for query in windows):
         return True
     kept = [Query("as_of", until=time) for time in range(1, model.settled(before) + 1)]
     return any(model_rows(model, before, query, data) != model_rows(model, after, query, data) for query in kept)
 
 
-def _right(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
+def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batch]) -> tuple[Any, ...]:
     """What the completed writes alone say: no file slice is known here."""
     window = query.kind == "incremental"
     published = model.component(state, "published")

@@ -12,7 +12,7 @@ from .names import KINDS
 from .outcome import Exit
 
 
-@click.command(short_help="The worlds, protocols, promises, actions, mutants and mechanisms there are.")
+@click.command(short_help="The worlds, protocols, promises, actions, mutants, mechanisms and findings there are.")
 @click.argument("kind", type=click.Choice([*KINDS]))
 @json_option
 @debug_option
@@ -26,6 +26,7 @@ def command(kind: str, as_json: bool) -> Exit:
       actions     the steps of the model, found in nbcc/model/actions
       mutants     broken variants that `check` or a search must catch
       mechanisms  what of Hudi is here: the model's actions, the engine's steps, what shows them
+      findings    what Apache Hudi does against a promise, with the run or the test that shows it
 
     \b
     Examples:

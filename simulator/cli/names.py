@@ -57,6 +57,12 @@ def mechanisms() -> list[Row]:
     return [(name, mechanisms.load(name).about) for name in mechanisms.names()]
 
 
+def findings() -> list[Row]:
+    from nbcc.simulator import findings
+
+    return [(name, findings.load(name).title) for name in findings.names()]
+
+
 KINDS: dict[str, Callable[[], list[Row]]] = {
     "worlds": worlds,
     "protocols": protocols,
@@ -64,4 +70,5 @@ KINDS: dict[str, Callable[[], list[Row]]] = {
     "actions": actions,
     "mutants": mutants,
     "mechanisms": mechanisms,
+    "findings": findings,
 }

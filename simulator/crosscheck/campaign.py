@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import random
+import random as numbers
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -18,6 +18,7 @@ from typing import Any
 
 from nbcc.model import World
 
+from ..schedule import Pct, Random, Schedule, Swarm
 from ..systems.hudi_steps import STEPS
 from ..trace import Trace
 from .check import Check, Setting
@@ -27,6 +28,8 @@ from .overlaps import table
 FORMAT = 1
 SPREAD_ONE_IN = 8
 """Of so many histories one has the world that was drawn; the others have it with one bucket a partition."""
+RESTLESS: tuple[Callable[[], Schedule], ...] = (Random, Random, lambda: Swarm(Random()), Pct)
+"""The schedules of the crowded ones: those under which most instants overlap, and some under which few do."""
 
 
 @dataclass
@@ -95,9 +98,9 @@ def go_on(
     row, began = Row.read(path, counted(setting)), time.monotonic()
     while row.histories < until and (seconds is None or time.monotonic() - began < seconds):
         started = time.monotonic()
-        check = Check(replace(setting, fitted=of_seed(row.histories, setting.fitted)))
+        check = Check(of_seed(row.histories, setting))
         try:
-            check.play(random.Random(row.histories).randrange)
+            check.play(numbers.Random(row.histories).randrange)
         except Disagreement:
             row.found = check.disagreed
             Row(row.of).write(path)
@@ -119,9 +122,11 @@ def _add(row: Row, check: Check, seconds: float) -> None:
     row.skipped.update(tally.skipped)
 
 
-def of_seed(seed: int, fitted: Callable[[World], World]) -> Callable[[World], World]:
-    """What becomes of the world that the history of a seed draws."""
-    return fitted if seed % SPREAD_ONE_IN == 0 else lambda world: fitted(crowd(world))
+def of_seed(seed: int, setting: Setting) -> Setting:
+    """The setting of the history of a seed: most are crowded, and nobody runs to the end where others could begin."""
+    if seed % SPREAD_ONE_IN == 0:
+        return setting
+    return replace(setting, fitted=lambda world: setting.fitted(crowd(world)), schedules=RESTLESS)
 
 
 def crowd(world: World) -> World:

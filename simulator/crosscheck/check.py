@@ -47,6 +47,7 @@ class Setting:
     readers: Sequence[Reader] = field(default_factory=standard_readers)  # others who read the table at the end
     model: Callable[[World, Protocol], Model] = Model
     fitted: Callable[[World], World] = lambda world: world  # what the system can play of a world
+    schedules: Sequence[Callable[[], Schedule]] = SCHEDULES
     found_by: str = ""
 
 

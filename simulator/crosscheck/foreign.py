@@ -48,9 +48,11 @@ def _base_as_written(table: Table, group: int, shape: Fold, writer: Protocol, re
     """The content of the base file that the reader's fold starts from, as the writer's compaction merged it."""
     if shape.base is None:
         return None
+    whole = shape.base._replace(shown=None)  # a window may leave rows of it out
     for barrier in reversed(barriers(table, group)):
-        if base_file(table, group, barrier, reader) == shape.base:
-            return base_file(table, group, barrier, writer)
+        if base_file(table, group, barrier, reader) == whole:
+            written = base_file(table, group, barrier, writer)
+            return written and written._replace(shown=shape.base.shown)
     raise AssertionError(f"no barrier of group {group} has the base {shape.base}")
 
 

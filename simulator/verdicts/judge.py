@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from nbcc.model import Protocol, World
 from nbcc.model.fields import nearest
 from nbcc.model.promises import PROMISES
 
-from .. import specs
+from .. import findings, specs
 from ..explore import Result, Verdict
 from ..explore.cells import Cell as SearchCell
 from ..explore.cells import search_cells
@@ -140,8 +140,15 @@ def searches(depth: Depth) -> int:
 
 def row(setting: ProtocolFile, searched: Sequence[Searched]) -> Row:
     """What the searches of one setting say, promise by promise."""
-    cells = {promise: cell(promise, searched) for promise in PROMISES}
+    cells = {promise: _seen(setting, promise, cell(promise, searched)) for promise in PROMISES}
     return Row(setting=setting, cells=cells, searched=tuple(searched))
+
+
+def _seen(setting: ProtocolFile, promise: str, found: Cell) -> Cell:
+    """A setting that stands for a system: whether the system itself was seen to break the promise (specs/findings)."""
+    if found.verdict is not Verdict.VIOLATED or not findings.is_system(setting.name):
+        return found
+    return replace(found, system="confirmed" if promise in findings.confirmed(setting.name) else "model only")
 
 
 def cell(promise: str, searched: Sequence[Searched]) -> Cell:

@@ -78,8 +78,16 @@ RULES: dict[str, Rule] = {
 }
 # fmt: on
 HELPS = {
-    "hidden": ("slicing", "listing", "first_slice", "as_of_axis", "incremental_axis", "read_time", "completion_time",
-               "plan_takes"),
+    "hidden": (
+        "slicing",
+        "listing",
+        "first_slice",
+        "as_of_axis",
+        "incremental_axis",
+        "read_time",
+        "completion_time",
+        "plan_takes",
+    ),
     "merged": ("tombstones", "fold", "plan_takes", "merge_order"),
     "pending": ("visibility", "plan_takes", "completion_time"),
     "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones"),

@@ -51,4 +51,3 @@ def test_a_peer_without_environment_says_how_to_build_it(monkeypatch: pytest.Mon
     monkeypatch.setenv("NBCC_ELSEWHERE_PYTHON", str(tmp_path / "python"))
     with pytest.raises(PeerMissing, match="`make interop` builds it"):
         peer("elsewhere")
-

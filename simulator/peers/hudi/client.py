@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from .options import DDL, NAMESPACE, RECORD, SCHEMA
+from .release import commit_compaction, parsed, record_arguments, start_commit
 from .session import causes, hudi, java, java_array, java_list, java_map, nothing, spark
 
 ACTION = "deltacommit"
@@ -45,7 +46,7 @@ class Client:
 
     def start(self) -> str:
         """Take a requested time and publish the request."""
-        self.instant = str(self.hudis.startCommit(ACTION))
+        self.instant = start_commit(self.hudis, ACTION)
         return self.instant
 
     def data(self, rows: Sequence[Sequence[Any]], table_config: Any) -> int:
@@ -70,10 +71,14 @@ class Client:
         except Exception as error:
             if "HoodieWriteConflictException" not in causes(error):
                 raise
-            self.hudis.rollback(self.instant)
-            self.close()
+            self.undo()
         else:
             raise RuntimeError(f"Hudi has published {self.instant}")
+
+    def undo(self) -> None:
+        """Roll back the own instant."""
+        self.hudis.rollback(self.instant)
+        self.close()
 
     def commit(self) -> None:
         """Publish the completed instant."""
@@ -83,7 +88,7 @@ class Client:
 
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
         """The rows as the data source hands them to the client: a JavaRDD of HoodieRecord."""
-        schema = hudi().common.schema.HoodieSchema.parse(SCHEMA)
+        schema = parsed(spark()._jvm, SCHEMA)
         sql = spark()._jvm.org.apache.spark.sql
         # the ordering value goes as a text, because Py4J takes a small number for an Integer
         texts = ([str(each) if type(each) is int else each for each in row] for row in rows)
@@ -93,7 +98,7 @@ class Client:
         frame = frame.withColumn("ts", frame.col("ts").cast("long"))
         upsert = hudi().common.model.WriteOperationType.UPSERT
         given = [frame, self.hudis.getConfig(), self._parameters, RECORD, NAMESPACE, schema, schema, upsert,
-                  self.instant, False, False, False, table_config]  # fmt: skip
+                  self.instant, False, False, False, *record_arguments(table_config)]  # fmt: skip
         # a Scala case class inside an object, whose name Py4J cannot spell
         loader = java().lang.Thread.currentThread().getContextClassLoader()
         name = "org.apache.hudi.HoodieCreateRecordUtils$createHoodieRecordRddArgs"
@@ -116,5 +121,5 @@ class Client:
 
     def commit_compaction(self) -> None:
         """Publish the completed compaction."""
-        self.hudis.commitCompaction(self.instant, self._done, nothing())
+        commit_compaction(self.hudis, self.instant, self._done, nothing())
         self.close()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from .release import OPTIONS
+
 FIELDS = (("id", "string"), ("part", "string"), ("ts", "long"), ("value", "string"), ("_hoodie_is_deleted", "boolean"))
 DDL = ", ".join(f"{name} {kind}" for name, kind in FIELDS)
 RECORD, NAMESPACE = "t_record", "hoodie.t"
@@ -51,4 +53,4 @@ _SAME = {
 
 def options(merge_mode: str, buckets: int) -> dict[str, str]:
     """The write options of a table."""
-    return {**_SAME, "hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
+    return {**_SAME, **OPTIONS, "hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-VERSION = os.environ.get("NBCC_HUDI_VERSION", "1.2.0")
+from .release import VERSION
+
 BUNDLE = f"org.apache.hudi:hudi-spark3.5-bundle_2.12:{VERSION}"
 _CONFIG = {
     "spark.jars.packages": BUNDLE,

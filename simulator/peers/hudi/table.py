@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from .client import Client
-from .options import SCHEMA, options
+from .options import DDL, SCHEMA, options
+from .release import TABLE_VERSION, set_ordering
 from .session import engine_context, hudi, java, spark, storage_configuration
 
 _READ = "hoodie.datasource.read."
@@ -28,8 +29,9 @@ class Table:
         """A new table of Hudi's own."""
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
         builder = hudi().common.table.HoodieTableMetaClient.newTableBuilder()
-        builder.setTableType("MERGE_ON_READ").setTableName("t").setTableVersion(9).setRecordMergeMode(mode)
-        builder.setRecordKeyFields("id").setPartitionFields("part").setOrderingFields("ts")
+        builder.setTableType("MERGE_ON_READ").setTableName("t").setTableVersion(TABLE_VERSION).setRecordMergeMode(mode)
+        builder.setRecordKeyFields("id").setPartitionFields("part")
+        set_ordering(builder, "ts")
         builder.setKeyGeneratorClassProp("org.apache.hudi.keygen.SimpleKeyGenerator").setTableCreateSchema(SCHEMA)
         builder.setCommitTimezone(hudi().common.model.HoodieTimelineTimeZone.UTC)
         builder.initTable(storage_configuration(), path)
@@ -57,8 +59,17 @@ class Table:
     def bulk(self, actor: str, rows: Sequence[Sequence[Any]]) -> int:
         return self._clients[actor].bulk(rows, self._meta().getTableConfig())
 
+    def write(self, rows: Sequence[Sequence[Any]], operation: str) -> None:
+        """A whole write through the data source, as users make it: ``df.write.format("hudi")`` with its defaults."""
+        frame = spark().createDataFrame([tuple(row) for row in rows], DDL)
+        chosen = {**self._options, "hoodie.datasource.write.operation": operation}
+        frame.write.format("hudi").options(**chosen).mode("append").save(self._path)
+
     def refused(self, actor: str) -> None:
         self._clients[actor].refused()
+
+    def undo(self, actor: str) -> None:
+        self._clients[actor].undo()
 
     def commit(self, actor: str) -> None:
         self._clients[actor].commit()

@@ -1,0 +1,69 @@
+"""Each finding of specs/findings that has a run: Apache Hudi takes the same steps and gives the answer of the page.
+
+That it says what the page says of older releases is asked every night.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from nbcc.model import Model
+from nbcc.simulator.crosscheck.disagreement import Disagreement
+from nbcc.simulator.crosscheck.history import History
+from nbcc.simulator.findings import SAME, Finding, answers, load, names, query_of, words
+from nbcc.simulator.peers.process import peer
+from nbcc.simulator.replay import play
+from nbcc.simulator.schedule import Replay, no_choice
+from nbcc.simulator.systems.hudi import HudiSystem
+from nbcc.simulator.systems.registry import factory
+
+from .readers import BUNDLES, NEWEST
+
+RUNS = [name for name in names() if not load(name).test]
+OLDER = BUNDLES[:-1]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_process_after() -> Iterator[None]:
+    yield
+    for version in OLDER:
+        peer("hudi", version).close()
+
+
+def shown(finding: Finding, version: str) -> str:
+    """`SAME`, or what the release shows instead of what the page says. Of its other reads nothing is asked."""
+    trace = finding.trace
+    system = HudiSystem(trace.world, peer("hudi", None if version == NEWEST else version))
+    history = History(Model(trace.world, trace.protocol), system, trace.batches)
+    try:
+        schedule = Replay(trace.steps, history.resolved)
+        while step := schedule.next(no_choice, history.enabled()):
+            history.take(step)
+        told = words(history, partial(system.rows, query_of(history, finding)))
+    except Disagreement as found:
+        return str(found)
+    finally:
+        system.close()
+    return SAME if told == answers(finding).actual else f"{finding.read}: {told}"
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_every_read_of_the_run_is_as_the_setting_says(name: str) -> None:
+    outcome = play(load(name).trace, "hudi", factory("hudi"))
+    assert (outcome.fits, outcome.verdict) == (True, "AGREED"), outcome.sentence
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_hudi_shows_what_the_page_says(name: str) -> None:
+    assert shown(load(name), NEWEST) == SAME
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("version", OLDER)
+@pytest.mark.parametrize("name", RUNS)
+def test_older_releases_show_what_the_page_says_of_them(name: str, version: str) -> None:
+    finding = load(name)
+    assert shown(finding, version) == finding.seen[f"Apache Hudi {version}"]

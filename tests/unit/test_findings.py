@@ -1,0 +1,74 @@
+"""Pages of findings: each is made of its words and its run, and the run breaks what the page says."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nbcc.simulator import findings, specs
+from nbcc.simulator.findings import FOLDER, Finding, answers, ended, load, names, page, stale
+
+ROOT = Path(__file__).parents[2]
+RUNS = [name for name in names() if not load(name).test]
+
+
+def test_pages_say_what_words_and_runs_say() -> None:
+    assert not stale(), "python -m nbcc.simulator.findings --write"
+
+
+def test_a_page_that_was_changed_by_hand_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for path in FOLDER.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setattr(findings, "FOLDER", tmp_path)
+    assert not stale()
+    (tmp_path / f"{RUNS[0]}.md").write_text("all is well")
+    (tmp_path / "gone.md").write_text("a finding that is none")
+    assert stale() == sorted([f"{RUNS[0]}.md", "gone.md"])
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_run_breaks_what_the_page_says(name: str) -> None:
+    finding = load(name)
+    told = answers(finding)
+    assert told.expected != told.actual
+    for promise in finding.breaks:
+        outcome = ended(finding, lambda history, query: None, promise=promise)
+        assert (outcome.fits, outcome.verdict) == (True, "VIOLATED"), promise
+    if finding.rule:
+        rule, value = finding.rule.split(" = ")
+        assert specs.protocol(finding.setting).to_mapping()[rule] == value
+
+
+@pytest.mark.parametrize("name", [name for name in RUNS if load(name).rule])
+def test_without_its_rule_the_run_shows_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    finding = load(name)
+    rule = finding.rule.split(" = ")[0]
+    without = {key: value for key, value in finding.trace.protocol.differences().items() if key != rule}
+    trace = replace(finding.trace, protocol=type(finding.trace.protocol).from_mapping(without))
+    monkeypatch.setattr(Finding, "trace", trace)
+    told = answers(finding)
+    assert told.expected == told.actual
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name not in RUNS])
+def test_a_finding_without_a_run_names_a_test(name: str) -> None:
+    path, _, test = load(name).test.partition("::")
+    assert f"def {test}(" in (ROOT / path).read_text("utf-8")
+    assert load(name).steps
+    assert load(name).expected != load(name).actual
+
+
+@pytest.mark.parametrize("name", names())
+def test_a_page_has_what_a_report_needs(name: str) -> None:
+    text = page(load(name))
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads == ["Steps", "Expected", "Actual", "Mechanism", "Workaround", "Replay"]
+    assert findings.NEWEST in load(name).seen
+
+
+def test_what_was_confirmed_is_what_runs_showed() -> None:
+    assert findings.confirmed("hudi-1.2.0") == {"SNAP", "TRAVEL", "INCR", "QUIET"}
+    assert findings.confirmed("default") == frozenset()
