@@ -25,7 +25,7 @@ def test_a_page_that_was_changed_by_hand_is_stale(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(findings, "FOLDER", tmp_path)
     assert not stale()
     (tmp_path / f"{RUNS[0]}.md").write_text("all is well")
-    (tmp_path / "gone.md").write_text("a finding that is none")
+    (tmp_path / "gone.md").write_text("# A finding that is none\n\n- system: none\n")
     assert stale() == sorted([f"{RUNS[0]}.md", "gone.md"])
 
 
