@@ -1,9 +1,10 @@
-"""`python -m benchmarks [beside|writers|scale|search]...`: progress on standard error, the tables on standard output.
+"""`python -m benchmarks [KIND ...]`: progress on standard error, the tables on standard output.
 
 beside   nbcc beside Apache Hudi 1.2.0 and plain Parquet, the same operations on the same rows
 writers  two writers in two processes, at once and one after the other, nbcc and Hudi
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 search   speed of the exhaustive search
+tlc      the search beside TLC on the same models, whole processes (TLC is there after `make interop`)
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from . import beside, scale, search, writers
+from . import beside, scale, search, tlc, writers
 
-KINDS = ("beside", "writers", "scale", "search")
+KINDS = ("beside", "writers", "scale", "search", "tlc")
 ROWS = 1_000_000
 
 
@@ -60,6 +61,9 @@ def _run(kind: str, folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     elif kind == "scale":
         result = scale.run(folder, asked.rows, asked.quick)
         said = scale.text(result)
+    elif kind == "tlc":
+        result = {"models": tlc.run(asked.rounds)}
+        said = tlc.text(result["models"])
     else:
         result = {"worlds": search.figures(asked.rounds)}
         said = search.text(result)

@@ -110,6 +110,7 @@ class Expected(NamedTuple):
 
     sizes: tuple[int, int, int]
     broken: dict[str, int | None]
+    deadlock: bool
 
 
 @cache
@@ -119,7 +120,7 @@ def _expected(case: Case) -> Expected:
 
 def _shown(result: Result) -> Expected:
     broken = {name: each.steps for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
-    return Expected((result.distinct, result.generated, result.depth), broken)
+    return Expected((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
 
 
 def _seen(expected: Mapping[Case, Expected], grown: list[Fate]) -> Iterator[Fate]:
@@ -132,7 +133,7 @@ def _seen(expected: Mapping[Case, Expected], grown: list[Fate]) -> Iterator[Fate
         elif shown.broken and not case.field:
             name, steps = next(iter(shown.broken.items()))
             yield Fate(name, f"{steps} steps of {where}")
-        elif result.deadlock is not None:
+        elif shown.deadlock > right.deadlock:
             yield Fate("deadlock", where)
         elif result.stopped or shown.sizes != right.sizes:
             grown.append(Fate("sizes", f"{shown.sizes[0]:,} states of {where}, not {right.sizes[0]:,}"))

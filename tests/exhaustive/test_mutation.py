@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+from contextlib import nullcontext
 from importlib import import_module
 from pathlib import Path
 
@@ -12,7 +13,7 @@ import pytest
 from nbcc.model import Model, World
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
-from nbcc.simulator.mutation import generated, hunt, record
+from nbcc.simulator.mutation import Generated, generated, hunt, record
 from nbcc.simulator.mutation.all import hunt_all
 from nbcc.simulator.mutation.operators import changes
 from nbcc.simulator.mutation.record import Record, load, page, survivors
@@ -95,6 +96,16 @@ def test_a_mutant_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(import_module("nbcc.simulator.mutation.hunt"), "ENOUGH", 0.5)
     found = hunt(ALL["clock.Requests.take: time in requested -> time not in requested"], check=False)
     assert (found.by, found.how) == ("error", "TimeoutError")
+
+
+def test_what_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the model as it is comes to a deadlock: the locks of the dead that never expire."""
+    module = import_module("nbcc.simulator.mutation.hunt")
+    never = [case for case in module._weaker_cases() if case.value == "never"]
+    monkeypatch.setattr(module, "_weaker_cases", lambda: never)
+    monkeypatch.setattr(module, "_default_cases", lambda: (module.Case(0),))
+    assert any(case.search().deadlock is not None for case in never)
+    assert hunt(Generated("nothing", "none", nullcontext), check=False) == module.LIVES
 
 
 def test_whoever_lives_is_explained() -> None:

@@ -11,8 +11,11 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.explore.search import Bounds, Search
+from nbcc.simulator.explore.space import Reduced
+from nbcc.simulator.explore.watch import Watchers
 from nbcc.simulator.peers.tlc import FAULTS, configuration, tlc
-from nbcc.simulator.peers.tlc.settings import INVARIANTS
+from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
 
 DEMO, CRASH = specs.world("demo"), specs.world("crash_resume")
 LEFT = replace(CRASH, actors={"writer": 1, "compactor": 2})
@@ -82,6 +85,28 @@ def verdicts(world: World, protocol: Protocol, fault: str = "none") -> dict[str,
             break
         found[ran.violated] = ran.steps
     return found
+
+
+def test_two_phase_commit_has_the_same_size() -> None:
+    managers = "{m1, m2, m3}"
+    values = "\n".join(f"{name} = {name}" for name in ("m1", "m2", "m3"))
+    given = f"CONSTANTS\n{values}\nManagers = {managers}\nINIT Init\nNEXT Next\nINVARIANT Consistent\n"
+    here, there = explore(specs.system("two_phase_commit_3")), tlc(given, "TwoPhaseCommit")
+
+    assert (there.distinct, there.generated, there.depth) == (here.distinct, here.generated, here.depth)
+    assert tlc(f"{given}SYMMETRY Same\n", "TwoPhaseCommit").distinct < there.distinct
+
+
+def test_with_symmetry_tlc_keeps_what_the_search_keeps() -> None:
+    """One state for all that differ in the names of writers alone: as many as the search keeps, unfused."""
+    kept = explore(Model(DEMO), [PROMISES["MONO"]], reduce=True)
+    there = tlc(configuration(DEMO, Protocol(), invariants=(), symmetric=True), more=SAME)
+    symmetry = Reduced(Model(DEMO), [PROMISES["MONO"]], fuse=False)
+    search = Search(symmetry, Watchers(Model(DEMO), []), Bounds())
+    search.run()
+
+    assert there.distinct == len(search.states)
+    assert kept.stands_for == search.stands_for == explore(Model(DEMO)).distinct
 
 
 def test_what_the_twin_has_no_words_for_is_refused() -> None:

@@ -42,16 +42,24 @@ def jar() -> Path:
     return found
 
 
-def tlc(configuration: str, module: str = "Nbcc", workers: int = 2) -> Counted:
-    """Search a module of specs/tla under a configuration, to the end or to the first invariant that breaks."""
-    with tempfile.TemporaryDirectory() as folder, as_file(files("nbcc") / "specs" / "tla" / f"{module}.tla") as source:
-        at = Path(folder)
-        shutil.copy(source, at / f"{module}.tla")
-        (at / f"{module}.cfg").write_text(configuration, encoding="utf-8")
+def tlc(
+    configuration: str, module: str = "Nbcc", workers: int = 2, folder: Path | None = None, more: str = ""
+) -> Counted:
+    """Search a module of specs/tla, or of another folder, to the end or to the first invariant that breaks.
+
+    `more` are definitions that the configuration names and the module does not have.
+    """
+    with tempfile.TemporaryDirectory() as name, as_file(files("nbcc") / "specs" / "tla") as ours:
+        at, root = Path(name), f"{module}Here"
+        for source in sorted((folder or ours).glob("*.tla")):
+            shutil.copy(source, at)
+        body = f"---- MODULE {root} ----\nEXTENDS {module}, TLC\n{more}\n====\n"
+        (at / f"{root}.tla").write_text(body, encoding="utf-8")
+        (at / f"{root}.cfg").write_text(configuration, encoding="utf-8")
         command = ["java", "-XX:+UseParallelGC", "-cp", str(jar().resolve()), "tlc2.TLC", "-deadlock"]
         began = time.perf_counter()
         ran = subprocess.run(
-            [*command, "-workers", str(workers), f"{module}.tla"], cwd=at, capture_output=True, text=True, check=False
+            [*command, "-workers", str(workers), f"{root}.tla"], cwd=at, capture_output=True, text=True, check=False
         )
         return _counted(ran.stdout + ran.stderr, time.perf_counter() - began)
 

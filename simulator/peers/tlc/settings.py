@@ -20,10 +20,21 @@ KNOWN = ("slicing", "completion_time", "plan_takes", "scheduling", "lock_expiry"
 SPELT = {"completed_before_barrier": "completed", "any_log": "any"}
 
 
+SAME = "Same == Permutations(Writers) \\union Permutations(Compactors)"
+"""What a symmetric configuration needs defined: actors of one kind may be exchanged."""
+
+
 def configuration(
-    world: World, protocol: Protocol, fault: str = "none", invariants: tuple[str, ...] = INVARIANTS
+    world: World,
+    protocol: Protocol,
+    fault: str = "none",
+    invariants: tuple[str, ...] = INVARIANTS,
+    symmetric: bool = False,
 ) -> str:
-    """The text of a TLC configuration. ValueError: the twin has no words for the world or the protocol."""
+    """The text of a TLC configuration. ValueError: the twin has no words for the world or the protocol.
+
+    `symmetric`: actors are model values, and TLC keeps one state for all that differ in their names (`SAME`).
+    """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
     if unknown or protocol.slicing == "base_instant":
         raise ValueError(f"the twin does not know the setting {(unknown or ['slicing'])[0]}")
@@ -31,8 +42,8 @@ def configuration(
     if others or world.writes or world.log_versions != 1 or world.skew:
         raise ValueError(f"the twin knows writers and compactors that write one file a group, not {others or 'this'}")
     constants = {
-        "Writers": _names("w", world.actors.get("writer", 0)),
-        "Compactors": _names("c", world.actors.get("compactor", 0)),
+        "Writers": _names("w", world.actors.get("writer", 0), symmetric),
+        "Compactors": _names("c", world.actors.get("compactor", 0), symmetric),
         "Groups": world.groups,
         "Writes": world.writes_per_writer,
         "Compactions": world.compactions,
@@ -44,9 +55,14 @@ def configuration(
         "LocksExpire": str(protocol.lock_expiry == "expires").upper(),
         "Fault": f'"{fault}"',
     }
+    if symmetric:
+        own = [name for kind in ("Writers", "Compactors") for name in str(constants[kind]).strip("{}").split(", ")]
+        constants |= {name: name for name in own}
     lines = ["CONSTANTS", *(f"    {name} = {value}" for name, value in constants.items()), "INIT Init", "NEXT Next"]
+    lines += ["SYMMETRY Same"] * symmetric
     return "\n".join([*lines, *(["INVARIANTS", *(f"    {name}" for name in invariants)] if invariants else [])]) + "\n"
 
 
-def _names(prefix: str, count: int) -> str:
-    return "{" + ", ".join(f'"{prefix}{i + 1}"' for i in range(count)) + "}"
+def _names(prefix: str, count: int, values: bool) -> str:
+    quote = "" if values else '"'
+    return "{" + ", ".join(f"{quote}{prefix}{i + 1}{quote}" for i in range(count)) + "}"

@@ -1,0 +1,167 @@
+"""The search beside TLC: the same models, the same invariants, whole processes from start to answer.
+
+Hudi's version 5 is Jack Vanlightly's published module, of which this project has no copy: `NBCC_HUDI_V5_TLA` names a
+folder that holds hudi/v5_spec/basic_cow of github.com/Vanlightly/table-formats-tlaplus and what it extends of
+github.com/tlaplus/CommunityModules (SequencesExt, Functions, FiniteSetsExt, Folds). Without it those rows are left out
+by name. The others are modules of specs/tla.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from nbcc.model import Protocol
+from nbcc.simulator import specs
+from nbcc.simulator.peers.tlc import configuration, tlc
+from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
+
+from .progress import during
+
+PUBLISHED = "NBCC_HUDI_V5_TLA"
+MAIN = "from nbcc.simulator.cli.main import main; main()"
+GOALS = {"hudi": (8.0, 50.0), "two-phase commit": (2.5, None)}
+"""Times as fast as TLC with two workers: without reductions, and with them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """One model on both sides. `world`: name or TOML text; `symmetric`: TLC's configuration with `same` defined."""
+
+    name: str
+    goal: str
+    world: str
+    plain: str
+    symmetric: str
+    same: str
+    module: str = "Nbcc"
+    folder: Path | None = None
+    promises: tuple[str, ...] = field(default=())
+
+
+def matches() -> Iterator[Match]:
+    """What is measured; a row that needs a module which is not here is said on standard error."""
+    if found := os.environ.get(PUBLISHED):
+        for operations in (3, 4):
+            yield _hudi_v5(Path(found), operations)
+    else:
+        print(f"Hudi v5 is left out: {PUBLISHED} names no folder with its module", file=sys.stderr)
+    yield _two_phase_commit(7)
+    world = specs.world("core")
+    same = configuration(world, Protocol(), symmetric=True)
+    plain = configuration(world, Protocol())
+    yield Match(
+        name="nbcc core", goal="hudi", world="core", plain=plain, symmetric=same, same=SAME, promises=INVARIANTS
+    )
+
+
+def _hudi_v5(folder: Path, operations: int) -> Match:
+    given = re.sub(r"OpLimit = \d+", f"OpLimit = {operations}", (folder / "hudi.cfg").read_text("utf-8"))
+    world = (files("nbcc") / "specs" / "worlds" / "hudi_v5.toml").read_text("utf-8")
+    return Match(
+        name=f"Hudi v5, {operations} operations",
+        goal="hudi",
+        world=re.sub(r"operations = \d+", f"operations = {operations}", world),
+        plain=given,
+        symmetric=f"{given}\nSYMMETRY Same\n",
+        same="Same == Permutations(Writers) \\union Permutations(Keys) \\union Permutations(Values)",
+        module="hudi",
+        folder=folder,
+    )
+
+
+def _two_phase_commit(count: int) -> Match:
+    names = [f"m{i + 1}" for i in range(count)]
+    values = "\n".join(f"    {name} = {name}" for name in names)
+    given = f"CONSTANTS\n{values}\n    Managers = {{{', '.join(names)}}}\nINIT Init\nNEXT Next\nINVARIANT Consistent\n"
+    return Match(
+        name=f"two-phase commit, {count} managers",
+        goal="two-phase commit",
+        world=f"two_phase_commit_{count}",
+        plain=given,
+        symmetric=f"{given}SYMMETRY Same\n",
+        same="",
+        module="TwoPhaseCommit",
+    )
+
+
+def run(rounds: int) -> list[dict[str, Any]]:
+    """A row a model: sizes, median seconds of each side, ratios. AssertionError: the two sides differ in size."""
+    return [_row(match, rounds) for match in matches()]
+
+
+def _row(match: Match, rounds: int) -> dict[str, Any]:
+    ours: dict[str, list[dict[str, Any]]] = {"nbcc": [], "nbcc_reduced": []}
+    theirs: dict[str, list[Any]] = {"tlc": [], "tlc_symmetric": []}
+    for number in range(rounds):
+        with during(f"{match.name}, round {number + 1} of {rounds}"):
+            ours["nbcc"].append(_search(match, "--no-reduction"))
+            ours["nbcc_reduced"].append(_search(match))
+            theirs["tlc"].append(tlc(match.plain, match.module, folder=match.folder))
+            theirs["tlc_symmetric"].append(tlc(match.symmetric, match.module, folder=match.folder, more=match.same))
+    here, there = ours["nbcc"][0], theirs["tlc"][0]
+    sizes = (here["distinct"], here["generated"], here["depth"])
+    assert sizes == (there.distinct, there.generated, there.depth), f"{match.name}: {sizes}, TLC {there}"
+    seconds = {name: median(each["process"] for each in runs) for name, runs in ours.items()}
+    seconds |= {name: median(each.seconds for each in runs) for name, runs in theirs.items()}
+    plain, reduced = GOALS[match.goal]
+    return {
+        "model": match.name,
+        "distinct": here["distinct"],
+        "generated": here["generated"],
+        "depth": here["depth"],
+        "kept": ours["nbcc_reduced"][0]["distinct"],
+        "kept_by_tlc": theirs["tlc_symmetric"][0].distinct,
+        "seconds": {name: round(value, 2) for name, value in seconds.items()},
+        "times_as_fast": round(seconds["tlc"] / seconds["nbcc"], 1),
+        "times_as_fast_reduced": round(seconds["tlc"] / seconds["nbcc_reduced"], 1),
+        "times_as_fast_both_reduced": round(seconds["tlc_symmetric"] / seconds["nbcc_reduced"], 1),
+        "goal": plain,
+        "goal_reduced": reduced,
+    }
+
+
+def _search(match: Match, *more: str) -> dict[str, Any]:
+    """What `nbcc explore --json` says, with the seconds of the whole process."""
+    with tempfile.TemporaryDirectory() as folder:
+        world = match.world
+        if "\n" in world:
+            (Path(folder) / "world.toml").write_text(world, encoding="utf-8")
+            world = "world.toml"
+        promises = [part for name in match.promises for part in ("--promise", name)]
+        began = time.perf_counter()
+        ran = subprocess.run(
+            [sys.executable, "-c", MAIN, "explore", world, "--json", *promises, *more],
+            cwd=folder, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        seconds = time.perf_counter() - began
+    if ran.returncode not in (0, 3):
+        raise RuntimeError(f"nbcc explore {match.name}: {ran.stderr[-2000:]}")
+    return {**json.loads(ran.stdout), "process": seconds}
+
+
+def text(rows: Sequence[dict[str, Any]]) -> str:
+    """The table: seconds of whole processes, and how often ours fits into TLC's (2 workers)."""
+    columns = ("nbcc", "nbcc_reduced", "tlc", "tlc_symmetric")
+    head = ("nbcc", "reduced", "TLC", "symmetric")
+    lines = [f"{'search':30}{'distinct':>11}{'kept':>9}" + "".join(f"{each:>11}" for each in head) + "   times as fast"]
+    for row in rows:
+        seconds = "".join(f"{row['seconds'][name]:>10.2f}s" for name in columns)
+        reduced = f" (goal {row['goal_reduced']:g})" if row["goal_reduced"] else ""
+        lines.append(
+            f"{row['model']:30}{row['distinct']:>11,}{row['kept']:>9,}{seconds}   {row['times_as_fast']:g} "
+            f"(goal {row['goal']:g}), reduced {row['times_as_fast_reduced']:g}{reduced}, "
+            f"both {row['times_as_fast_both_reduced']:g}"
+        )
+    return "\n".join(lines)
