@@ -49,18 +49,24 @@ REC = Promise(
 )
 
 
+TOLD = ("reported_done", "reported_failed", "lost_answers")
+
+
 def nothing_lost(model: Model) -> str | None:
     """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it."""
+    if model.protocol.decision == "log":
+        return "the log decides: that the answer to an entry is lost is not modelled"
     return None if model.world.lost_answers else "every answer of the store arrives in this world"
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: what a caller was told is what readers see: no write that was reported as failed is on the timeline."""
-    failed = model.component(after, "reported_failed")
+    """ACK: what a caller was told is what readers see: what was reported as done, and nothing reported as failed."""
+    failed, done = model.component(after, "reported_failed"), set(model.component(after, "reported_done"))
     for entry in model.component(after, "published"):
         if entry.requested in failed:
             return f"{write_named(entry, entry.requested)} is read by everybody, and its caller was told that it failed"
-    return None
+        done.discard(entry.requested)
+    return f"a write was reported as done (requested t{min(done)}), and nobody ever reads it" if done else None
 
 
 ACK = Promise(
@@ -70,7 +76,7 @@ ACK = Promise(
     kind="state",
     holds=acknowledged_holds,
     sometimes=lambda model, state: bool(model.component(state, "lost_answers")),
-    reads=lambda model: ("published", *(("reported_failed", "lost_answers") if model.world.lost_answers else ())),
+    reads=lambda model: ("published", *(TOLD if model.world.lost_answers else ())),
     unfit=nothing_lost,
 )
 

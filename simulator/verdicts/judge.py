@@ -17,7 +17,7 @@ from ..explore.cells import Cell as SearchCell
 from ..explore.cells import search_cells
 from ..specs import ProtocolFile
 from .bound import Bound, bound_of, sentence
-from .ladder import DEPTHS, Depth, large, pins, rungs
+from .ladder import DEPTHS, Depth, Rung, large, mixed, pins, rungs
 
 __all__ = ["DEPTHS", "Cell", "Depth", "Row", "Searched", "matrix", "settings"]
 
@@ -97,15 +97,16 @@ def worlds_of(setting: str, depth: Depth) -> dict[World, bool]:
     Each with whether its search is reduced.
 
     The default setting is searched wherever one of the others is: what they break there, it keeps. That leaves out
-    worlds with faults that it assumes away, whose verdicts under it are pinned in specs/sizes.toml. At full depth it
-    climbs higher than the others.
+    worlds with faults that it assumes away, whose verdicts under it are pinned in specs/sizes.toml. It is searched,
+    too, where its writers are optimistic by a choice of their own; and at full depth it climbs higher than the others.
     """
     known = pins()
     if setting in known:
         pinned = [specs.world(known[setting]["world"])]
     else:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if w.assumed]
-    higher = large() if setting == "default" and depth == "full" else ()
+    higher: tuple[Rung, ...] = mixed() if setting == "default" else ()
+    higher += large() if setting == "default" and depth == "full" else ()
     return {**dict.fromkeys(pinned, False), **{rung.world: rung.reduced for rung in (*rungs(depth), *higher)}}
 
 

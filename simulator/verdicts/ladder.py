@@ -40,10 +40,11 @@ class Rung:
 
 def from_mapping(given: Mapping[str, Any]) -> Rung:
     """A rung from its table; ValueError names the nearest field."""
-    refuse_unknown(given, ("actors", "limits", "table", "depth", "matrix", "reduced"), "specs/verdicts.toml [[rung]]")
+    sections = ("actors", "actor", "limits", "table")
+    refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[rung]]")
     if (depth := given.get("depth", "quick")) not in DEPTHS:
         raise ValueError(f"specs/verdicts.toml [[rung]]: depth = {depth!r}; {nearest(str(depth), DEPTHS)}")
-    world = World.from_mapping({name: given[name] for name in ("actors", "limits", "table") if name in given})
+    world = World.from_mapping({name: given[name] for name in sections if name in given})
     reduced = given.get("reduced", depth == "full")
     return Rung(world=world, depth=depth, matrix=given.get("matrix", True), reduced=reduced)
 
@@ -57,6 +58,12 @@ def ladder() -> tuple[Rung, ...]:
 def rungs(depth: Depth) -> tuple[Rung, ...]:
     """Those in which settings are judged at a depth."""
     return tuple(rung for rung in ladder() if rung.matrix and DEPTHS.index(rung.depth) <= DEPTHS.index(depth))
+
+
+@cache
+def mixed() -> tuple[Rung, ...]:
+    """The worlds of the default setting alone, at every depth, in which actors make choices of their own."""
+    return tuple(from_mapping(each) for each in _file()["mixed"])
 
 
 def services() -> tuple[Service, ...]:

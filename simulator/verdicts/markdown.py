@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
 from nbcc.model.promises import PROMISES
 
 from ..explore import Verdict
+from . import isolation
 from .bound import bound_of, sentence
 from .judge import Cell, Row, differs
 from .ladder import Depth
@@ -43,9 +45,8 @@ def page_path(depth: Depth) -> Path:
 
 def page(rows: Sequence[Row], depth: Depth) -> str:
     """The whole page. It holds no time and no speed: the same searches give the same page."""
-    return (
-        "\n".join([HEAD.format(depth=depth), *_matrix(rows), *_doubts(rows), *_settings(rows), *_worlds(rows)]) + "\n"
-    )
+    parts = (_matrix(rows), _doubts(rows), isolation.table(rows), _settings(rows), _worlds(rows))
+    return "\n".join([HEAD.format(depth=depth), *chain.from_iterable(parts)]) + "\n"
 
 
 def _matrix(rows: Sequence[Row]) -> Iterator[str]:

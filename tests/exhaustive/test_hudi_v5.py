@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from nbcc.model import Model, Protocol, World
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.explore.hudi_v5 import INVARIANTS, HudiV5, Setting
+
+from .pins import search, violated
 
 BASE = {"operations": 2, "concurrency": "optimistic"}
 # As TLC 1.1.0 reports them for the published module with 2 writers, 2 keys, 2 values and 2 operations: distinct,
@@ -39,6 +44,33 @@ def test_each_configuration_has_the_size_and_the_verdicts_of_tlc(name: str) -> N
 
     assert (result.distinct, result.generated, result.depth) == size
     assert {n: found.steps + 1 for n, found in result.promises.items() if found.steps is not None} == broken
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "hudi-v5-in-tla.md").read_text("utf-8")
+OURS: dict[str, dict[str, str]] = {
+    "optimistic": {},
+    "optimistic, no primary key check": {"file_ids": "minted", "conflict_by": "file_id"},
+    "no concurrency control": {"concurrency": "single_writer"},
+    "timestamps collide": {"clock": "seconds"},
+    "timestamps collide, put if absent": {"clock": "seconds", "uniqueness": "test_and_set"},
+}
+
+
+def test_the_page_holds_every_configuration_with_its_figures() -> None:
+    for size, broken in ((size, broken) for _, size, broken in CONFIGURATIONS.values()):
+        said = ", ".join(f"{name} {states}" for name, states in broken.items()) or "–"
+        assert f"| {' | '.join(f'{n:,}' for n in size)} | {said} |" in PAGE
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_page_says_what_our_settings_break(name: str) -> None:
+    """But for INCR, which every copy-on-write world of ours breaks."""
+    world = World(actors={"writer": 2}, table_type="COPY_ON_WRITE", merge_mode="COMMIT_TIME_ORDERING")
+    found = violated(search(Model(world, Protocol.from_mapping({"concurrency": "occ", **OURS[name]}))))
+    del found["INCR"]
+    [line] = [line for line in PAGE.splitlines() if line.startswith(f"| {name} | `concurrency")]
+    said = line.split(" | ")[2].removesuffix(" |")
+    assert {told for told in said.split(", ") if told != "–"} == {f"{promise} {n}" for promise, n in found.items()}
 
 
 def test_three_operations_with_and_without_symmetry() -> None:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from nbcc.model import Model, Protocol, World
+from nbcc.model import Model, Protocol
 from nbcc.model.promises import ANOMALIES, PROMISES
+from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.verdicts.isolation import SKEWED, UPDATES, anomalies_in, table
+from nbcc.simulator.verdicts.judge import Row
 
 from .test_actions import reachable
 
-BLIND: dict[str, Any] = {"actors": {"writer": 2}}
-SKEWED: dict[str, Any] = {
-    "actors": {"writer": 2}, "partitions": 2, "writes": {("w1", 1): (1, 0), ("w2", 1): (0, 1)},
-    "reads": {("w1", 1): (0, 1), ("w2", 1): (0, 1)},
-}  # fmt: skip
 LOST, SKEW = "lost update", "write skew"
 LEVELS: dict[tuple[str, ...], tuple[set[str], set[str]]] = {
     # choices -> what can happen where two writers update one group, and where each reads both and writes one
@@ -32,20 +30,21 @@ LEVELS: dict[tuple[str, ...], tuple[set[str], set[str]]] = {
 }
 
 
-def can_happen(world: dict[str, Any], choices: tuple[str, ...], groups: int) -> set[str]:
-    protocol = Protocol.from_mapping(dict(choice.split("=") for choice in choices))
-    found = explore(Model(World(**world), protocol), list(ANOMALIES.values())).promises
-    kept = {"non-repeatable read", "phantom read"} if groups > 1 else set()  # a group alone shows these
-    return {name for name, each in found.items() if each.verdict is Verdict.VIOLATED} - kept
-
-
 @pytest.mark.parametrize("choices", LEVELS, ids=lambda choices: " ".join(choices) or "default")
 def test_the_level_of_a_setting(choices: tuple[str, ...]) -> None:
-    assert (can_happen(BLIND, choices, 1), can_happen(SKEWED, choices, 2)) == LEVELS[choices]
+    protocol = Protocol.from_mapping(dict(choice.split("=") for choice in choices))
+    found = tuple(set(anomalies_in(world, protocol)) for world in (UPDATES, SKEWED))
+    assert found == LEVELS[choices]
+
+
+def test_the_page_says_what_each_setting_lets_happen() -> None:
+    rows = [Row(setting=specs.protocol_file(name), cells={}, searched=()) for name in ("default", "occ")]
+    told = [line for line in table(rows) if line.startswith(("| default", "| occ"))]
+    assert told == ["| default | no | no | no | **12** | **12** |", "| occ | no | no | no | no | no |"]
 
 
 def test_reading_modifying_and_writing_without_a_check_loses_an_update_and_it_is_said() -> None:
-    found = explore(Model(World(**BLIND)), [ANOMALIES[LOST]]).promises[LOST]
+    found = explore(Model(UPDATES), [ANOMALIES[LOST]]).promises[LOST]
     assert found.because == (
         "lost update: w1's write (requested t1, completed t3) and w2's write (requested t2, completed t4) both read "
         "and wrote group 0, and neither saw the other"
@@ -54,10 +53,10 @@ def test_reading_modifying_and_writing_without_a_check_loses_an_update_and_it_is
 
 
 def test_a_write_that_says_what_it_read_aborts_when_that_has_changed() -> None:
-    model = Model(World(**SKEWED), Protocol(concurrency="occ"))
+    model = Model(SKEWED, Protocol(concurrency="occ"))
     result = explore(model, [PROMISES["ISO"], PROMISES["FIRST"]])
     assert {found.verdict for found in result.promises.values()} == {Verdict.HOLDS}
-    blind = Model(World(**{**SKEWED, "reads": {}}), Protocol(concurrency="occ"))
+    blind = Model(replace(SKEWED, reads={}), Protocol(concurrency="occ"))
     aborts = [
         any(step.action == "writer_aborts" for s in reachable(m) for step in m.enabled(s)) for m in (model, blind)
     ]

@@ -1,0 +1,44 @@
+"""The isolation level of every setting, anomaly by anomaly: which can happen, in how many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from nbcc.model import Model, Protocol, World
+from nbcc.model.promises import ANOMALIES
+
+from ..explore import Verdict, explore
+from .judge import Row
+
+UPDATES: Final = World(actors={"writer": 2})
+"""Two writers that read, modify and write one file group."""
+SKEWED: Final = World(
+    actors={"writer": 2},
+    partitions=2,
+    writes={("w1", 1): (1, 0), ("w2", 1): (0, 1)},
+    reads={("w1", 1): (0, 1), ("w2", 1): (0, 1)},
+)
+"""Two writers that read two partitions and write one each."""
+REREADS: Final = ("non-repeatable read", "phantom read")
+"""Looked for where one file group is all there is: there they show, if anywhere."""
+
+
+def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
+    """The anomalies that can happen -> the steps of a shortest run to each."""
+    asked = [each for each in ANOMALIES.values() if world.groups == 1 or each.name not in REREADS]
+    found = explore(Model(world, protocol), asked).promises
+    return {name: each.steps or 0 for name, each in found.items() if each.verdict is Verdict.VIOLATED}
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """A line a setting."""
+    yield from ("## Isolation", "")
+    yield "What a mode lets happen, in two writers that update one file group or that read two partitions and write one"
+    yield "each: **the steps** of a shortest run, or no run at all. A write here reads the table as it begins."
+    yield from ("", f"| setting | {' | '.join(ANOMALIES)} |", f"|---|{'---|' * len(ANOMALIES)}")
+    for row in rows:
+        found = [anomalies_in(world, row.setting.protocol) for world in (UPDATES, SKEWED)]
+        steps = {name: min((each[name] for each in found if name in each), default=0) for name in ANOMALIES}
+        yield f"| {row.name} | {' | '.join(f'**{n}**' if n else 'no' for n in steps.values())} |"
+    yield ""
