@@ -57,7 +57,7 @@ def _completed(context: Context, timeline: Timeline, requested: str) -> Instant 
     if found is not None:
         return found if found.completed else None
     archived = Archive(context.storage).find(requested) if timeline.archived else None
-    return None if archived is None else Instant(requested, archived.action, "completed", archived.completed)
+    return None if archived is None else archived.instant
 
 
 def _folder(batch_id: str) -> str:

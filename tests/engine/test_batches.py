@@ -118,3 +118,16 @@ def test_where_nothing_is_sent_again_nothing_is_promised() -> None:
     assert PROMISES["ONCE"].unfit(Model(World(actors={"writer": 2}))) == "no batch is sent again here"
     with pytest.raises(ValueError, match="leave one of them out"):
         World(resends=1, retries=1)
+
+
+def test_a_batch_is_known_when_its_commit_is_archived(table: Table) -> None:
+    first = table.upsert(rows("a"), batch_id="orders/7")
+    for number in range(6):
+        table.upsert(rows("a", ts=number + 2))
+    table.compact()
+    table.clean(retained=1)
+    table.archive(retained=2)
+    assert first not in load(table.context.storage).instants, "it has left the active timeline"
+    before = len(table.timeline())
+    assert table.upsert(rows("a"), batch_id="orders/7").requested == first.requested
+    assert len(table.timeline()) == before
