@@ -16,24 +16,12 @@ from .deciding import by_log, catch_up, decide
 from .errors import Conflict, LockTimeout
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
-from .reads.times import Time
 from .timeline import Instant, Timeline, load, load_rollback_plan, put_completed, put_requested
 from .timeline.decisions import Decision
 from .timeline.instant import PENDING
 from .timeline.timeline import FOLDER
 
 ROLLBACK: Final = "rollback"
-
-
-def named(instant: Time) -> str:
-    """The requested time of an instant that a user names by itself or by that time."""
-    return instant.requested if isinstance(instant, Instant) else str(instant)
-
-
-def load_with(context: Context, requested: str, action: str) -> Timeline:
-    """The active timeline; with the archived one, if it lacks this instant: completed once is completed for ever."""
-    timeline = load(context.storage)
-    return timeline if timeline.find(requested, action) else context.whole(timeline)
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
@@ -123,6 +111,7 @@ def complete(
     completed_by_another: Callable[[], Instant | None] = lambda: None,
     refused_by: Callable[[Timeline | None], Conflict | None] = _nothing,
     batch_id: str | None = None,
+    may_ask_early: bool = False,
     beats: bool = True,
 ) -> Instant:
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
@@ -131,10 +120,11 @@ def complete(
     `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
     `batch_id`: if another attempt at the batch has completed, the instant is taken back and `Repeated` raised.
     `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
-    back, and the reason raised. `beats`: the instant has a heartbeat, and must not have been taken for dead.
+    back, and the reason raised; before the lock, where the rules say so and it `may_ask_early`.
+    `beats`: the instant has a heartbeat, and must not have been taken for dead.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
-    if context.rules.conflict_check == "before_lock":
+    if may_ask_early and context.rules.conflict_check == "before_lock":
         if refusal := refused_by(None):
             take_back(context, requested, action)
             raise refusal

@@ -8,13 +8,14 @@ takes the newest base file there is, and logs of its slice: nothing that lies be
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Any
 
 from .covering import covered, standing_in
 from .protocol import Protocol
-from .reads import log_compactions_as_of, taken
+from .reads import Query, in_window, log_compactions_as_of, taken
 from .slicing import file_slices
-from .table import Clean, DataFile, FileSlice, Table, Victims
+from .table import Clean, DataFile, Table, Victims
 
 
 def horizon(table: Table, retained: int) -> int | None:
@@ -35,9 +36,10 @@ def oldest_kept(table: Table, group: int, at: int, protocol: Protocol) -> int:
     return max((barrier for barrier, done in here if counts[protocol.retention](barrier, done)), default=0)
 
 
-def kept(slices: tuple[FileSlice, ...], table: Table, at: int, protocol: Protocol) -> tuple[FileSlice, ...]:
-    """The slices that stay under a horizon."""
-    return tuple(each for each in slices if (each.barrier or 0) >= oldest_kept(table, each.group, at, protocol))
+def since(table: Table, groups: int, at: int, protocol: Protocol) -> Table:
+    """The table without the slices that go under a horizon, whether or not their files are gone yet (0: no horizon)."""
+    oldest = (oldest_kept(table, group, at, protocol) for group in range(groups))
+    return table._replace(oldest=tuple(oldest)) if at else table
 
 
 def superseded(
@@ -67,13 +69,28 @@ def needed(table: Table, group: int, time: float, protocol: Protocol) -> frozens
     return frozenset((*base, *(DataFile(group, *log) for log in logs)))
 
 
+def opened(table: Table, group: int, query: Query, until: int, protocol: Protocol) -> frozenset[DataFile]:
+    """The files of the group that a query opens; `until`: the end of one that names none."""
+    match query.kind:
+        case "incremental":
+            writes = in_window(table, query.after or 0, until, protocol)
+            files = ((file, group in write.loaded) for write in writes for file in write.files_in(group))
+            return frozenset(DataFile(group, requested, 0 if base else version) for (requested, version), base in files)
+        case "changes":
+            begin = needed(table, group, query.after or 0, protocol)
+            return begin | needed(table, group, until, protocol)
+        case "read_optimized":
+            return frozenset(file for file in needed(table, group, inf, protocol) if not file.version)
+        case "as_of":
+            return needed(table, group, until, protocol)
+    return needed(table, group, inf, protocol)
+
+
 def needed_by_plans(table: Table) -> frozenset[DataFile]:
     """The files that pending plans take."""
     pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
     pending += [plan for plan, done in table.log_compactions if done is None]
-    parts = [part for plan in pending for part in plan.groups]
-    bases = (DataFile(part.group, part.base, 0) for part in parts if part.base is not None)
-    return frozenset((*bases, *(DataFile(part.group, *log) for part in parts for log in part.logs)))
+    return frozenset(file for plan in pending for part in plan.groups for file in part.files)
 
 
 def published_horizon(cleans: tuple[Clean, ...], published: tuple[Any, ...], protocol: Protocol) -> int:

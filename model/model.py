@@ -14,7 +14,7 @@ from . import actions
 from .actions import Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
 from .answers import Cleaned, Data, answer
-from .cleaning import kept, published_horizon
+from .cleaning import opened, published_horizon, since
 from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
@@ -173,13 +173,11 @@ class Model:
         return tuple(sorted([*done, *pending], key=lambda instant: instant.requested))
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
-        """All slices, superseded ones too, by file group and barrier; as of a time: of what stands at that time."""
-        table = self.table(state)
+        """All slices since the horizon, by file group and barrier; as of a time: of what stands at that time."""
+        table = since(self.table(state), self.world.groups, self.horizon(state), self.protocol)
         if as_of is not None:
             table = table_as_of(table, as_of, self.protocol)
-        found = tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
-        bound = self.horizon(state)
-        return kept(found, self.table(state), bound, self.protocol) if bound else found
+        return tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
 
     def horizon(self, state: State) -> int:
         """The completion time before which reads are refused, as cleaning has published it; 0 without cleaning."""
@@ -198,10 +196,16 @@ class Model:
         return max((entry.completed for entry in self.component(state, "published")), default=0)
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change]:
-        """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon."""
+        """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon, and where a
+        clean has deleted what the read opens (under a protocol that keeps CLEAN no read but those before it).
+        """
         if (bound := self.horizon(state)) and (start := query.begins) is not None and start < bound:
             raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
         table, settled = self.table(state), self.settled(state)
+        until = settled if query.until is None else query.until
+        gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
+        if gone and any(gone & opened(table, g, query, until, self.protocol) for g in range(self.world.groups)):
+            raise Cleaned("a file that the read needs is deleted")
         return answer(table, self.world.groups, query, settled, data, protocol=self.protocol, rule=self.rule)
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:

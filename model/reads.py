@@ -22,7 +22,7 @@ from . import covering
 from .copy_on_write import is_copy_on_write, snapshot_of, window_of
 from .fold import NOTHING, Fold
 from .protocol import Protocol
-from .slicing import in_order, writes_by_slice
+from .slicing import in_order, loads, writes_by_slice
 from .table import Log, Plan, Table, Write
 
 
@@ -61,7 +61,7 @@ def table_as_of(table: Table, time: float, protocol: Protocol) -> Table:
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and stands(p.requested, c, time, protocol) else None for p, c in plans)
     logs = log_compactions_as_of(table, time, protocol)
-    return Table(standing(table.writes, time, protocol), tuple(p for p, _ in plans), done, logs)
+    return Table(standing(table.writes, time, protocol), tuple(p for p, _ in plans), done, logs, table.oldest)
 
 
 def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tuple[Write, ...]:
@@ -246,6 +246,7 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
     ]
     seen = inside if of_window else standing(table.writes, inf, protocol)
     part = Table(seen, tuple(p for p, _ in kept), tuple(c for _, c in kept))
+    bases = {p.requested for p, c in kept if c is not None} | loads(part, group)
     logs: tuple[Write, ...] = ()
     visited: set[int] = set()
     for barrier, members in reversed(writes_by_slice(part, group, protocol).items()):
@@ -254,9 +255,9 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
             continue
         visited |= {write.requested for write in members}
         logs += members if of_window else tuple(w for w in members if first <= w.requested <= last)
-        if barrier is None or (barrier in {p.requested for p, c in kept if c is not None}):
+        if barrier is None or barrier in bases:
             based = barrier if of_window or (barrier or 0) >= first else None
-            shown = tuple(log for write in inside for log in write.logs(group))
+            shown = tuple(file for write in inside for file in write.files_in(group))
             every = _compacted_in(table, group, 0, inf, protocol)
             by_request = (log for log in every if first <= log[0] <= last)
             there = tuple(log for log in by_request if covering.covered(table, group, (log,))[-1][0] in visited)

@@ -56,7 +56,8 @@ def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | 
     if protocol.slicing == "temporal":
         here = [write for write in here if not any(write.requested < b <= (write.completed or 0) for b in among)]
     barrier = {write: barrier_of(write, group, among, time) for write in here}
-    return {b: tuple(write for write in here if barrier[write] == b) for b in (None, *among)}
+    sighted = [b for b in (None, *among) if table.in_sight(group, b)]
+    return {b: tuple(write for write in here if barrier[write] == b) for b in sighted}
 
 
 def is_hidden(table: Table, group: int, protocol: Protocol) -> bool:

@@ -53,12 +53,26 @@ class Write(NamedTuple):
         return self.requested if group in self.replaced else self.completed
 
 
+class DataFile(NamedTuple):
+    """A file of the instant `requested` in a file group; a base file has version 0."""
+
+    group: int
+    requested: int
+    version: int
+
+
 class GroupPlan(NamedTuple):
     """What a plan takes in one file group: the base file of the instant `base` (or none) and logs."""
 
     group: int
     base: int | None
     logs: tuple[Log, ...]
+
+    @property
+    def files(self) -> tuple[DataFile, ...]:
+        """The files that it takes."""
+        base = () if self.base is None else (DataFile(self.group, self.base, 0),)
+        return (*base, *(DataFile(self.group, *log) for log in self.logs))
 
 
 class Plan(NamedTuple):
@@ -126,14 +140,6 @@ class RolledBack(NamedTuple):
         return "rollback"
 
 
-class DataFile(NamedTuple):
-    """A file of the instant `requested` in a file group; a base file has version 0."""
-
-    group: int
-    requested: int
-    version: int
-
-
 class Victims(NamedTuple):
     """The files of one file group that a clean deletes."""
 
@@ -190,12 +196,18 @@ class Table(NamedTuple):
 
     `completed` maps by position: the completion time of each plan, None while it is pending.
     `log_compactions`: the plans of log compactions, each with its completion time or None.
+    `oldest`, once a horizon is published: by file group the barrier before which slices are out of sight (0: none).
     """
 
     writes: tuple[Write, ...]
     plans: tuple[Plan, ...]
     completed: tuple[int | None, ...]
     log_compactions: tuple[tuple[Plan, int | None], ...] = ()
+    oldest: tuple[int, ...] = ()
+
+    def in_sight(self, group: int, barrier: int | None) -> bool:
+        """Whether a slice is not superseded for every read since the horizon."""
+        return not self.oldest or (barrier or 0) >= self.oldest[group]
 
 
 def table_of(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, groupby
+from itertools import accumulate, combinations, count, groupby
 from typing import Any
 
 from nbcc.model import Model, Step, World
@@ -77,7 +77,7 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
-    """Leave out blocks, and move blocks of the same actor together, as long as the trace still shows the same."""
+    """Leave out (parts of) blocks, and move blocks of one actor together, while the trace still shows the same."""
     best, progress = trace, True
     while progress:
         progress = False
@@ -91,16 +91,22 @@ def fewer_switches(trace: Trace, fails: Fails) -> Trace:
 
 
 def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Without one block; with one block moved to the one before or after it of the same actor."""
+    """Without a run of one actor's steps, longest first; with one block moved to another of the same actor."""
     blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
-    for index in range(len(blocks)):
-        yield _joined(blocks[:index] + blocks[index + 1 :])
+    for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
+        yield (*steps[:first], *steps[last:])
     for index, block in enumerate(blocks):
         for other in range(index + 2, len(blocks)):
             if blocks[other][0].actor == block[0].actor:
                 yield _joined([*blocks[: index + 1], blocks[other], *blocks[index + 1 : other], *blocks[other + 1 :]])
                 yield _joined([*blocks[:index], *blocks[index + 1 : other], block, *blocks[other:]])
                 break
+
+
+def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Every run of steps that does not leave its block: an operation of an actor is one of them."""
+    for begin, length in zip(accumulate(lengths, initial=0), lengths, strict=False):
+        yield from combinations(range(begin, begin + length + 1), 2)
 
 
 def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:

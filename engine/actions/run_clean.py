@@ -6,13 +6,13 @@ import time
 
 from ..config import TableConfig
 from ..context import Context
-from ..errors import BadInput
 from ..files.group_files import Group
 from ..files.names import in_partition, parse_base, parse_log
 from ..reads.times import Time
-from ..timeline import Instant, Timeline, load, put_inflight
+from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..timeline import Instant, put_inflight
 from ..timeline.cleans import CleanPlan, encode_clean
-from ..writing import complete, load_with, named
+from ..writing import complete
 
 ACTION = "clean"
 
@@ -24,12 +24,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant, also that of another runner who was faster; None if no clean is pending.
     """
     config.check_writable()
-    timeline = load(context.storage) if instant is None else load_with(context, named(instant), ACTION)
-    requested = _chosen(timeline, instant)
-    if requested is None:
-        return None
-    if done := _completed(timeline, requested):
-        return done
+    timeline = where_it_is_known(context, ACTION, instant)
+    found = taken_up(timeline, ACTION, instant)
+    if found is None or found.completed:
+        return found
+    requested = found.requested
     begun = time.monotonic_ns()
     plan = context.commits.clean(requested)
     put_inflight(context.storage, requested, ACTION, again=True)
@@ -41,7 +40,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         ACTION,
         files=(),
         commit=encode_clean(plan, requested, (time.monotonic_ns() - begun) // 1_000_000),
-        completed_by_another=lambda: _completed(load_with(context, requested, ACTION), requested),
+        completed_by_another=lambda: completed_by_another(context, ACTION, requested),
         beats=False,
     )
 
@@ -55,21 +54,3 @@ def by_group(plan: CleanPlan) -> dict[Group, list[str]]:
             assert parsed is not None, f"a clean lists {name!r}, which is no data file"
             groups.setdefault((partition, parsed.file_id), []).append(in_partition(partition, name))
     return dict(sorted(groups.items()))
-
-
-def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
-    if instant is None:
-        return next((i.requested for i in timeline.pending if i.action == ACTION), None)
-    requested = named(instant)
-    if not any(i.action == ACTION and i.requested == requested for i in timeline.instants):
-        pending = ", ".join(i.requested for i in timeline.pending if i.action == ACTION)
-        raise BadInput(
-            f"run the clean {requested}",
-            "the timeline has no clean with that requested time",
-            f"name one that is pending ({pending})" if pending else "schedule one first; none is pending",
-        )
-    return requested
-
-
-def _completed(timeline: Timeline, requested: str) -> Instant | None:
-    return next((i for i in timeline.completed if i.action == ACTION and i.requested == requested), None)

@@ -7,14 +7,14 @@ from ..config import TableConfig
 from ..context import Context
 from ..data.merge import EVENT_TIME
 from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
-from ..errors import BadInput
 from ..files.names import in_partition, parse_base, parse_log
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..shape import table_shape
-from ..timeline import CompactionOperation, Instant, Timeline, load, put_inflight
-from ..writing import complete, load_with, named
+from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
+from ..writing import complete
 
 ACTION = "compaction"
 
@@ -26,12 +26,16 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
-    timeline = load(context.storage) if instant is None else load_with(context, named(instant), ACTION)
-    requested = _chosen(context, timeline, instant)
-    if requested is None:
-        return None
-    if done := _completed(timeline, requested):
-        return done
+    timeline = where_it_is_known(context, ACTION, instant)
+    found = taken_up(
+        timeline,
+        ACTION,
+        instant,
+        lambda plan: timeline.is_compaction(plan) and not context.commits.plan(plan.requested).replaces,
+    )
+    if found is None or found.completed:
+        return found
+    requested = found.requested
     plan = context.commits.plan(requested)
     put_inflight(context.storage, requested, ACTION, again=True)
     files = context.jobs.compact(
@@ -43,31 +47,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         ACTION,
         files=files,
         commit=compaction_commit(config, requested, plan, files),
-        completed_by_another=lambda: _completed(load_with(context, requested, ACTION), requested),
+        completed_by_another=lambda: completed_by_another(context, ACTION, requested),
         beats=False,
     )
-
-
-def _chosen(context: Context, timeline: Timeline, instant: Time | None) -> str | None:
-    plans = [plan.requested for plan in timeline.pending_compactions]
-    plans = [requested for requested in plans if not context.commits.plan(requested).replaces]
-    if instant is None:
-        return next(iter(plans), None)
-    requested = named(instant)
-    found = timeline.find(requested, ACTION)
-    if found is None or not timeline.is_compaction(found) or context.commits.plan(requested).replaces:
-        pending = ", ".join(plans)
-        raise BadInput(
-            f"run the compaction {requested}",
-            "the timeline has no plan with that requested time",
-            f"name one that is pending ({pending})" if pending else "schedule one first; none is pending",
-        )
-    return requested
-
-
-def _completed(timeline: Timeline, requested: str) -> Instant | None:
-    found = timeline.find(requested, ACTION)
-    return found if found is not None and found.completed else None
 
 
 def _task(

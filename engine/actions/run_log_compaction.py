@@ -6,12 +6,12 @@ from ..commits import log_compaction_commit
 from ..config import TableConfig
 from ..context import Context
 from ..data.tasks import LogCompactTask, LogInput, ReadTask
-from ..errors import BadInput
 from ..files.names import in_partition, parse_log
 from ..reads.times import Time
 from ..shape import table_shape
-from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, Timeline, load, put_inflight
-from ..writing import complete, load_with, named
+from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
+from ..writing import complete
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -21,12 +21,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
-    timeline = load(context.storage) if instant is None else load_with(context, named(instant), LOG_COMPACTION)
-    requested = _chosen(timeline, instant)
-    if requested is None:
-        return None
-    if done := _completed(timeline, requested):
-        return done
+    timeline = where_it_is_known(context, LOG_COMPACTION, instant)
+    found = taken_up(timeline, LOG_COMPACTION, instant, timeline.is_log_compaction)
+    if found is None or found.completed:
+        return found
+    requested = found.requested
     plan = context.commits.log_plan(requested)
     put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
     files = context.jobs.compact([_task(context, config, operation, requested) for operation in plan.operations])
@@ -36,29 +35,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         LOG_COMPACTION,
         files=files,
         commit=log_compaction_commit(config, plan, files),
-        completed_by_another=lambda: _completed(load_with(context, requested, LOG_COMPACTION), requested),
+        completed_by_another=lambda: completed_by_another(context, LOG_COMPACTION, requested),
         beats=False,
     )
-
-
-def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
-    pending = [plan.requested for plan in timeline.pending if timeline.is_log_compaction(plan)]
-    if instant is None:
-        return next(iter(pending), None)
-    requested = named(instant)
-    found = timeline.find(requested, LOG_COMPACTION)
-    if found is None or not timeline.is_log_compaction(found):
-        raise BadInput(
-            f"run the log compaction {requested}",
-            "the timeline has no plan with that requested time",
-            f"name one that is pending ({', '.join(pending)})" if pending else "schedule one first; none is pending",
-        )
-    return requested
-
-
-def _completed(timeline: Timeline, requested: str) -> Instant | None:
-    found = timeline.find(requested, LOG_COMPACTION)
-    return found if found is not None and found.completed else None
 
 
 def _task(context: Context, config: TableConfig, operation: CompactionOperation, requested: str) -> LogCompactTask:

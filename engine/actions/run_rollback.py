@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..errors import BadInput
 from ..files.names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
-from ..timeline import Instant, Timeline, encode_rollback, load, load_rollback_plan, put_inflight
-from ..writing import ROLLBACK, complete, load_with, marked_files, named, remove_pending
+from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..timeline import Instant, encode_rollback, load_rollback_plan, put_inflight
+from ..writing import ROLLBACK, complete, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -22,12 +22,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     completed instant; that of another runner if it was faster; None if no rollback is pending.
     """
     config.check_writable()
-    timeline = load(context.storage) if instant is None else load_with(context, named(instant), ROLLBACK)
-    requested = _chosen(timeline, instant)
-    if requested is None:
-        return None
-    if done := _completed(timeline, requested):
-        return done
+    timeline = where_it_is_known(context, ROLLBACK, instant)
+    found = taken_up(timeline, ROLLBACK, instant)
+    if found is None or found.completed:
+        return found
+    requested = found.requested
     plan = load_rollback_plan(context.storage, requested)
     put_inflight(context.storage, requested, ROLLBACK, again=True)
     # A failed writer of Hudi's may have announced its files in another way; then the plan alone knows them.
@@ -45,25 +44,6 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         ROLLBACK,
         files=(),
         commit=encode_rollback(requested, plan, files, context.storage.url),
-        completed_by_another=lambda: _completed(load_with(context, requested, ROLLBACK), requested),
+        completed_by_another=lambda: completed_by_another(context, ROLLBACK, requested),
         beats=False,
     )
-
-
-def _chosen(timeline: Timeline, instant: Time | None) -> str | None:
-    pending = [each.requested for each in timeline.pending if each.action == ROLLBACK]
-    if instant is None:
-        return next(iter(pending), None)
-    requested = named(instant)
-    if timeline.find(requested, ROLLBACK) is None:
-        raise BadInput(
-            f"run the rollback {requested}",
-            "the timeline has no rollback with that requested time",
-            f"name one that is pending ({', '.join(pending)})" if pending else "schedule one first; none is pending",
-        )
-    return requested
-
-
-def _completed(timeline: Timeline, requested: str) -> Instant | None:
-    found = timeline.find(requested, ROLLBACK)
-    return found if found is not None and found.completed else None

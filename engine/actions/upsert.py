@@ -96,6 +96,7 @@ def _attempt(
         commit=commit,
         batch_id=batch_id,
         refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
+        may_ask_early=True,
     )
 
 

@@ -62,17 +62,24 @@ class FileSlice:
 def load_slices(
     storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> tuple[FileSlice, ...]:
+    """The slices as of then without those that no read since the horizon of our own cleans needs, gone or not."""
+    slices = all_slices(storage, timeline, commits, rules, as_of)
+    bound = commits.horizon(timeline) if rules.files == "listed" else None
+    return slices if bound is None else kept_since(slices, bound, rules)
+
+
+def all_slices(
+    storage: Storage, timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+) -> tuple[FileSlice, ...]:
     """All slices as of then (None: of all the timeline holds), by partition, file id and barrier.
 
-    `timeline` must be settled for `as_of`. Slices that a completed replace put out of sight are left out, and those
-    that no read since the horizon of our own cleans needs.
+    `timeline` must be settled for `as_of`. Slices that a completed replace put out of sight are left out. A read takes
+    the newest of these: if it should need one that a clean has deleted, it has to fail, not to answer without it.
     """
     files = find_files(storage, timeline, commits, rules, as_of)
     hidden = replaced_groups(timeline, commits, rules, as_of)
     plans = pending_plans(timeline, commits, rules, as_of)
-    slices = build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
-    bound = commits.horizon(timeline) if rules.files == "listed" else None
-    return slices if bound is None else kept_since(slices, bound, rules)
+    return build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
 
 
 def kept_since(slices: tuple[FileSlice, ...], horizon: str, rules: Rules) -> tuple[FileSlice, ...]:

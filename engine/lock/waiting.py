@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final
 
@@ -12,7 +13,7 @@ from .in_process import InProcessLock
 _POLL_SECONDS: Final = 0.02
 
 
-class Waiting:
+class Waiting(ABC):
     """What every lock between processes has in common. `try_once` gives what it holds then, or None; `give_back` it.
 
     `held_by` says in a few words who is in the way, for the error that ends the wait.
@@ -48,17 +49,17 @@ class Waiting:
                 )
             time.sleep(_POLL_SECONDS)
 
+    @abstractmethod
     def try_once(self) -> bool:
         """Take the lock if it is free."""
-        raise NotImplementedError
 
+    @abstractmethod
     def give_back(self) -> None:
         """Give back what `try_once` took; a lock that is not ours any more stays as it is."""
-        raise NotImplementedError
 
+    @abstractmethod
     def held_by(self) -> str:
         """Who is in the way."""
-        raise NotImplementedError
 
 
 Now = Callable[[], int]

@@ -13,7 +13,7 @@ from ..context import Context
 from ..data.tasks import LogInput, ReadTask
 from ..errors import BadInput
 from ..files.group_files import LogFile
-from ..files.slices import FileSlice, load_slices, merge_position, to_read
+from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
 from ..rules import HUDI, Rules
 from ..shape import table_shape
 from ..timeline import Instant, Timeline
@@ -25,20 +25,25 @@ def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) 
 
     Raises `Cleaned` and `Unsupported` where files of that time are gone or cannot be found.
     """
+    _refuse_lost(context, timeline, time)
+    return load_slices(context.storage, timeline, context.commits, context.rules, time)
+
+
+def _refuse_lost(context: Context, timeline: Timeline, time: str | None) -> None:
     refuse_unlisted(context, timeline, "look for the files of the table")
     if time is not None:
         refuse_cleaned(context, timeline, time, "read the table as of")
-    return load_slices(context.storage, timeline, context.commits, context.rules, time)
 
 
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
     """One task a file group; their rows are the table as of `time`."""
-    slices = to_read(slices_as_of(context, timeline, time), context.rules)
+    _refuse_lost(context, timeline, time)
+    slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return tuple(
         read_task(piece, config, group_rules(context, timeline, piece.base.requested if piece.base else None))
-        for piece in slices
+        for piece in to_read(slices, context.rules)
         if piece.base or piece.logs
     )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..cleaning import horizon, superseded
+from ..cleaning import horizon, published_horizon, since, superseded
 from ..clock import clock_of
 from ..conditions import at, lock_is_free
 from ..publication import publication_actions, publication_rows
@@ -71,16 +71,18 @@ def _scheduling(me: str, setting: Setting) -> Row:
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
     def planned(
-        own: Cleaner, published: Any, plans: tuple[Plan, ...], deleted: frozenset[DataFile], *logs: tuple[Plan, ...]
+        own: Cleaner, cleans: Any, published: Any, plans: Any, deleted: frozenset[DataFile], *logs: tuple[Plan, ...]
     ) -> Any:
-        table = table_of(published, plans, log_plans=logs[0] if logs else ())
+        known = published_horizon(cleans, published, protocol)
+        found = table_of(published, plans, log_plans=logs[0] if logs else ())
+        table = since(found, world.groups, known, protocol)
         bound = horizon(table, own.retained)
         return (bound, superseded(table, world.groups, bound, deleted, protocol) if bound is not None else ())
 
     def schedules(
         own: Cleaner, lock: None, clock: int, cleans: tuple[Clean, ...], *seen: Any, ahead: int = 0
     ) -> tuple[Any, ...]:
-        bound, groups = planned(own, *seen)
+        bound, groups = planned(own, cleans, *seen)
         published, plans, _, *logs = seen
         begun = (*plans, *cleans, *(plan for each in logs for plan in each))
         known = (*(entry.completed for entry in published), *(each.requested for each in begun))
@@ -92,7 +94,7 @@ def _scheduling(me: str, setting: Setting) -> Row:
         lock_is_free(),
         Guard("a clean must be left", lambda *v: len(v[3]) < world.cleans, budget=True),
         Guard("no clean may be pending", lambda *v: {c.requested for c in v[3]} <= {e.requested for e in v[4]}),
-        Guard("there must be a file that nobody needs", lambda *v: bool(planned(v[0], *v[4:])[1])),
+        Guard("there must be a file that nobody needs", lambda *v: bool(planned(v[0], *v[3:])[1])),
     )
     reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans)
     return Row("cleaner_schedules_clean", me, reads, (me, "clock", "cleans"), (at(me, "idle"),), schedules, guards,

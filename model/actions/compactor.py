@@ -15,7 +15,7 @@ from ..decisions import ALL_PUBLISHED, last_time, undecided
 from ..planning import plan
 from ..publication import given_back, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
-from ..table import Compaction, GroupPlan, Instant, Plan, table_of
+from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import unpublished
@@ -180,18 +180,27 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     def starts(own: Compactor, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
         return _started(me, next(p for p in plans if p.requested == own.plan), plans)
 
-    def next_group(own: Compactor) -> Iterable[Args]:
+    def next_group(own: Compactor, *_: Any) -> Iterable[Args]:
         return ((("group", own.groups[own.bases]),),)
 
-    def writes(own: Compactor, group: int) -> tuple[Any, ...]:
+    def writes(own: Compactor, *_: Any, group: int) -> tuple[Any, ...]:
         last = own.bases + 1 == len(own.groups)
         return (own._replace(step="written" if last else "running its plan", bases=own.bases + 1),)
+
+    def is_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
+        part = next(p for p in plans if p.requested == own.plan).of(own.groups[own.bases])
+        return part is not None and deleted.isdisjoint(part.files)
+
+    # Only a clean that breaks its promise deletes what a pending plan takes.
+    cleaned = ("plans", "deleted") if setting.of("cleaner") else ()
+    there = (Guard("the files that the plan takes must be there", is_there),) if cleaned else ()
 
     def publish(own: Compactor) -> tuple[Compactor, Compaction]:
         return Compactor(), Compaction(own.plan, own.completed, me)
 
     yield Row("compactor_starts_plan", me, (me, "plans"), (me, "plans"), (at(me, "about to start its plan"),), starts)
-    yield Row("compactor_writes_base", me, (me,), (me,), (at(me, "running its plan"),), writes, choices=next_group)
+    yield Row("compactor_writes_base", me, (me, *cleaned), (me,), (at(me, "running its plan"),), writes, there,
+              next_group)  # fmt: skip
     yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan)
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
+from ..conflicts import Attempt, conflicting
 from ..publication import READY, Check, believes, given_back, publication_actions, publication_rows, put_by_another
 from ..publication import UNDER_LOCK as HOLDING
 from ..step import Action, Args, Guard, Row
@@ -42,8 +43,9 @@ UNDER_LOCK = (HOLDING, READY)
 class Loader(NamedTuple):
     """`bases` and `logs` are the file groups that get a base file or a log, `files` counts the files that are there.
 
-    `knew` counts what was published when it began to write (resolved only), `clear` that it has looked again and found
-    nobody in its way. It bulk inserts once. `seen` (decision log only): how many decisions there were when it looked.
+    `knew` counts what was published when it began to write (resolved only) or, if it is optimistic, asked for its
+    instant; `clear`: it has looked again and found nobody in its way. It bulk inserts once. `seen` (decision log only):
+    how many decisions there were when it looked.
     """
 
     step: str = "idle"
@@ -93,17 +95,18 @@ def _beginning(me: str, setting: Setting) -> Iterator[Row]:
         filled = set() if unchecked else filled_groups(published, plans)
         bases = tuple(group for group in groups if group not in filled)
         logs = tuple(group for group in groups if group in filled)
-        knew = len(published) if resolves else 0
+        knew = len(published) if resolves else own.knew
         return (own._replace(step="writing", inflight=True, bases=bases, logs=logs, knew=knew),)
 
     times = requests_of(setting, me)
 
     def requests(own: Loader, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        time, later = times.take("deltacommit", clock, seen, ahead)
-        return Loader("requested", time), later, *fence
+        time, later = times.take("deltacommit", clock, seen[len(sealed) :], ahead)
+        return Loader("requested", time, knew=len(seen[0]) if sealed else 0), later, *fence
 
+    sealed = ("published",) if _optimistic(me, setting) else ()
     fence = ((),) * len(put_by_another(setting))
-    yield Row("loader_requests_instant", me, (me, "lock", "clock", *times.reads),
+    yield Row("loader_requests_instant", me, (me, "lock", "clock", *sealed, *times.reads),
               (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),),
               lambda *_: times.clock.readings())  # fmt: skip
     yield Row("loader_starts_writing", me, (me, "published", "plans"), (me,), (at(me, "requested"),), starts)
@@ -133,14 +136,20 @@ def _writing(me: str) -> Iterator[Row]:
     yield Row("loader_writes_log", me, (me,), (me,), (writing,), put, (log,), next_log)
 
 
+def _optimistic(me: str, setting: Setting) -> bool:
+    return setting.protocol_of(me).concurrency == "occ"
+
+
 def _publishing(me: str, setting: Setting) -> Iterator[Row]:
     def overtaken(own: Loader, published: Any, plans: tuple[Plan, ...]) -> bool:
-        in_its_way = {
+        faster: set[int] = {
             "checked": filled_groups(published, plans) & set(own.bases),
             "resolved": filled_groups(published[own.knew :], ()) & {*own.bases, *own.logs},
             "unchecked": set(),
-        }
-        return bool(in_its_way[setting.protocol.bulk_insert])
+        }[setting.protocol.bulk_insert]
+        attempt = Attempt((*own.bases, *own.logs), (), own.knew)
+        judged = setting.protocol_of(me) if _optimistic(me, setting) else None
+        return bool(faster) or (judged is not None and conflicting(published, plans, attempt, judged) is not None)
 
     def publish(own: Loader) -> tuple[Loader, Write]:
         files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))

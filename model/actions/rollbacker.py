@@ -12,7 +12,15 @@ from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
 from ..decisions import ALL_PUBLISHED, undecided
-from ..publication import UNDER_LOCK, Check, given_back, publication_actions, publication_rows, put_by_another
+from ..publication import (
+    READY,
+    UNDER_LOCK,
+    Check,
+    given_back,
+    publication_actions,
+    publication_rows,
+    put_by_another,
+)
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Rollback, RolledBack, Write
 from . import Setting
@@ -45,8 +53,6 @@ ACTIONS = (
 
 TIMED = "given a time for its rollback"
 PLANNED = "about to start its rollback"
-LOOKS = (PLANNED, "removed")
-"""The steps at which it looks whether another was faster."""
 
 
 class Rollbacker(NamedTuple):
@@ -248,19 +254,21 @@ def _completing(me: str, setting: Setting) -> Iterator[Row]:
     def publish(own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
         return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
-    # Where a log decides, the lock may have been another's while it looked, so that it looks again for each number.
-    logged = setting.protocol.decision == "log"
-    where = (PLANNED, UNDER_LOCK) if logged else LOOKS
-    looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in where)
-    free = Guard("the lock must be free, unless it starts",
-                 lambda own, lock, _: lock is None or own.step in (PLANNED, UNDER_LOCK))  # fmt: skip
+    # Whoever took its time before the lock looks under it; where a log decides, the lock may have been another's while
+    # it looked, so that it looks again for each number.
+    logged, outside = (setting.protocol.decision == "log", setting.protocol_of(me).completion_time == "outside_lock")
+    last = UNDER_LOCK if logged else READY if outside else "removed"
+    looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in (PLANNED, last))
+    free = Guard("the lock must be free, unless it starts or has it",
+                 lambda own, lock, _: lock in (None, me) or own.step in (PLANNED, UNDER_LOCK))  # fmt: skip
     found = Guard("another must have completed its rollback", lambda own, lock, published: completed(own, published))
-    writes = (me, "lock") if logged else (me,)
+    writes = (me, "lock") if logged or outside else (me,)
     yield Row("rollbacker_finds_it_done", me, (me, "lock", "published"), writes, (looks,),
               lambda own, lock, published: (Rollbacker(), given_back(me, lock))[: len(writes)],
               (free, found))  # fmt: skip
     alone = "nobody else may have completed its rollback"
-    check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock=logged)
+    under_lock = logged or outside
+    check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock)
     yield from publication_rows(KIND, me, "removed", setting, publish, check=check, requested=lambda own: own.rollback)
 
 

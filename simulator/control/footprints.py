@@ -24,7 +24,7 @@ class Access(NamedTuple):
     verb: str
     path: str
     locked: bool
-    outcome: str = "done"  # "exists": a put-if-absent that lost; "missing": a get that found nothing
+    outcome: str = "done"  # "exists": a put-if-absent that lost; "missing": a get or delete of nothing
 
     @property
     def is_write(self) -> bool:
@@ -139,12 +139,17 @@ class _Conflicts:
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
 
 
+def _is_in_vain(one: Access, other: Access) -> bool:
+    """Whether `one` deletes what was there and is gone: putting it anew would not commute with that."""
+    return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
+
+
 def _conflict(one: Access, other: Access) -> bool:
     if one.actor == other.actor or not (one.is_write or other.is_write) or (one.locked and other.locked):
         return False
     if one.verb == other.verb == "delete":  # to delete what is gone changes nothing
         return False
-    if _is_archived(one, other) or _is_archived(other, one):
+    if any(free(*pair) for free in (_is_archived, _is_in_vain) for pair in ((one, other), (other, one))):
         return False
     both_writes_elsewhere = one.is_write and other.is_write and one.resource != other.resource
     return not both_writes_elsewhere and not _immutable_read(one, other) and not _immutable_read(other, one)

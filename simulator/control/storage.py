@@ -96,8 +96,14 @@ class ControlledStorage:
         return found
 
     def delete(self, path: str) -> None:
-        """As the backend's."""
-        self._handle.call(Call("delete", path), lambda: self._backend.delete(path))
+        """As the backend's; of an object that is gone it leaves the footprint ``missing``."""
+
+        def delete() -> bool:
+            there = _found(self._backend, path) is not None
+            self._backend.delete(path)
+            return there
+
+        self._handle.call(Call("delete", path), delete, lambda there: "done" if there else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
         """As the backend's: one call. Whoever still needs one of the files is refused, whichever others are gone."""

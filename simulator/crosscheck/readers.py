@@ -40,9 +40,6 @@ def hudi_rs(history: History, tally: Tally) -> None:
     with folder() as place:
         reader = HudiRs(place, ticks)
         for query in _queries(history):
-            if query.kind == "incremental" and any(write.loaded for write in model.table(state).writes):
-                tally.skipped["hudi-rs: its windows over bulk inserts are no setting of the model"] += 1
-                continue
             expected = foreign_rows(model, state, query, data, AS_HUDI_RS)
             answer = reader.rows(query)
             history.compare(f"{history.described(query)} by hudi-rs", expected, answer, history.symbols.row)

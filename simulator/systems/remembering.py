@@ -9,11 +9,11 @@ import pyarrow as pa
 
 from nbcc.engine.data.tasks import AnyRead
 from nbcc.engine.jobs import InProcessJobs, ReadTask
-from nbcc.engine.storage import Storage
+from nbcc.engine.storage import NotFound, Storage
 
 
 class Remembering(InProcessJobs):
-    """Reads each file slice once: its files never change, so neither do its rows. For the harness's own reads."""
+    """Reads each file slice once, as long as all its files are there: they never change, so neither do its rows."""
 
     def __init__(self, storage: Storage) -> None:
         none: Any = None
@@ -28,6 +28,15 @@ class Remembering(InProcessJobs):
         if not isinstance(task, ReadTask):
             return super().read([task], schema)
         key = (task.base, task.tombstones, task.logs)
-        if key not in self._found:
+        if key not in self._found or not self._is_there(task):
             self._found[key] = super().read([task], schema)
         return self._found[key]
+
+    def _is_there(self, task: ReadTask) -> bool:
+        logs = (log.path for log in (*task.tombstones, *task.logs))
+        try:
+            for path in (*logs, *([task.base] if task.base else ())):
+                self._storage.get(path)
+        except NotFound:
+            return False
+        return True

@@ -220,7 +220,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.run_compaction(tick(7)),
         Refusal(
             BadInput,
-            "Asked to run the compaction 20260101000000007, but the timeline has no plan with that requested"
+            "Asked to run the compaction 20260101000000007, but the timeline has no compaction with that requested"
             " time: schedule one first; none is pending.",
         ),
     ),

@@ -17,18 +17,7 @@ NOT_OURS = {
     "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
     "pending-first", "commit-unchecked", "commit-checked-early",
 }  # fmt: skip
-OPEN = {
-    "clean-behind-pending-plan": "model and engine plan another clean where others meet this setting",
-    "occ-check-before-lock": "a segment of a bulk insert is not atomic where the check comes before the lock",
-    "completion-outside-lock": "a rolled back instant is named otherwise where times are taken early",
-    "requested-time-slicing": "a read as of a time that a clean meets differs where slices go by requested time",
-}
-"""Disagreements of weaker settings with mechanisms that are new beside them; not understood yet (boundary.md)."""
-
-WEAKER = [
-    pytest.param(name, marks=pytest.mark.xfail(reason=OPEN[name]) if name in OPEN else ())
-    for name in sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
-]
+WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25
 
 

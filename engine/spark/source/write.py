@@ -138,6 +138,7 @@ class Writer(DataSourceArrowWriter):
             files=files,
             commit=commit,
             refused_by=lambda now: conflict_of(context, self._config, requested, files, sealed=self._sealed, now=now),
+            may_ask_early=True,
         )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
