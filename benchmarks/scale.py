@@ -1,9 +1,11 @@
-"""What must not grow: a small commit with the timeline, memory with the rows; and how long slicing takes at all."""
+"""What must not grow: a small commit and the services with the timeline, memory with the rows; and how long slicing
+takes at all."""
 
 from __future__ import annotations
 
 import resource
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -32,8 +34,9 @@ EPOCH: Final = 20_260_101_000_000_000
 
 
 def run(folder: Path, rows: int, quick: bool) -> dict[str, Any]:
-    """The three figures; `quick` leaves the large table out."""
+    """The four figures; `quick` leaves the large table out."""
     found: dict[str, Any] = {"commits": [small_commit(folder / f"with-{count}", count) for count in INSTANTS]}
+    found["services"] = [services(folder / f"served-{count}", count) for count in INSTANTS]
     found["slicing"] = slicing(100_000, 10)
     if not quick:
         found["memory"] = memory(folder, rows)
@@ -59,10 +62,38 @@ def small_commit(folder: Path, instants: int) -> dict[str, Any]:
     return {"instants": instants, "seconds": round(median(seconds), 4)}
 
 
-def _history(table: Table, folder: Path, instants: int) -> None:
+def services(folder: Path, instants: int) -> dict[str, Any]:
+    """Seconds of each service on a table of so many completed instants, and of a small commit and a snapshot before
+    and after the timeline is archived. The commits of the past are empty, so that all of them may go.
+    """
+    with progress.during(f"services at {instants} instants"):
+        (folder / FOLDER).mkdir(parents=True)
+        table = Table.create(None, folder, SCHEMA, record_key="id", ordering_fields="ts", buckets=BUCKETS)
+        _history(table, folder, instants, files=0)
+        rows = pa.table({"id": [f"k{n}" for n in range(100)], "ts": [1] * 100, "note": ["x"] * 100}, SCHEMA)
+        steps: dict[str, Callable[[], object]] = {
+            "commit": lambda: table.upsert(rows),
+            "snapshot": table.snapshot,
+            "compact": table.compact,
+            "commit and compact": lambda: (table.upsert(rows), table.compact()),
+            "clean": lambda: table.clean(retained=1),
+            "archive": lambda: table.archive(retained=1),
+            "commit, archived": lambda: table.upsert(rows),
+            "snapshot, archived": table.snapshot,
+            "snapshot of a new process, archived": lambda: Table.open(None, folder).snapshot(),
+        }
+        seconds = {}
+        for name, step in steps.items():
+            began = time.perf_counter()
+            step()
+            seconds[name] = round(time.perf_counter() - began, 4)
+    return {"instants": instants, "seconds": seconds}
+
+
+def _history(table: Table, folder: Path, instants: int, files: int = BUCKETS) -> None:
     """Completed delta commits of the past, written as files. The commits are alike: nobody reads the logs."""
-    files = [_written(bucket, f"{EPOCH}") for bucket in range(BUCKETS)]
-    content = write_commit(table.config, f"{EPOCH}", "UPSERT", files)
+    written = [_written(bucket, f"{EPOCH}") for bucket in range(files)]
+    content = write_commit(table.config, f"{EPOCH}", "UPSERT", written)
     for number in range(instants):
         requested, completed = f"{EPOCH + 2 * number}", f"{EPOCH + 2 * number + 1}"
         for state in ("requested", "inflight"):
@@ -126,6 +157,11 @@ def text(result: dict[str, Any]) -> str:
     """The figures, a line each."""
     lines = [f"small commit (100 rows, no Spark) at {row['instants']:>6,} instants: {1000 * row['seconds']:7.1f} ms"
              for row in result["commits"]]  # fmt: skip
+    lines += [
+        f"{name} at {row['instants']:>6,} instants: {1000 * seconds:9.1f} ms"
+        for row in result.get("services", ())
+        for name, seconds in row["seconds"].items()
+    ]
     slices = result["slicing"]
     lines.append(
         f"slicing {slices['log_files']:,} log files of {slices['instants']:,} instants: {slices['seconds']:.1f} s, "

@@ -30,9 +30,12 @@ def refuse_retained(retained: int) -> None:
         )
 
 
-def archivable(context: Context, timeline: Timeline, retained: int) -> tuple[Instant, ...]:
-    """The instants of the active timeline that may be archived, by requested time. Under the lock."""
-    stay = _stay(context, timeline, retained)
+def archivable(context: Context, timeline: Timeline, whole: Timeline, retained: int) -> tuple[Instant, ...]:
+    """The instants of the active timeline that may be archived, by requested time. Under the lock.
+
+    `whole`: the same timeline with what is archived.
+    """
+    stay = _stay(context, timeline, whole, retained)
     waits = context.rules.archive_bound == "pending"
     bound = min((instant.requested for instant in timeline.pending if waits), default="~")
     found = []
@@ -47,7 +50,7 @@ def archivable(context: Context, timeline: Timeline, retained: int) -> tuple[Ins
     return tuple(found)
 
 
-def _stay(context: Context, timeline: Timeline, retained: int) -> frozenset[Instant]:
+def _stay(context: Context, timeline: Timeline, whole: Timeline, retained: int) -> frozenset[Instant]:
     """Completed instants that stay: the newest writes, the newest clean, and writes whose logs are not compacted yet.
 
     The last are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
@@ -55,7 +58,7 @@ def _stay(context: Context, timeline: Timeline, retained: int) -> frozenset[Inst
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
-    slices = load_slices(context.storage, context.whole(timeline), context.commits, context.rules)
+    slices = load_slices(context.storage, whole, context.commits, context.rules)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)

@@ -11,7 +11,7 @@ from ..reads.retention import refuse_unlisted
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
 
-MOST = 100
+MOST = 1_000
 """How many instants go under one hold of the lock, which keeps writers from publishing."""
 
 
@@ -43,10 +43,11 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         if by_log(context):
             catch_up(context)
         timeline = load(context.storage)
-        refuse_unlisted(context, context.whole(timeline), "archive the timeline")
+        whole = context.whole(timeline)
+        refuse_unlisted(context, whole, "archive the timeline")
         chosen = left_behind(context, timeline)
         if not chosen:
-            chosen = archivable(context, timeline, retained)[:MOST]
+            chosen = archivable(context, timeline, whole, retained)[:MOST]
             if not chosen:
                 return ()
             rows = [archived_form(context, timeline, instant) for instant in chosen]
