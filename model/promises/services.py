@@ -82,7 +82,8 @@ def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
     """The logs of a slice with those that they cover, and its base file under the name by which a write that put it
     itself is known."""
     logs = covered(view.table, piece.group, piece.logs)
-    return logs if piece.base is None else ((piece.base, 1), *logs)
+    # (Where times are not unique, a compaction's base file and a log may bear the same one: they are two files.)
+    return logs if piece.base is None or (piece.base, 1) in logs else ((piece.base, 1), *logs)
 
 
 def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
