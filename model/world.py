@@ -22,6 +22,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "stalls",
         "rollbacks",
         "lost_answers",
+        "late_files",
         "resends",
         "log_versions",
         "skew",
@@ -56,6 +57,7 @@ class World:
     an optimistic writer says so and is held to it (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
+    `late_files` is how often a task of a writer that died puts the next file of its write all the same.
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
     Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
@@ -77,6 +79,7 @@ class World:
     stalls: int = 0
     rollbacks: int = 0
     lost_answers: int = 0
+    late_files: int = 0
     resends: int = 0
     log_versions: int = 1
     skew: int = 0

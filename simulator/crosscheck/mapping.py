@@ -189,6 +189,7 @@ MAPPING: Final[list[Row]] = [
     Row("actor_crashes", CRASH),
     Row("lock_expires",  FAULT),
     Row("heartbeat_expires", FAULT),
+    Row("late_file_lands", FAULT),
     Row("lock_is_lost",  FAULT),
 ]
 # fmt: on

@@ -18,8 +18,9 @@ from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.errors import Cleaned
+from nbcc.engine.files.names import LogName, in_partition, marker
 from nbcc.engine.jobs import InProcessJobs, Jobs
-from nbcc.engine.names import bucket_of
+from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
@@ -102,17 +103,29 @@ class EngineSystem:
         return self.operation(operation, handle)
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The lock of a holder is free again, dead or not; a writer's heartbeat has stopped."""
+        """A lock is free again, its holder dead or not; a heartbeat has stopped; a file of a dead writer lands."""
         if action == "lock_expires" and self.stage.lock.holder == actor:
             self.stage.lock.expire()
         elif action == "lock_is_lost" and self.stage.lock.holder == actor:
             self.stage.lock.lose()
         elif action == "heartbeat_expires" and actor in self.stage.hearts.beating.values():
             self.stage.hearts.expire(actor)
+        elif action == "late_file_lands":
+            self._late_file(actor, **args)
         else:
             raise CannotStep(f"the engine has no fault {action} of {actor}")
         self.stage.step += 1
         return {}
+
+    def _late_file(self, actor: str, group: int, version: int) -> None:
+        """A marker and a torn file, as a task leaves them that goes on where its driver has died."""
+        puts = [access.path for access in self.stage.accesses if access.actor == actor and access.verb == "put"]
+        requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
+        number, bucket = divmod(group, self.world.buckets)
+        partition = partition_name(number) if self.config.partition_by else ""
+        name = str(LogName(bucket_file_id(bucket), requested, version, "9-9-9"))
+        self.stage.storage.put_if_absent(marker(requested, partition, name), b"")
+        self.stage.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
 
     @contextmanager
     def folder(self) -> Iterator[Path]:

@@ -77,6 +77,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "rollbacker_resumes_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
                      "rollbacker_finds_it_done", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
                      "rollbacker_takes_time", "rollbacker_puts_plan", "rollbacker_publishes_instant")),
+    PeerStep("late_file_lands", impossible=True, because="`data` returns when every task of it has"),
     PeerStep("writer_stops_waiting", impossible=True, because="nobody holds Hudi's lock from one call to the next"),
     *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
       for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat")),

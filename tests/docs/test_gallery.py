@@ -26,6 +26,7 @@ MODEL_ONLY = {
     "35-other-buckets",
     "22-checked-too-early",
     "23-comes-back",
+    "26-late-file",
     "43-key-in-two-groups",
     "44-exposed-in-order",
     "64-replaced-for-good",
