@@ -1,4 +1,4 @@
-"""Late files: the tasks of a writer that died do not die with it, and put the next of its files whenever they come to it.
+"""Late files: tasks of a writer that died do not die with it, and put the next of its files when they come to it.
 
 Before anybody looks, while a rollback is under way, or long after the write has left the timeline. The file announces
 itself by a marker as any other; nobody's commit will ever list it.
