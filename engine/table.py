@@ -17,6 +17,7 @@ from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
+from .config.opening import with_stored_schema
 from .context import Context
 from .errors import BadInput
 from .files.slices import FileSlice
@@ -168,6 +169,16 @@ class Table:
         `retries` and `batch_id` as in `upsert`.
         """
         return self.run("delete", keys=keys, retries=retries, batch_id=batch_id)  # type: ignore[no-any-return]
+
+    def alter_schema(self, schema: Schema) -> Instant | None:
+        """Give the table these columns: added (nullable), dropped, widened, reordered; None if it has them already.
+
+        Older files are read under the new columns, `as_of` shows those of its time. `BadInput` for what older rows
+        could not follow. Whoever opened the table before goes on with the columns that it knew.
+        """
+        done = self.run("alter_schema", schema=schema)
+        self.config = with_stored_schema(self.context.storage, self.config)
+        return done  # type: ignore[no-any-return]
 
     def schedule_compaction(self) -> Instant | None:
         """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..config import TableConfig
+from ..config.schemas import as_it_was
 from ..context import Context
 from ..reads.retention import archived_completions
 from ..reads.tasks import state_tasks
@@ -18,6 +19,8 @@ ASKED = "read the table as of"
 def run(context: Context, config: TableConfig, time: Time) -> Any:
     """The table at `time`, the same answer for ever (RFC-66, "Time travel query", on the completion axis).
 
+    It has the columns of that time.
+
     Raises `BadInput` for a time in the future, before the first commit, without time zone, or that is the *requested*
     time of a write: such a time has been waited for by nobody and says nothing about what was visible then.
     """
@@ -25,5 +28,6 @@ def run(context: Context, config: TableConfig, time: Time) -> Any:
     timeline = settled_at(context, at, ASKED)
     refuse_requested_time(timeline, at, ASKED)
     refuse_before_first(timeline, at, ASKED, archived_completions(context, timeline))
+    config = as_it_was(config, at)
     tasks = state_tasks(context, config, timeline, at)
     return context.jobs.read(tasks, table_shape(config, context.rules).stored_schema)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..config import TableConfig
+from ..config.schemas import as_it_was
 from ..context import Context
 from ..reads.times import BEGINNING, Time
 from ..reads.windows import settled_window, window_tasks
@@ -17,8 +18,10 @@ def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: T
     """One record a key of what completed in (after, until]: rows as a snapshot has them, and deletes.
 
     `_hoodie_is_deleted` is true for a delete, which holds key, partition and ordering value. A record may lose against
-    one that is older than the window; who overwrites by key uses `changes`. (RFC-66, "Incremental queries".)
+    one that is older than the window; who overwrites by key uses `changes`. Columns are those of the window's end.
+    (RFC-66, "Incremental queries".)
     """
     window = settled_window(context, after, until, ASKED)
+    config = config if until is None else as_it_was(config, window.until)
     tasks = list(window_tasks(context, config, window).values())
     return context.jobs.read(tasks, table_shape(config, context.rules).window_schema)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..commits import compaction_commit
 from ..config import TableConfig
+from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.merge import EVENT_TIME
 from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
@@ -26,6 +27,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
+    config = with_stored_schema(context.storage, config)
     timeline = where_it_is_known(context, ACTION, instant)
     found = taken_up(
         timeline,

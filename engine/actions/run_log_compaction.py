@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..commits import log_compaction_commit
 from ..config import TableConfig
+from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.tasks import LogCompactTask, LogInput, ReadTask
 from ..files.names import in_partition, parse_log
@@ -21,6 +22,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     instant; that of another runner if it was faster; None if no plan is pending.
     """
     config.check_writable()
+    config = with_stored_schema(context.storage, config)
     timeline = where_it_is_known(context, LOG_COMPACTION, instant)
     found = taken_up(timeline, LOG_COMPACTION, instant, timeline.is_log_compaction)
     if found is None or found.completed:

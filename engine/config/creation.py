@@ -46,7 +46,7 @@ def table_config(
     """The config of a new table. Raises `BadInput` or `Unsupported` for the first argument that cannot be."""
     columns = arrow_schema(schema)
     keys, orderings, partitions = _names(record_key), _names(ordering_fields), _names(partition_by)
-    _check_columns(columns)
+    check_columns(columns)
     mode = mode_of(concurrency_mode or (NON_BLOCKING if table_type == "MERGE_ON_READ" else OPTIMISTIC), ASKED)
     _check_modes(merge_mode, table_type, mode)
     _check_keys(columns, keys)
@@ -72,45 +72,46 @@ def table_config(
     return config
 
 
-def arrow_schema(schema: Schema) -> pa.Schema:
+def arrow_schema(schema: Schema, asked: str = ASKED) -> pa.Schema:
     """A schema given as pyarrow Schema, as Spark StructType, or as DDL (which a running Spark must parse)."""
     if isinstance(schema, pa.Schema):
         return schema.remove_metadata()
     if not isinstance(schema, str) and not type(schema).__module__.startswith("pyspark."):
         raise BadInput(
-            ASKED, f"its schema is a {type(schema).__qualname__}", "give a pyarrow Schema, a StructType or DDL"
+            asked, f"its schema is a {type(schema).__qualname__}", "give a pyarrow Schema, a StructType or DDL"
         )
     try:
         return from_spark(schema)
     except (ImportError, RuntimeError, AssertionError) as failed:
         raise BadInput(
-            f"{ASKED} with the columns {schema!r}", "there is no Spark session to read DDL", "give a pyarrow Schema"
+            f"{asked} with the columns {schema!r}", "there is no Spark session to read DDL", "give a pyarrow Schema"
         ) from failed
     except Exception as failed:
         if type(failed).__module__.startswith("pyspark."):
             first = str(failed).strip().partition("\n")[0]
-            raise BadInput(f"{ASKED} with the columns {schema!r}", first.rstrip("."), "correct the DDL") from failed
+            raise BadInput(f"{asked} with the columns {schema!r}", first.rstrip("."), "correct the DDL") from failed
         raise
 
 
-def _check_columns(columns: pa.Schema) -> None:
+def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
+    """Raise `BadInput` or `Unsupported` for columns that no table of ours can have."""
     if not columns.names:
-        raise BadInput(ASKED, "its schema has no columns", "give it some")
+        raise BadInput(asked, "its schema has no columns", "give it some")
     seen: set[str] = set()
     for field in columns:
         if not _NAME.fullmatch(field.name):
             raise BadInput(
-                f"{ASKED} with the column {field.name!r}", "that is no name in Avro", "use letters, digits and _"
+                f"{asked} with the column {field.name!r}", "that is no name in Avro", "use letters, digits and _"
             )
         if field.name.startswith("_hoodie_"):
-            raise BadInput(f"{ASKED} with the column {field.name!r}", "_hoodie_ is for Hudi's own columns", "rename it")
+            raise BadInput(f"{asked} with the column {field.name!r}", "_hoodie_ is for Hudi's own columns", "rename it")
         if field.name.lower() in seen:
             raise BadInput(
-                f"{ASKED} with the column {field.name!r}", "Spark takes it for another one", "rename one of them"
+                f"{asked} with the column {field.name!r}", "Spark takes it for another one", "rename one of them"
             )
         if _zoneless(field.type):
             raise Unsupported(
-                f"{ASKED} with the column {field.name!r}",
+                f"{asked} with the column {field.name!r}",
                 f"it is {field.type}, a timestamp without time zone, with which hudi-rs cannot read the table at all",
                 "use a timestamp in UTC",
             )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
@@ -11,6 +13,7 @@ from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
 from ..timeline import Timeline, load, load_commit
 from .properties import decode_properties, encode_properties, table_checksum
+from .schemas import schema_versions
 from .table_config import TableConfig, from_properties, to_properties
 
 PROPERTIES: Final = ".hoodie/hoodie.properties"
@@ -38,7 +41,7 @@ def open_table(storage: Storage) -> TableConfig:
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
     if "nbcc.format" in values and created_with:
-        return from_properties(values, from_avro(created_with))
+        return _as_of_now(from_properties(values, pa.schema([])), values)
     from_properties(values, pa.schema([]))  # refuse first what cannot be read
     schema = _latest_schema(storage, load(storage)) or created_with
     if schema is None:
@@ -46,6 +49,18 @@ def open_table(storage: Storage) -> TableConfig:
             f"open the table at {storage.url}", "neither its commits nor its properties tell its columns", "write to it"
         )
     return from_properties(values, without_meta(from_avro(schema)))
+
+
+def with_stored_schema(storage: Storage, config: TableConfig) -> TableConfig:
+    """The table with the columns that it has now, for a service that writes rows anew: it must not lose any."""
+    if not config.own:
+        return config
+    return _as_of_now(config, load_properties(storage))
+
+
+def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
+    versions = schema_versions(values)
+    return replace(config, schema=versions[-1].schema, schemas=versions if len(versions) > 1 else ())
 
 
 def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:

@@ -15,6 +15,7 @@ from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode, concurrency_
 from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, Coordination, coordination_from
 from .properties import table_checksum
+from .schemas import SchemaVersion
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
@@ -57,6 +58,7 @@ class TableConfig:
     concurrency_mode  how its writers get along, unless one opens it otherwise
     max_log_bytes   rows beyond this many bytes go to the next log version
     coordination    how its writers keep out of each other's way
+    schemas         all that a table of ours has had, oldest first; empty if they never changed
     """
 
     name: str
@@ -76,6 +78,7 @@ class TableConfig:
     log_format: LogFormat = "parquet"
     max_log_bytes: int = MAX_LOG_BYTES
     coordination: Coordination = ALONE
+    schemas: tuple[SchemaVersion, ...] = ()
 
     @property
     def rules(self) -> Rules:

@@ -8,6 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..errors import Unsupported
+
 COMMIT_TIME: Final = "_hoodie_commit_time"
 COMMIT_SEQNO: Final = "_hoodie_commit_seqno"
 RECORD_KEY: Final = "_hoodie_record_key"
@@ -39,8 +41,16 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     if rows.schema.equals(schema):
         return rows
     present = set(rows.column_names)
-    columns = [
-        rows[field.name].cast(field.type) if field.name in present else pa.nulls(len(rows), field.type)
-        for field in schema
-    ]
+    columns = [_cast(rows, field) if field.name in present else pa.nulls(len(rows), field.type) for field in schema]
     return pa.table(columns, schema=schema)
+
+
+def _cast(rows: pa.Table, field: pa.Field) -> pa.ChunkedArray:
+    try:
+        return rows[field.name].cast(field.type)
+    except pa.ArrowInvalid as unfit:
+        raise Unsupported(
+            f"take the column {field.name!r} for {field.type}",
+            f"it holds other values ({unfit}), as if its type had grown since the table was opened",
+            "open the table again",
+        ) from None

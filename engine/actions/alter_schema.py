@@ -1,0 +1,57 @@
+"""Add, drop, widen or reorder columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..commits import write_commit
+from ..config import TableConfig
+from ..config.creation import arrow_schema, check_columns
+from ..config.opening import PROPERTIES, load_properties
+from ..config.properties import encode_properties
+from ..config.schemas import schema_versions, with_version
+from ..context import Context
+from ..errors import Unsupported
+from ..lock import held
+from ..schema.evolution import ASKED, check_evolution
+from ..timeline import Instant, load, put_inflight
+from ..writing import complete, request, take_time
+from .upsert import action_of
+
+if TYPE_CHECKING:
+    from ..config.creation import Schema
+
+OPERATION = "ALTER_SCHEMA"
+
+
+def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None:
+    """Give the table the columns `schema`; returns the commit that says so, None if it has them already.
+
+    Files are read under the columns of now, as of an earlier time under those of then. A writer that opened the table
+    before goes on with the columns that it knew. Raises `BadInput` for a change that older rows could not follow.
+    """
+    config.check_writable()
+    if not config.merge_on_read:
+        raise Unsupported(
+            "change the columns of the table",
+            "it is COPY_ON_WRITE, where a writer that does not know of it would write them away",
+            "use a MERGE_ON_READ table",
+        )
+    columns = arrow_schema(schema, ASKED)
+    check_columns(columns, ASKED)
+    changed = replace(config, schema=columns)
+    avro = changed.avro_schema  # refuses types that not every reader understands
+    fixed = (*config.record_key, *config.partition_by, *filter(None, [config.ordering]))
+    with held(context.lock):
+        values = load_properties(context.storage)
+        versions = schema_versions(values)
+        if versions[-1].schema.equals(columns):
+            return None
+        check_evolution([version.schema for version in versions], columns, fixed)
+        since = take_time(context, load(context.storage))
+        context.storage.put(PROPERTIES, encode_properties(with_version(values, since, avro)))
+    action = action_of(changed)
+    requested, _ = request(context, action)
+    put_inflight(context.storage, requested, action)
+    return complete(context, requested, action, files=(), commit=write_commit(changed, requested, OPERATION, ()))

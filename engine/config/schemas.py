@@ -1,0 +1,48 @@
+"""The columns that a table has had: each schema with the time since which it holds, kept in ``hoodie.properties``.
+
+The first is ``hoodie.table.create.schema``; the others are in a property of our own, which Hudi's rewrites of the file
+keep. Each change is a commit without files as well, from which Hudi's readers take the columns.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import pyarrow as pa
+
+from ..schema import from_avro
+
+if TYPE_CHECKING:
+    from .table_config import TableConfig
+
+PROPERTY: Final = "nbcc.schemas"
+"""A JSON list of [time since which it holds, Avro schema], oldest first."""
+
+
+class SchemaVersion(NamedTuple):
+    """Columns that a table has since a time; '' is its beginning."""
+
+    since: str
+    schema: pa.Schema
+
+
+def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:
+    """All schemas of a table of ours, oldest first; its properties must have the first."""
+    later = json.loads(values.get(PROPERTY, "[]"))
+    first = SchemaVersion("", from_avro(values["hoodie.table.create.schema"]))
+    return (first, *(SchemaVersion(since, from_avro(avro)) for since, avro in later))
+
+
+def with_version(values: Mapping[str, str], since: str, avro: str) -> dict[str, str]:
+    """The properties with one more schema."""
+    later = [*json.loads(values.get(PROPERTY, "[]")), [since, avro]]
+    return {**values, PROPERTY: json.dumps(later, separators=(",", ":"))}
+
+
+def as_it_was(config: TableConfig, time: str) -> TableConfig:
+    """The table with the columns that it had at a time."""
+    held = [version for version in config.schemas if version.since <= time]
+    return replace(config, schema=held[-1].schema) if held else config

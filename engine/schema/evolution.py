@@ -1,0 +1,65 @@
+"""What may become of a table's columns (hudi-format §4.4: old files are read under the new schema).
+
+Added columns can be null, for older files lack them. Dropped ones are left out when files are read. A type may only
+grow into one that holds every value of it. The order is the new one. Keys, partition and ordering columns stay as they
+are: file groups and ranks rest on their text and value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+import pyarrow as pa
+
+from ..errors import BadInput
+
+ASKED: Final = "change the columns of the table"
+
+WIDER: Final = frozenset(
+    {(pa.int32(), pa.int64()), (pa.int32(), pa.float64()), (pa.float32(), pa.float64())}
+)  # fmt: skip
+"""(old, new) types of which the new one holds every value of the old: Avro promotes them as well."""
+
+
+def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collection[str]) -> None:
+    """`BadInput` unless a table that had these `versions`, oldest first, can go on with the columns `new`.
+
+    `fixed`: the names of columns that must not change.
+    """
+    *_, old = known = tuple(versions)
+    for name in fixed:
+        if name not in new.names or not new.field(name).equals(old.field(name)):
+            now = f"{new.field(name).type}" if name in new.names else "gone"
+            raise _refused(
+                f"{name!r} is a key, partition or ordering column, and would be {now}",
+                "leave it as it is, or copy the rows into a new table",
+            )
+    before = {name for schema in known for name in schema.names}
+    for field in new:
+        if field.name in old.names:
+            _check_change(old.field(field.name), field)
+        elif field.name in before:
+            raise _refused(
+                f"the table had a column {field.name!r} before, whose values are still in older files",
+                "take another name",
+            )
+        elif not field.nullable:
+            raise _refused(
+                f"{field.name!r} is new and must not be null, and older rows have no value in it", "let it be nullable"
+            )
+
+
+def _check_change(old: pa.Field, new: pa.Field) -> None:
+    if not old.type.equals(new.type) and (old.type, new.type) not in WIDER:
+        grows = ", ".join(f"{a} into {b}" for a, b in sorted(WIDER, key=str))
+        raise _refused(
+            f"{old.name!r} is {old.type}, and not every value of that is one of {new.type}",
+            f"types may grow ({grows}); for any other add a column",
+        )
+    if old.nullable and not new.nullable:
+        raise _refused(f"{old.name!r} may be null in the rows that are there", "let it be nullable")
+
+
+def _refused(exists: str, remedy: str) -> BadInput:
+    return BadInput(ASKED, exists, remedy)
