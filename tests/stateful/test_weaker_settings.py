@@ -13,7 +13,7 @@ NOT_OURS = {
     "occ-early-detection", "occ-timeline-reloaded",
     "colliding-seconds", "test-and-set", "fenced-store",
     "rfc-66-as-written", "rfc-66-incremental", "rfc-66-slicing", "rfc-66-temporal-order", "rfc-66-time-travel",
-    "rfc-22-option-2", "behind-in-silence",
+    "rfc-22-option-2", "behind-in-silence", "old-layout-serial",
     "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
     "pending-first", "commit-unchecked", "commit-checked-early",
 }  # fmt: skip
