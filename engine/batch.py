@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Any, Final
 
 import pyarrow as pa
 
 from .config import TableConfig
-from .data.columns import IS_DELETED, one_array
+from .data.columns import IS_DELETED, conform, one_array
 from .data.keys import KeySpec, partition_paths
 from .errors import BadInput
 from .jobs import InProcessJobs, Jobs
@@ -29,6 +29,40 @@ def as_upserts(data: Any, schema: pa.Schema) -> Any:
     _refuse_missing(found, wanted.names, asked)
     _refuse_types(found, wanted, asked)
     return data if found.names == wanted.names else data.select(wanted.names)
+
+
+def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
+    """What a write sets besides key, partition and ordering; None: all. `BadInput` for columns that are none."""
+    if columns is None:
+        return None
+    asked = f"write the columns {', '.join(columns) or '(none)'} alone"
+    if not config.partial_update:
+        exists = "the table merges whole rows, and would lose the other columns"
+        raise BadInput(asked, exists, "create it with the option nbcc.partial.update.mode=SET_COLUMNS")
+    unknown = [name for name in columns if name not in config.schema.names]
+    if unknown:
+        near = get_close_matches(unknown[0], config.schema.names, 1)
+        remedy = f"did you mean {near[0]!r}" if near else "name some of these"
+        raise BadInput(asked, f"the table's columns are {', '.join(config.schema.names)}", remedy)
+    return frozenset(columns) - {*config.always_set}
+
+
+def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> Any:
+    """The rows of `data` with all columns of the table, null but for those that they set. Raises `BadInput`."""
+    asked, schema = "write some columns of a batch", config.schema
+    found = schema_of(data, asked)
+    named = [name for name in schema.names if name in sets or name in config.always_set]
+    flag = [IS_DELETED] if IS_DELETED in found.names else []
+    wanted = pa.schema([*(schema.field(name) for name in named), *([_FLAG] if flag else [])])
+    _refuse_unknown(found, schema.append(_FLAG), asked)
+    _refuse_missing(found, named, asked)
+    _refuse_types(found, wanted, asked)
+    whole = schema.append(_FLAG) if flag else schema
+    if isinstance(data, pa.Table):
+        return conform(data.select(wanted.names), whole)
+    from .spark.batch import widened
+
+    return widened(data, wanted.names, whole)
 
 
 def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str | None) -> Any:

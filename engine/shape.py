@@ -14,7 +14,13 @@ def table_shape(config: TableConfig, rules: Rules) -> TableShape:
     return TableShape(
         schema=config.schema,
         keys=KeySpec(config.record_key, config.partition_by, config.hive_style),
-        merge=MergeRule(config.merge_mode, config.ordering, rules.fold),
+        merge=MergeRule(
+            config.merge_mode,
+            config.ordering,
+            rules.fold,
+            config.partial_update,
+            config.always_set,
+        ),
         buckets=config.buckets or 1,
         avro_schema=config.log_schema,
         log_format=config.log_format,

@@ -123,6 +123,7 @@ class Table:
         reads: Collection[str] | None = None,
         based_on: Time | None = None,
         batch_id: str | None = None,
+        columns: Collection[str] | None = None,
     ) -> Instant:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
 
@@ -131,10 +132,13 @@ class Table:
         `based_on` the time of that read, `reads` the paths of its partitions (none: all); what completed there since
         is a conflict.
 
+        `columns`: the rows set these alone, besides key, partition and ordering; in a table of partial updates, where
+        each column is that of the highest-ranked write that has set it.
+
         `batch_id`: a batch commits at most once, however often and by whomever it is sent under that id; whoever sends
         it again is given the instant that has written it.
         """
-        given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id}
+        given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
         return self.run("upsert", data=data, **given)  # type: ignore[no-any-return]
 
     def sink(self, query: str) -> Callable[[Any, int], None]:

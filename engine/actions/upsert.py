@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from typing import Any
 
-from ..batch import as_upserts, refuse_other_rows
+from ..batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
 from ..batches import Repeated, check
 from ..commits import write_commit
 from ..config import TableConfig
@@ -29,6 +30,7 @@ def run(
     reads: Collection[str] | None = None,
     based_on: Time | None = None,
     batch_id: str | None = None,
+    columns: Collection[str] | None = None,
 ) -> Instant:
     """Write a batch into log files of an instant of its own, beside whoever else writes (RFC-66).
 
@@ -37,6 +39,8 @@ def run(
     `based_on`: the time as of which rows were read that these were computed from; `reads`: the partitions, by path, in
     which they were (of `based_on` alone: all). What completed there since is a conflict that no retry can mend.
 
+    `columns`: the only ones that the rows set besides key, partition and ordering, in a table of partial updates.
+
     `batch_id`: a batch of that id that is written already is not written again; its instant is returned.
 
     Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
@@ -44,8 +48,9 @@ def run(
     """
     config.check_writable()
     check(batch_id)
-    rows, rests = as_upserts(data, config.schema), _rests(reads, based_on)
-    return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch_id=batch_id)
+    sets, rests = set_columns(config, columns), _rests(reads, based_on)
+    rows = as_upserts(data, config.schema) if sets is None else as_partial_upserts(data, config, sets)
+    return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch_id=batch_id, sets=sets)
 
 
 def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
@@ -63,12 +68,13 @@ def write(
     retries: int = 0,
     rests: Rests = BLIND,
     batch_id: str | None = None,
+    sets: frozenset[str] | None = None,
 ) -> Instant:
     """Every write of a batch that already has the table's columns."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
-            return _attempt(context, config, data, operation, rests=rests, batch_id=batch_id)
+            return _attempt(context, config, data, operation, rests=rests, batch_id=batch_id, sets=sets)
         except Repeated as written:
             return written.instant
         except Conflict as conflict:
@@ -78,12 +84,19 @@ def write(
 
 
 def _attempt(
-    context: Context, config: TableConfig, data: Any, operation: str, *, rests: Rests, batch_id: str | None
+    context: Context,
+    config: TableConfig,
+    data: Any,
+    operation: str,
+    *,
+    rests: Rests,
+    batch_id: str | None,
+    sets: frozenset[str] | None,
 ) -> Instant:
     """The steps of one attempt, under an instant of its own."""
     action = action_of(config)
     requested, sealed = request(context, action, batch_id)
-    task = write_task(context, config, requested, sealed)
+    task = replace(write_task(context, config, requested, sealed), sets=sets)
     with taken_back_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)

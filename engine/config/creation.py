@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pyarrow as pa
 
+from ..data.columns import IS_DELETED
 from ..data.keys import is_key_type, is_partition_type
 from ..data.merge import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
@@ -17,7 +18,7 @@ from .concurrency import NON_BLOCKING, OPTIMISTIC
 from .concurrency import concurrency_mode as mode_of
 from .coordination import OPTIONS as COORDINATION
 from .coordination import Coordination, coordination_from
-from .table_config import LogFormat, MergeMode, TableConfig, TableType
+from .table_config import PARTIAL, LogFormat, MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -68,6 +69,7 @@ def table_config(
         concurrency_mode=mode,
         **_from_options(options),
     )
+    _check_partial(config)
     avro_json(columns, config.name)  # refuses types that not every reader understands
     return config
 
@@ -140,6 +142,17 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
             "writers that never wait for each other need log files",
             f"use {OPTIMISTIC}, or MERGE_ON_READ",
         )
+
+
+def _check_partial(config: TableConfig) -> None:
+    asked = f"{ASKED} with {PARTIAL}=SET_COLUMNS"
+    if config.partial_update and not config.merge_on_read:
+        raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")
+    fixed = [field.name for field in config.schema if not field.nullable]
+    if config.partial_update and (needed := [name for name in fixed if name not in config.always_set]):
+        raise BadInput(asked, f"{', '.join(needed)} must not be null, and who leaves it out sets none", "allow nulls")
+    if config.partial_update and IS_DELETED in config.schema.names:
+        raise BadInput(asked, f"its schema has {IS_DELETED}", "leave it out: a batch may have it all the same")
 
 
 def _check_keys(columns: pa.Schema, keys: Sequence[str]) -> None:
@@ -233,8 +246,9 @@ _OPTIONS: Final[dict[str, tuple[str, tuple[str, ...] | None]]] = {
     "hoodie.logfile.max.size": ("max_log_bytes", None),
     "hoodie.datasource.write.hive_style_partitioning": ("hive_style", ("true", "false")),
     "hoodie.write.table.version": ("version", ("8", "9")),
+    "nbcc.partial.update.mode": ("partial_update", ("set_columns", "none")),
 }
-_VALUES: Final[dict[str, Any]] = {"true": True, "false": False, "8": 8, "9": 9}
+_VALUES: Final[dict[str, Any]] = {"true": True, "false": False, "8": 8, "9": 9, "set_columns": True, "none": False}
 
 
 def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:

@@ -28,6 +28,10 @@ OWN_FORMAT: Final = "1"
 READER_FEATURES: Final = frozenset({"completion-order"})
 """What a reader must know to read our tables: logs of a slice are merged in the order of their completion."""
 
+PARTIAL: Final = "nbcc.partial.update.mode"
+PARTIAL_FEATURE: Final = "partial-update"
+"""What a reader must know where rows are merged column by column: a base file may keep what its rows are made of."""
+
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
 
@@ -59,6 +63,7 @@ class TableConfig:
     max_log_bytes   rows beyond this many bytes go to the next log version
     coordination    how its writers keep out of each other's way
     schemas         all that a table of ours has had, oldest first; empty if they never changed
+    partial_update  writes may set some columns only, and rows are merged column by column
     """
 
     name: str
@@ -79,6 +84,7 @@ class TableConfig:
     max_log_bytes: int = MAX_LOG_BYTES
     coordination: Coordination = ALONE
     schemas: tuple[SchemaVersion, ...] = ()
+    partial_update: bool = False
 
     @property
     def rules(self) -> Rules:
@@ -88,6 +94,11 @@ class TableConfig:
     @property
     def merge_on_read(self) -> bool:
         return self.table_type == "MERGE_ON_READ"
+
+    @property
+    def always_set(self) -> tuple[str, ...]:
+        """The columns that every write sets: key, partition, ordering."""
+        return (*self.record_key, *self.partition_by, *([self.ordering] if self.ordering else []))
 
     @property
     def avro_schema(self) -> str:
@@ -173,14 +184,17 @@ def _ordering_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
+    demanded = READER_FEATURES | ({PARTIAL_FEATURE} if config.partial_update else set())
     written = {
         "nbcc.format": OWN_FORMAT,
         "nbcc.buckets": str(config.buckets),
-        "nbcc.reader.features": ",".join(sorted(READER_FEATURES)),
+        "nbcc.reader.features": ",".join(sorted(demanded)),
         "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | config.coordination.features)),
         CONCURRENCY: config.concurrency_mode,
         "hoodie.logfile.data.block.format": config.log_format,
     }
+    if config.partial_update:
+        written[PARTIAL] = "SET_COLUMNS"
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
     return written | config.coordination.to_properties()
@@ -222,6 +236,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
         max_log_bytes=int(values.get("hoodie.logfile.max.size", MAX_LOG_BYTES)),
         coordination=_coordination(values) if own else ALONE,
+        partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
     )
 
 
@@ -257,12 +272,11 @@ def _inferred_mode(values: Mapping[str, str]) -> str:
 
 def _refuse_unreadable(values: Mapping[str, str]) -> None:
     layout = values.get("hoodie.timeline.layout.version")
-    features = set(_names(values.get("nbcc.reader.features")))
+    unknown = set(_names(values.get("nbcc.reader.features"))) - READER_FEATURES - {PARTIAL_FEATURE}
     refusals = {
         f"it has table version {values.get('hoodie.table.version')}": _version(values) not in VERSIONS,
         f"it has timeline layout {layout}": layout != "2",
-        f"its readers must know the features {', '.join(sorted(features - READER_FEATURES))}": features
-        - READER_FEATURES,
+        f"its readers must know the features {', '.join(sorted(unknown))}": unknown,
         f"it has nbcc format {values.get('nbcc.format')}": values.get("nbcc.format", OWN_FORMAT) != OWN_FORMAT,
         "its timeline is not in .hoodie/timeline": values.get("hoodie.timeline.path", "timeline") != "timeline",
         "its base files are not parquet": values.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET",

@@ -15,8 +15,12 @@ COMMIT_SEQNO: Final = "_hoodie_commit_seqno"
 RECORD_KEY: Final = "_hoodie_record_key"
 PARTITION_PATH: Final = "_hoodie_partition_path"
 FILE_NAME: Final = "_hoodie_file_name"
+META: Final = (COMMIT_TIME, COMMIT_SEQNO, RECORD_KEY, PARTITION_PATH, FILE_NAME)
 IS_DELETED: Final = "_hoodie_is_deleted"
 """True marks a row as a delete: of it only key, partition and ordering count."""
+
+SET_COLUMNS: Final = "nbcc_set_columns"
+"""In windows of partial updates: the columns that a row has from writes of the window; others are null, and unset."""
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
+from ..files.data_block import encode_data
 from ..files.names import BaseName, LogName
 from ..names import Names
 from ..storage import Storage
-from .merge import Merged, merge
+from .columns import conform
+from .merge import Merged
+from .merge import merged as merged_of
+from .partial import Kept, split
 from .publish import put_base_file, put_data_file
 from .read import slice_layers
-from .tasks import CompactTask, WrittenFile
+from .tasks import CompactTask, ReadTask, WrittenFile
 from .write import delete_block
 
 
@@ -23,7 +28,8 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     back; they are typed deletes in a log of the compaction's own instant, which Hudi and hudi-rs honour (design.md §4).
     """
     layers = slice_layers(storage, task.slice)
-    merged = merge(layers, task.slice.shape.merge)
+    rule = task.slice.shape.merge
+    merged = merged_of(layers, rule)
     token = names.write_token()
     logs = [layer for layer in layers if not layer.base]
     name = BaseName(task.slice.file_id, token, task.instant)
@@ -35,9 +41,9 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
             log_blocks=len(logs),
         )
     ]
-    tombstones = _to_keep(merged, task)
-    if len(tombstones):
-        written.append(_write_tombstones(storage, task, tombstones, token))
+    tombstones, kept = _to_keep(merged, task), split(layers, rule) if rule.partial else []
+    if len(tombstones) or kept:
+        written.append(_write_beside(storage, task, kept, tombstones, token))
     return written
 
 
@@ -49,9 +55,24 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     return merged.deletes.filter(merged.deletes[ranked_by].is_valid())
 
 
-def _write_tombstones(storage: Storage, task: CompactTask, deletes: pa.Table, token: str) -> WrittenFile:
+def _write_beside(
+    storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str
+) -> WrittenFile:
+    """The log of the compaction's own instant: what its rows are made of where they do not say all, and tombstones."""
     plan = task.slice
-    data = delete_block(deletes, plan.partition, task.instant, plan.shape)
+    blocks = [kept_block(each, plan, task.instant) for each in kept]
+    if len(deletes):
+        blocks.append(delete_block(deletes, plan.partition, task.instant, plan.shape))
+    data = b"".join(blocks)
     name = str(LogName(plan.file_id, task.instant, 1, token))
     path = put_data_file(storage, task.instant, plan.partition, name, data)
-    return WrittenFile(path, plan.partition, plan.file_id, len(data), 0, len(deletes), version=1)
+    rows = sum(len(each.rows) for each in kept)
+    return WrittenFile(path, plan.partition, plan.file_id, len(data), rows, len(deletes), version=1)
+
+
+def kept_block(kept: Kept, plan: ReadTask, instant: str, compacted: Sequence[str] = ()) -> bytes:
+    """Rows as their writer put them: a partial block, unless they set all columns."""
+    shape = plan.shape
+    rows = conform(kept.rows, shape.stored_schema).select(shape.block_columns(kept.sets))
+    by = (shape.log_format, instant, shape.avro_schema)
+    return encode_data(rows, *by, compacted=compacted, partial=kept.sets is not None)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -14,7 +16,10 @@ from ..names import Names
 from ..schema import META_COLUMNS
 from ..storage import Storage
 from .columns import RECORD_KEY, conform, one_array
-from .merge import Layer, Merged, merge
+from .compact import kept_block
+from .merge import Layer, Merged
+from .merge import merged as merged_of
+from .partial import contributing
 from .publish import put_data_file
 from .read import slice_layers
 from .tasks import LogCompactTask, WrittenFile
@@ -27,8 +32,9 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     also where a row that came later wins among them; so all of those deletes stay, in a block before the rows.
     """
     layers = slice_layers(storage, task.slice)
-    merged = merge(layers, task.slice.shape.merge)
-    data = b"".join(_blocks(task, merged, _fences(layers, task)))
+    merged = merged_of(layers, task.slice.shape.merge)
+    partial = task.slice.shape.merge.partial
+    data = b"".join(_as_written(task, layers) if partial else _blocks(task, merged, _fences(layers, task)))
     name = LogName(task.slice.file_id, task.instant, 1, names.write_token())
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
     written = WrittenFile(
@@ -53,6 +59,16 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
     return pc.unique(one_array(deletes.filter(deletes[ranked_by].is_null())[RECORD_KEY]))
 
 
+def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[bytes]:
+    """Of partial updates: the records that contribute, layer by layer, under the instant of the log compaction."""
+    stood_for = tuple(log.requested for log in task.slice.logs)
+    for kept in contributing(layers, task.slice.shape.merge):
+        if len(kept.rows):
+            yield kept_block(kept, task.slice, task.instant, stood_for)
+        if len(kept.deletes):
+            yield from _delete_blocks(task, kept.deletes)
+
+
 def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[bytes]:
     shape, partition = task.slice.shape, task.slice.partition
     stood_for = tuple(log.requested for log in task.slice.logs)
@@ -60,11 +76,23 @@ def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[byte
     blocks = [encode_deletes(fences, partition, None, *by, compacted=stood_for)] if len(fences) else []
     if len(merged.rows):
         rows = conform(merged.rows, shape.stored_schema).select([*META_COLUMNS, *shape.schema.names])
-        blocks.append(encode_data(rows, shape.log_format, *by, stood_for))
-    name, ranked_by, deletes = shape.merge.ordering, shape.merge.ranked_by, merged.deletes
+        blocks.append(encode_data(rows, shape.log_format, *by, compacted=stood_for))
+    ranked_by, deletes = shape.merge.ranked_by, merged.deletes
     if ranked_by is not None:
         deletes = deletes.filter(deletes[ranked_by].is_valid())
-    if len(deletes):
-        orderings = None if name is None or deletes[name].null_count else one_array(deletes[name])
-        blocks.append(encode_deletes(one_array(deletes[RECORD_KEY]), partition, orderings, *by, compacted=stood_for))
+    return [*blocks, *(_delete_blocks(task, deletes) if len(deletes) else ())]
+
+
+def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[bytes]:
+    """Deletes without and with an ordering value, of which a block holds one kind."""
+    shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
+    stood_for = tuple(log.requested for log in task.slice.logs)
+    known = np.zeros(len(deletes), np.bool_) if name is None else deletes[name].is_valid().to_numpy()
+    blocks = []
+    for ordered in (False, True):
+        part = deletes.filter(pa.array(known == ordered))
+        if len(part):
+            orderings = one_array(part[name]) if ordered and name else None
+            by = (task.instant, shape.avro_schema)
+            blocks.append(encode_deletes(one_array(part[RECORD_KEY]), partition, orderings, *by, compacted=stood_for))
     return blocks

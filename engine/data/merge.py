@@ -31,18 +31,26 @@ _LOWEST: Final = np.iinfo(np.int64).min
 
 
 class Layer(NamedTuple):
-    """One file's records: `rows` in the reader's schema, `deletes` with the columns of `delete_schema`."""
+    """One file's records: `rows` in the reader's schema, `deletes` with the columns of `delete_schema`.
+
+    `base`: it ranks before all logs. `kept`: a compaction has kept it beside its base file. `sets`, of partial updates:
+    the columns that its rows set; None: all.
+    """
 
     rows: pa.Table
     deletes: pa.Table
     base: bool = False
+    kept: bool = False
+    sets: frozenset[str] | None = None
 
 
 class Merged(NamedTuple):
-    """Of each key, what won: a row, or a delete."""
+    """Of each key, what won: a row, or a delete. Of partial updates: the row and the greatest delete, if there are;
+    `sets`, the columns that each row has from anybody."""
 
     rows: pa.Table
     deletes: pa.Table
+    sets: pa.Array | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +58,14 @@ class MergeRule:
     """mode      EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING
     ordering  the column of ordering values, None if the table has none (then event time is commit time)
     fold      rank: all records of a key at once; logs_first: logs among themselves, their winner then meets the base
+    partial   each record sets some columns; `always` are those that every record has: key, partition, ordering
     """
 
     mode: str = EVENT_TIME
     ordering: str | None = None
     fold: Fold = "rank"
+    partial: bool = False
+    always: tuple[str, ...] = ()
 
     @property
     def ranked_by(self) -> str | None:
@@ -98,6 +109,15 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
         deletes = pa.concat_tables([deletes, rows.filter(flags).select(deletes.column_names).cast(deletes.schema)])
         rows = rows.filter(pc.invert(flags))
     return Merged(rows, deletes)
+
+
+def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
+    """The state that the layers make, record by record or column by column."""
+    if not rule.partial:
+        return merge(layers, rule)
+    from .partial import merge_columns
+
+    return merge_columns(layers, rule)
 
 
 def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:

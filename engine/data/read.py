@@ -12,10 +12,11 @@ from ..files.base import decode_parquet
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.log_block import Block, BlockKind, Header, read_blocks
+from ..schema import from_avro
 from ..storage import Storage
-from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, conform, one_array
+from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
 from .keys import key_columns
-from .merge import Layer, Merged, merge
+from .merge import Layer, Merged, merged
 from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
 
 Columns = Sequence[str] | None
@@ -26,7 +27,7 @@ def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
     if task.base_only and task.base is not None:
         rows = base_rows(storage, task.base, task.shape, task.needed)
     else:
-        rows = merge(slice_layers(storage, task), task.shape.merge).rows
+        rows = merged(slice_layers(storage, task), task.shape.merge).rows
     return conform(rows, task.result_schema)
 
 
@@ -46,14 +47,16 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
     """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time."""
-    merged = merge_window(storage, task)
+    found = merge_window(storage, task)
     shape = task.shape
-    rows = conform(merged.rows, shape.stored_schema)
+    rows = conform(found.rows, shape.stored_schema)
     if IS_DELETED not in rows.column_names:
         rows = rows.append_column(IS_DELETED, pa.repeat(False, len(rows)))
-    known = {name: merged.deletes[name] for name in merged.deletes.column_names}
-    known |= key_columns(merged.deletes, shape.keys, shape.schema)
-    deletes = pa.table(known | {IS_DELETED: pa.repeat(True, len(merged.deletes))})
+    if found.sets is not None:
+        rows = rows.append_column(SET_COLUMNS, found.sets)
+    known = {name: found.deletes[name] for name in found.deletes.column_names}
+    known |= key_columns(found.deletes, shape.keys, shape.schema)
+    deletes = pa.table(known | {IS_DELETED: pa.repeat(True, len(found.deletes))})
     return pa.concat_tables([rows, conform(deletes, rows.schema)])
 
 
@@ -63,7 +66,7 @@ def merge_window(storage: Storage, task: WindowTask) -> Merged:
     layers = [_changed_by(storage, base, shape) for base in task.bases]
     for log in task.logs:
         layers += log_layers(storage, log, shape)
-    return merge(layers or [_nothing(shape)], shape.merge)
+    return merged(layers or [_nothing(shape)], shape.merge)
 
 
 def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:
@@ -94,7 +97,7 @@ def log_layers(
 ) -> list[Layer]:
     """A layer for each block of a log file, in its order; columns that are not `needed` may be null."""
     return [
-        layer._replace(base=base)
+        layer._replace(base=base, kept=base)
         for block in read_blocks(storage.get(log.path), log.path)
         for layer in _block(block, log, shape, needed)
     ]
@@ -102,12 +105,13 @@ def log_layers(
 
 def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> Iterable[Layer]:
     if block.kind in (BlockKind.AVRO, BlockKind.PARQUET):
-        if Header.IS_PARTIAL in block.headers:
+        if block.partial and not shape.merge.partial:
             raise Unsupported(
                 f"read {log.path}", "it holds partial updates", "compact the table with its own writer first"
             )
         rows = conform(decode_data(block, log.path, packed=True, columns=needed), shape.packed_schema)
-        yield Layer(rows, shape.deletes_schema.empty_table())
+        sets = frozenset(from_avro(block.headers[Header.SCHEMA]).names) if block.partial else None
+        yield Layer(rows, shape.deletes_schema.empty_table(), sets=sets)
     elif block.kind == BlockKind.DELETE:
         for deletes in decode_deletes(block, log.path):
             yield Layer(shape.packed_schema.empty_table(), _deletes(deletes, log, shape))

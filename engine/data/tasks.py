@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from ..files.base import FEW_VALUES
 from ..schema import with_meta
-from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY
+from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
 from .keys import KeySpec
 from .merge import MergeRule, delete_schema
 
@@ -44,6 +44,11 @@ class TableShape:
         """The field of the ordering column."""
         return None if self.merge.ordering is None else self.schema.field(self.merge.ordering)
 
+    def block_columns(self, sets: frozenset[str] | None) -> list[str]:
+        """The columns of a data block whose rows set these, in the table's order."""
+        names = self.schema.names
+        return [*META, *(n for n in names if sets is None or n in sets or n in self.merge.always)]
+
     @property
     def stored_schema(self) -> pa.Schema:
         """Columns of base files, log records and reads."""
@@ -64,7 +69,8 @@ class TableShape:
     def window_schema(self) -> pa.Schema:
         """Columns of an incremental read: those of a snapshot, and which rows are deletes."""
         stored = self.stored_schema
-        return stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
+        marked = stored if IS_DELETED in stored.names else stored.append(pa.field(IS_DELETED, pa.bool_()))
+        return marked.append(pa.field(SET_COLUMNS, pa.list_(pa.string()))) if self.merge.partial else marked
 
     @property
     def changes_schema(self) -> pa.Schema:
@@ -80,6 +86,7 @@ class WriteTask:
 
     `first_version` is that of the first log file in each group: not 1 where several tasks share the groups of a write.
     `bulk`: base files instead, save in the groups (partition, file id) in `filled`, and no deletes.
+    `sets`, of a partial update: the columns that its rows set; None: all.
     `onto`, of a copy-on-write table: the base file of each group that has one, which the rows are merged onto.
     """
 
@@ -90,6 +97,7 @@ class WriteTask:
     bulk: bool = False
     filled: frozenset[tuple[str, str]] = frozenset()
     onto: Mapping[tuple[str, str], str] | None = None
+    sets: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,8 +130,8 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
         kept, deleted = rows.filter(pc.invert(flags)), rows.filter(flags)
     blocks = []
     if len(kept):
-        stored = kept.select([*META_COLUMNS, *shape.schema.names])
-        blocks.append(encode_data(stored, shape.log_format, task.instant, shape.avro_schema))
+        stored, part = kept.select(shape.block_columns(task.sets)), task.sets is not None
+        blocks.append(encode_data(stored, shape.log_format, task.instant, shape.avro_schema, partial=part))
     if len(deleted):
         blocks.append(delete_block(deleted, partition, task.instant, shape))
     data = b"".join(blocks)

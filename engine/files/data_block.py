@@ -25,17 +25,34 @@ _INT: Final = struct.Struct(">i")
 
 
 def encode_data(
-    rows: pa.Table, data_format: DataFormat, instant: str, schema: str, compacted: Sequence[str] = ()
+    rows: pa.Table,
+    data_format: DataFormat,
+    instant: str,
+    schema: str,
+    *,
+    compacted: Sequence[str] = (),
+    partial: bool = False,
 ) -> bytes:
     """One data block of rows that carry the meta columns.
 
     `instant` is the requested time of the commit, `schema` the Avro JSON of the rows, meta columns included;
-    `compacted`, of a log compaction: the instants whose blocks it stands for.
+    `compacted`, of a log compaction: the instants whose blocks it stands for; `partial`: the rows set only the columns
+    that they have, and `schema` may have more.
     """
+    if partial:
+        schema = _narrowed(schema, rows.column_names)
     headers = {Header.INSTANT: instant, Header.SCHEMA: schema, **compacted_header(compacted)}
+    if partial:
+        headers[Header.IS_PARTIAL] = "true"
     if data_format == "parquet":
         return encode_block(BlockKind.PARQUET, headers, encode_parquet(rows))
     return encode_block(BlockKind.AVRO, headers, _encode_records(rows, schema))
+
+
+def _narrowed(schema: str, names: Sequence[str]) -> str:
+    record = json.loads(schema)
+    record["fields"] = [field for field in record["fields"] if field["name"] in names]
+    return json.dumps(record, separators=(",", ":"))
 
 
 def decode_data(

@@ -22,3 +22,12 @@ def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> Data
             value = F.lit(True) if field.name == IS_DELETED else F.lit(None).cast(field.dataType)
             columns.append(value.alias(field.name))
     return keys.select(*columns)
+
+
+def widened(rows: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
+    """The columns `wanted` of `rows` in `schema`, the others null."""
+    columns = [
+        F.col(field.name) if field.name in wanted else F.lit(None).cast(field.dataType).alias(field.name)
+        for field in to_spark(schema)
+    ]
+    return rows.select(*columns)

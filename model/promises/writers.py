@@ -9,6 +9,7 @@ from ..covering import covered, inputs
 from ..fold import logs_of
 from ..model import Model
 from ..packed import State
+from ..partial import Part, join, row_of, row_of_state, state_of
 from ..record import Ranked, merge
 from ..step import Step
 from ..table import Log, Write
@@ -82,9 +83,30 @@ def algebra_broken(event_time: bool) -> str | None:
     return None
 
 
+@lru_cache(maxsize=1)
+def partial_algebra_broken() -> str | None:
+    """The same of partial updates: the first law that joining states of small records breaks."""
+    columns: tuple[tuple[str, ...] | None, ...] = (None, ("a",), ("a", "b"), ("b",))
+    records = [
+        Part((ordering, place), None if names is None else dict.fromkeys(names, place))
+        for place, (ordering, names) in enumerate(product((1, 2), columns))
+    ]
+    for some in product(records, repeat=3):
+        a, b, c = (state_of(part) for part in some)
+        if join(a, a) != a:
+            return f"joining {a} with itself gives another state"
+        if join(a, b) != join(b, a):
+            return f"joining {a} and {b} depends on which comes first"
+        if join(join(a, b), c) != join(a, join(b, c)):
+            return f"joining {a}, {b} and {c} depends on which two are joined first"
+        if row_of_state(join(join(a, b), c)) != row_of(some):
+            return f"joining {a}, {b} and {c} gives another row than the records have"
+    return None
+
+
 def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """LAWS: merging is commutative, associative, idempotent; a base groups writes contiguous in completion order."""
-    if broken := algebra_broken(model.rule.event_time):
+    if broken := algebra_broken(model.rule.event_time) or partial_algebra_broken():
         return broken
     view = view_of(model, after)
     for group in view.groups:

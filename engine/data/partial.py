@@ -1,0 +1,168 @@
+"""Partial updates: each record sets some columns, and each column is that of the highest record that set it.
+
+A row is there iff a record outranks the greatest delete of its key; of what lies above that delete each column has the
+value of the record with the highest rank that set it (design.md §4, SNAP). So one merged row says less than the records
+that it was made of: by event time a column may have come from an older ordering value than the row's, and one that
+nobody has set yet may be set by a record that comes late. What a service needs to merge on without a change of any
+answer is kept as it was written: the records that *contribute*, and the greatest delete. To Hudi's readers these are
+partial blocks and deletes that lose against, or agree with, what they have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from .columns import META, RECORD_KEY, one_array
+from .merge import Layer, Mask, Merged, MergeRule, Numbers, key_codes, order_numbers
+
+_Says = Callable[[Layer], bool]
+_NAMES: Final = pa.list_(pa.string())
+
+
+class Kept(NamedTuple):
+    """Of one layer the records that later merges need: `rows` set the columns `sets` (None: all)."""
+
+    rows: pa.Table
+    deletes: pa.Table
+    sets: frozenset[str] | None
+
+
+class _Election(NamedTuple):
+    """Numbers of records, -1 for none: by key the row's highest record, its greatest delete, its last fence (a delete
+    that beats whatever came before), and for each column the record that it is taken from."""
+
+    top: Numbers
+    delete: Numbers
+    fence: Numbers
+    columns: dict[str, Numbers]
+    codes: Numbers
+    ordering: Numbers
+
+
+def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
+    """The merged row of each key that has one, and the greatest delete of each that has one, rows beside it or not.
+
+    `layers` as for `merge`; what a base kept as it was written takes the place of the row that it became there.
+    """
+    found = _elect(layers, rule)
+    rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
+    deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
+    of_rows, of_deletes = _places(layers)
+    there = np.flatnonzero(found.top >= 0)
+    taken_from = {name: found.columns.get(name, found.top)[there] for name in rows.column_names}
+    merged = {name: _taken(rows[name], of_rows, records) for name, records in taken_from.items()}
+    lost = np.where(found.delete >= 0, found.delete, found.fence)
+    kept = deletes.take(pa.array(of_deletes[lost[lost >= 0]]))
+    sets = pa.array([[name for name, best in found.columns.items() if best[key] >= 0] for key in there], _NAMES)
+    return Merged(pa.table(merged, schema=rows.schema), kept, sets)
+
+
+def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Kept]:
+    """Of each layer, in order, what a log that stands for all of them must still hold: nothing else changes a merge."""
+    return _kept(layers, _elect(layers, rule), split_only=False)
+
+
+def split(layers: Sequence[Layer], rule: MergeRule) -> list[Kept]:
+    """The same of keys whose row does not say all in a base file: whose columns are not all of the row's own ordering
+    value. Without their deletes, which are tombstones as in any table. By commit time there is none."""
+    if rule.ranked_by is None:
+        return []
+    return _kept(layers, _elect(layers, rule), split_only=True)
+
+
+def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
+    parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
+    keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
+    codes, distinct = key_codes(keys)
+    codes = codes.astype(np.int64)
+    ordering = np.zeros(len(codes), np.int64)
+    fences = np.zeros(len(codes), np.bool_)
+    deleted = _flags(layers, lambda layer: False, lambda layer: True)
+    if rule.ranked_by is not None:
+        ordering = order_numbers([part[rule.ranked_by] for part in parts])
+        nulls = [part[rule.ranked_by].is_null().to_numpy() for part in parts]
+        fences = deleted & np.concatenate(nulls)
+    numbers = np.arange(len(codes))
+    by_rank = np.lexsort((numbers, ordering, codes))
+    rank = np.empty(len(codes), np.int64)
+    rank[by_rank] = numbers
+
+    def highest(among: Numbers) -> Numbers:
+        best = np.full(distinct, -1, np.int64)
+        np.maximum.at(best, codes[among], rank[among])
+        return np.where(best >= 0, by_rank[best], -1)
+
+    fence = np.full(distinct, -1, np.int64)
+    np.maximum.at(fence, codes[fences], numbers[fences])
+    stands = (numbers > fence[codes]) & ~_told_anew(layers, codes, distinct)
+    delete = highest(np.flatnonzero(stands & deleted))
+    above = np.where(delete >= 0, rank[delete], -1)
+    alive = np.flatnonzero(stands & ~deleted & (rank > above[codes]))
+    of_layer = np.repeat(np.arange(len(layers)), [len(layer.rows) + len(layer.deletes) for layer in layers])
+    columns = {}
+    for name in _data_columns(layers, rule):
+        sets = np.array([layer.sets is None or name in layer.sets for layer in layers], np.bool_)
+        columns[name] = highest(alive[sets[of_layer[alive]]])
+    return _Election(highest(alive), delete, fence, columns, codes, ordering)
+
+
+def _told_anew(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
+    """Rows of a base file whose records were kept beside it as they were written."""
+    base = _flags(layers, lambda layer: layer.base and not layer.kept, lambda layer: False)
+    beside = _flags(layers, lambda layer: layer.base and layer.kept, lambda layer: False)
+    again = np.zeros(distinct, np.bool_)
+    again[codes[beside]] = True
+    return base & again[codes]
+
+
+def _flags(layers: Sequence[Layer], rows: _Says, deletes: _Says) -> Mask:
+    parts = [
+        np.full(len(part), says(layer), np.bool_)
+        for layer in layers
+        for part, says in ((layer.rows, rows), (layer.deletes, deletes))
+    ]
+    return np.concatenate(parts)
+
+
+def _data_columns(layers: Sequence[Layer], rule: MergeRule) -> list[str]:
+    """The columns that a record may leave unset: not Hudi's, nor those that every record has."""
+    always = {*META, *rule.always}
+    return [name for name in layers[0].rows.column_names if name not in always]
+
+
+def _places(layers: Sequence[Layer]) -> tuple[Numbers, Numbers]:
+    """For each record its place among all rows, and among all deletes."""
+    deleted = _flags(layers, lambda layer: False, lambda layer: True)
+    return np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
+
+
+def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Array:
+    found = pa.array(places[records], mask=records < 0)
+    return one_array(column).take(found)
+
+
+def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[Kept]:
+    wanted = np.zeros(len(found.codes), np.bool_)
+    for best in (found.top, *found.columns.values()):
+        wanted[best[best >= 0]] = True
+    if split_only:
+        told = np.ones(len(found.top), np.bool_)
+        for best in found.columns.values():
+            told &= (best >= 0) & (found.ordering[best] == found.ordering[found.top])
+        wanted &= ~told[found.codes]
+    else:
+        for best in (found.delete, found.fence):
+            wanted[best[best >= 0]] = True
+    kept, first = [], 0
+    for layer in layers:
+        middle, last = first + len(layer.rows), first + len(layer.rows) + len(layer.deletes)
+        rows = layer.rows.filter(pa.array(wanted[first:middle]))
+        deletes = layer.deletes.filter(pa.array(wanted[middle:last]))
+        if len(rows) or len(deletes):
+            kept.append(Kept(rows, deletes, layer.sets))
+        first = last
+    return kept

@@ -1,0 +1,60 @@
+"""Partial updates as a definition: which columns a key has, given all that was written to it (design.md §4, SNAP).
+
+A record has a rank, and is a delete or sets some columns. The row exists iff some record outranks the greatest delete;
+each column is that of the highest record above that delete that set it. A `State` is what must be remembered of records
+so that this can be told whatever is merged into it later: the greatest delete, and above it each column with its rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+Rank = tuple[float, ...]
+
+
+class Part(NamedTuple):
+    """A record of one key: `values` are the columns that it sets, None if it deletes."""
+
+    rank: Rank
+    values: Mapping[str, Any] | None
+
+
+class State(NamedTuple):
+    """`delete`: the greatest delete's rank; `row` that of the highest record above it; both () if there is none.
+    `columns`: by name the rank that it was set with, and its value; all above the delete."""
+
+    delete: Rank = ()
+    row: Rank = ()
+    columns: tuple[tuple[str, Rank, Any], ...] = ()
+
+
+def row_of(parts: Iterable[Part]) -> dict[str, Any] | None:
+    """The definition: the columns that are set, None if there is no row."""
+    parts = sorted(parts, key=lambda part: part.rank)
+    deleted = max((part.rank for part in parts if part.values is None), default=())
+    above = [part for part in parts if part.values is not None and part.rank > deleted]
+    return {name: value for part in above for name, value in (part.values or {}).items()} if above else None
+
+
+def state_of(part: Part) -> State:
+    """What one record says."""
+    if part.values is None:
+        return State(delete=part.rank)
+    return State(row=part.rank, columns=tuple((name, part.rank, value) for name, value in sorted(part.values.items())))
+
+
+def join(one: State, other: State) -> State:
+    """Both together: commutative, associative, idempotent. So nobody need know when and how often things merged."""
+    delete, row = max(one.delete, other.delete), max(one.row, other.row)
+    best: dict[str, tuple[str, Rank, Any]] = {}
+    for column in (*one.columns, *other.columns):
+        name, rank, _ = column
+        if rank > delete and (name not in best or rank > best[name][1]):
+            best[name] = column
+    return State(delete, row if row > delete else (), tuple(best[name] for name in sorted(best)))
+
+
+def row_of_state(state: State) -> dict[str, Any] | None:
+    """The same as `row_of` of all that the state was joined from."""
+    return {name: value for name, _, value in state.columns} if state.row else None
