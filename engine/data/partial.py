@@ -4,13 +4,13 @@ A row is there iff a record outranks the greatest delete of its key; of what lie
 value of the record with the highest rank that set it (design.md §4, SNAP). So one merged row says less than the records
 that it was made of: by event time a column may have come from an older ordering value than the row's, and one that
 nobody has set yet may be set by a record that comes late. What a service needs to merge on without a change of any
-answer is kept as it was written: the records that *contribute*, and the greatest delete. To Hudi's readers these are
-partial blocks and deletes that lose against, or agree with, what they have.
+answer is kept: the records that *contribute*, each with the columns that are taken from it, and the greatest delete. To
+Hudi's readers these are partial blocks, which agree with what the base file has, and deletes, which lose against it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ _NAMES: Final = pa.list_(pa.string())
 
 
 class Kept(NamedTuple):
-    """Of one layer the records that later merges need: `rows` set the columns `sets` (None: all)."""
+    """Records of one layer that later merges need: `rows`, which set the columns `sets` (None: all), or `deletes`."""
 
     rows: pa.Table
     deletes: pa.Table
@@ -146,9 +146,14 @@ def _taken(column: pa.ChunkedArray, places: Numbers, records: Numbers) -> pa.Arr
 
 
 def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[Kept]:
+    """Each record with the columns that are taken from it and no others: so no two records of a key set the same, and
+    whoever merges them in whatever order has the row. Rows of a layer that keep the same columns stand together."""
+    sets = np.zeros((len(found.codes), len(found.columns)), np.bool_)
+    for place, best in enumerate(found.columns.values()):
+        sets[best[best >= 0], place] = True
     wanted = np.zeros(len(found.codes), np.bool_)
-    for best in (found.top, *found.columns.values()):
-        wanted[best[best >= 0]] = True
+    wanted[np.flatnonzero(sets.any(axis=1))] = True
+    wanted[found.top[found.top >= 0]] = True
     if split_only:
         told = np.ones(len(found.top), np.bool_)
         for best in found.columns.values():
@@ -157,12 +162,21 @@ def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[K
     else:
         for best in (found.delete, found.fence):
             wanted[best[best >= 0]] = True
-    kept, first = [], 0
+    kept, first = list[Kept](), 0
     for layer in layers:
         middle, last = first + len(layer.rows), first + len(layer.rows) + len(layer.deletes)
-        rows = layer.rows.filter(pa.array(wanted[first:middle]))
+        kept += _by_columns(layer.rows, wanted[first:middle], sets[first:middle], list(found.columns))
         deletes = layer.deletes.filter(pa.array(wanted[middle:last]))
-        if len(rows) or len(deletes):
-            kept.append(Kept(rows, deletes, layer.sets))
+        if len(deletes):
+            kept.append(Kept(layer.rows.slice(0, 0), deletes, None))
         first = last
     return kept
+
+
+def _by_columns(rows: pa.Table, wanted: Mask, sets: Mask, names: list[str]) -> Iterator[Kept]:
+    of_rows = np.flatnonzero(wanted)
+    patterns, which = np.unique(sets[of_rows], axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        here = rows.take(pa.array(of_rows[which.reshape(-1) == number]))
+        of_these = frozenset(name for name, is_set in zip(names, pattern, strict=True) if is_set)
+        yield Kept(here, here.slice(0, 0), None if pattern.all() else of_these)
