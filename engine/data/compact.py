@@ -60,9 +60,8 @@ def _write_beside(
 ) -> WrittenFile:
     """The log of the compaction's own instant: what its rows are made of where they do not say all, and tombstones."""
     plan = task.slice
-    blocks = [kept_block(each, plan, task.instant) for each in kept]
-    if len(deletes):
-        blocks.append(delete_block(deletes, plan.partition, task.instant, plan.shape))
+    blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
+    blocks += [kept_block(each, plan, task.instant) for each in kept]  # what is kept lies above the delete of its key
     data = b"".join(blocks)
     name = str(LogName(plan.file_id, task.instant, 1, token))
     path = put_data_file(storage, task.instant, plan.partition, name, data)

@@ -155,7 +155,8 @@ def _kept(layers: Sequence[Layer], found: _Election, split_only: bool) -> list[K
     wanted[np.flatnonzero(sets.any(axis=1))] = True
     wanted[found.top[found.top >= 0]] = True
     if split_only:
-        told = np.ones(len(found.top), np.bool_)
+        # A tombstone ranks after the base file: where it ties with the row, the row must come again behind it.
+        told = (found.delete < 0) | (found.ordering[found.delete] != found.ordering[found.top])
         for best in found.columns.values():
             told &= (best >= 0) & (found.ordering[best] == found.ordering[found.top])
         wanted &= ~told[found.codes]
