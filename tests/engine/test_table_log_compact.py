@@ -171,5 +171,5 @@ def test_nothing_to_do_and_nothing_of_that_name(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     assert table.log_compact() is None
     assert table.run_log_compaction() is None
-    with pytest.raises(BadInput, match="the timeline has no .* with that requested time"):
+    with pytest.raises(BadInput, match=r"the timeline has no .* with that requested time"):
         table.run_log_compaction(tick(1))
