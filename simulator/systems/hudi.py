@@ -190,7 +190,8 @@ class HudiOperation:
         return {}
 
     def crash(self) -> None:
-        """It is never asked to go on."""
+        """It is never asked to go on, and its heartbeat has stopped for long when anybody looks."""
+        self._system.ask("crash", actor=self._actor)
 
     def _start(self) -> None:
         self._appeared(self._system.ask("start", actor=self._actor))

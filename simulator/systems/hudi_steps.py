@@ -110,7 +110,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "writer_decides_instant",
                      "writer_publishes_decided")),
 
-    PeerStep("actor_crashes", because="the client is never asked to go on"),
+    PeerStep("actor_crashes", because="`crash` ends the client and its heartbeat; it is never asked to go on"),
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
 )
 # fmt: on

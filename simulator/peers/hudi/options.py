@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 
 from .release import OPTIONS
 
@@ -51,6 +52,7 @@ _SAME = {
 }
 
 
-def options(merge_mode: str, buckets: int) -> dict[str, str]:
-    """The write options of a table."""
-    return {**_SAME, **OPTIONS, "hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
+def options(merge_mode: str, buckets: int, more: Mapping[str, str]) -> dict[str, str]:
+    """The write options of a table; ``more`` of Hudi's own, by their names."""
+    asked = {"hoodie.record.merge.mode": merge_mode, "hoodie.bucket.index.num.buckets": str(buckets)}
+    return {**_SAME, **OPTIONS, **asked, **more}

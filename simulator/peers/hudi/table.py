@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from .options import DDL, SCHEMA, options
 from .release import TABLE_VERSION, set_ordering
 from .session import engine_context, hudi, java, spark, storage_configuration
 
+LONG_AGO = 1_000_000_000
 _READ = "hoodie.datasource.read."
 _QUERY = "hoodie.datasource.query.type"
 
@@ -25,22 +27,33 @@ class Table:
         self._clients: dict[str, Client] = {}
 
     @classmethod
-    def create(cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str]) -> Table:
-        """A new table of Hudi's own."""
+    def create(
+        cls, path: str, merge_mode: str, buckets: int, partitions: Sequence[str], more: Mapping[str, str] | None = None
+    ) -> Table:
+        """A new table of Hudi's own; ``more`` write options by name, the version of the table among them."""
+        chosen = options(merge_mode, buckets, more or {})
+        version = int(chosen.get("hoodie.write.table.version", TABLE_VERSION))
         mode = hudi().common.config.RecordMergeMode.valueOf(merge_mode)
         builder = hudi().common.table.HoodieTableMetaClient.newTableBuilder()
-        builder.setTableType("MERGE_ON_READ").setTableName("t").setTableVersion(TABLE_VERSION).setRecordMergeMode(mode)
+        builder.setTableType("MERGE_ON_READ").setTableName("t").setTableVersion(version).setRecordMergeMode(mode)
         builder.setRecordKeyFields("id").setPartitionFields("part")
         set_ordering(builder, "ts")
         builder.setKeyGeneratorClassProp("org.apache.hudi.keygen.SimpleKeyGenerator").setTableCreateSchema(SCHEMA)
         builder.setCommitTimezone(hudi().common.model.HoodieTimelineTimeZone.UTC)
         builder.initTable(storage_configuration(), path)
-        return cls(path, options(merge_mode, buckets), partitions)
+        return cls(path, chosen, partitions)
 
     @classmethod
-    def open(cls, path: str, merge_mode: str = "", buckets: int = 0, partitions: Sequence[str] = ()) -> Table:
+    def open(
+        cls,
+        path: str,
+        merge_mode: str = "",
+        buckets: int = 0,
+        partitions: Sequence[str] = (),
+        more: Mapping[str, str] | None = None,
+    ) -> Table:
         """A table that somebody else made; what is not told is needed by whoever writes or asks for slices alone."""
-        return cls(path, options(merge_mode, buckets), partitions)
+        return cls(path, options(merge_mode, buckets, more or {}), partitions)
 
     def close(self) -> None:
         """End every client, those of dead writers included."""
@@ -73,6 +86,14 @@ class Table:
 
     def commit(self, actor: str) -> None:
         self._clients[actor].commit()
+
+    def crash(self, actor: str) -> None:
+        """A client ends where it stands. Others meet it when its last heartbeat, whose file stays, has long expired."""
+        if actor in self._clients:
+            self._clients[actor].close()
+            beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
+            if beat.exists():
+                os.utime(beat, (LONG_AGO, LONG_AGO))
 
     def plan(self, actor: str) -> str | None:
         return Client(self._path, self._options).plan()
