@@ -74,6 +74,10 @@ SAID = {
     ("answer_lost", "lost_answer", "reported_failed"): {
         "ACK": "w1's write (requested t1, completed t2) is read by everybody, and its caller was told that it failed",
     },
+    ("sent_again", "batch_ids", "ignored"): {
+        "ONCE": "one batch is committed twice: as w1's write (requested t1, completed t2) and as w2's write (requested "
+        "t3, completed t4)",
+    },
     ("failed_writer", "commit_check", "none"): {
         "REC": "w1's write (requested t1, completed t3) is completed, and a rollback of it is on the timeline",
     },
