@@ -50,6 +50,10 @@ def _readers_miss(model: Model, state: State) -> str | None:
     return None
 
 
+def _looked_at(model: Model) -> tuple[str, ...]:
+    return tuple(name for name in model.components if name not in _NOT_LOOKED_AT)
+
+
 ARCH = Promise(
     name="ARCH",
     about="Archiving changes no answer: each completed instant is found, active or archived, and nothing goes past "
@@ -58,6 +62,6 @@ ARCH = Promise(
     kind="state",
     holds=archive_holds,
     sometimes=lambda model, state: bool(model.component(state, "removed")),
-    reads=lambda model: tuple(name for name in model.components if name not in _NOT_LOOKED_AT),
+    reads=lambda model: _looked_at(model) if model.setting.of("archiver") else ("published",),
     unfit=lambda model: None if model.setting.of("archiver") else "the world has no archiver",
 )
