@@ -192,6 +192,10 @@ class Table:
         """Carry out a pending plan, by default the oldest; None if there is none."""
         return self.run("run_compaction", instant=instant)  # type: ignore[no-any-return]
 
+    def cluster(self, sort_by: Sequence[str]) -> Instant | None:
+        """A compaction whose base files are sorted by these columns; None if there is nothing to compact."""
+        return self.run("cluster", sort_by=sort_by)  # type: ignore[no-any-return]
+
     def compact(self) -> Instant | None:
         """Schedule and run; None if there is nothing to compact."""
         return self.run("compact")  # type: ignore[no-any-return]

@@ -44,7 +44,8 @@ def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, p
     groups = {plan.requested: {part.group for part in plan.groups} for plan in plans}
     for entry in since_its_beginning(published, attempt.mark, protocol):
         if isinstance(entry, Compaction):
-            if protocol.priority == "first" and groups.get(entry.requested, set()) & set(attempt.groups):
+            taken = groups.get(entry.requested, set()) if protocol.priority == "first" else set(entry.clustered)
+            if taken & set(attempt.groups):
                 return entry.requested
         elif isinstance(entry, Write) and any(_same(entry, attempt, group, protocol) for group in attempt.groups):
             return entry.requested
@@ -61,6 +62,13 @@ def file_id_of(write: Write | Attempt, group: int) -> int:
     """The file id under which a write puts its files in a bucket: 0 is the fixed one, others are named by the
     requested time of the write that began them."""
     return dict(write.file_ids).get(group, 0)
+
+
+def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """(group, requested time of the newest clustering whose file group took its place), as far as there is one."""
+    done = (entry for entry in published if isinstance(entry, Compaction))
+    newest = {group: entry.requested for entry in done for group in entry.clustered}
+    return tuple((group, newest[group]) for group in groups if group in newest)
 
 
 def file_ids(

@@ -96,6 +96,8 @@ class Protocol:
     log_compaction_rank    where the log of a log compaction ranks: where the newest of its inputs did, or by its own
                            completion
     log_compaction_window  windows leave that log out and go on with its inputs, or it is delivered like a write's
+    clustering        a compaction that sorts, where buckets fix the file ids; or a file group of its own that takes the
+                      place of the one it names, held against the writes that completed since it was planned
     window_deletes    whether a window shows the deletes that win in it
     """
 
@@ -145,6 +147,7 @@ class Protocol:
     as_of_pending: Literal["answered", "refused"] = "answered"
     window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = "logs"
     replacing: Literal["plan", "file_ids"] = "plan"
+    clustering: Literal["plan", "file_ids"] = "plan"
     window_deletes: Literal["marked", "omitted"] = "marked"
 
     log_compaction_rank: Literal["inputs", "own"] = "inputs"

@@ -88,6 +88,9 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     """What a read as of `time` takes of one file group; `time` = inf is a snapshot of everything that stands."""
     if is_copy_on_write(table):
         return snapshot_of(table, group, standing(table.writes, time, protocol))
+    if clustering := _clustering(table, group, time, protocol):
+        known = (write for write in standing(table.writes, time, protocol) if dict(write.into).get(group) == clustering)
+        return _fold_of(table, group, clustering, tuple(known), protocol)
     if replaced := _replaced_for_good(table, group, time, protocol):
         return Fold(None, replaced.files_in(group))
     barrier, writes = taken(table, group, time, protocol)
@@ -102,6 +105,13 @@ def log_compactions_as_of(table: Table, time: float, protocol: Protocol) -> tupl
         (plan, done if done is not None and stands(plan.requested, done, time, protocol) else None)
         for plan, done in table.log_compactions
     )
+
+
+def _clustering(table: Table, group: int, time: float, protocol: Protocol) -> int:
+    """The last clustering that stands and replaced the file group by another: only who knows that one is seen. Or 0."""
+    plans = zip(table.plans, table.completed, strict=True)
+    done = (plan.requested for plan, c in plans if plan.clusters and c and plan.of(group) and c <= time)
+    return max(done, default=0)
 
 
 def _replaced_for_good(table: Table, group: int, time: float, protocol: Protocol) -> Write | None:

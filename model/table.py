@@ -17,6 +17,7 @@ class Write(NamedTuple):
     `onto`, of a copy-on-write table: (group, requested time of the base file that it merged, None without one).
     `file_ids`: (group, file id) where that is not the one fixed by the bucket.
     `loaded`: the file groups in which its one file is a base file (bulk insert), whose barrier is `requested`.
+    `into`: (group, requested time of the clustering that made the file group its writer has found), if there is one.
     `replaced`: those of them, all of its partitions, in which it hides what completed before it was requested.
     """
 
@@ -30,6 +31,7 @@ class Write(NamedTuple):
     onto: tuple[tuple[int, int | None], ...] = ()
     loaded: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
+    into: tuple[tuple[int, int], ...] = ()
 
     @property
     def action(self) -> str:
@@ -76,12 +78,16 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan; its requested time is a barrier in each of its file groups. `runner` is at work on it."""
+    """A compaction plan; its requested time is a barrier in each of its file groups. `runner` is at work on it.
+
+    `clusters`: what it writes are file groups of their own, which take the place of those that it names.
+    """
 
     requested: int
     runner: str
     inflight: bool
     groups: tuple[GroupPlan, ...]
+    clusters: bool = False
 
     def of(self, group: int) -> GroupPlan | None:
         """Its part in one file group, None if it leaves the group alone."""
@@ -89,11 +95,12 @@ class Plan(NamedTuple):
 
 
 class Compaction(NamedTuple):
-    """A published completion of the plan with this requested time."""
+    """A published completion of the plan with this requested time; `clustered`: the file groups that it replaced."""
 
     requested: int
     completed: int
     actor: str
+    clustered: tuple[int, ...] = ()
 
     @property
     def action(self) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..commits import compaction_commit
 from ..config import TableConfig
 from ..config.opening import with_stored_schema
@@ -41,7 +43,10 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     plan = context.commits.plan(requested)
     put_inflight(context.storage, requested, ACTION, again=True)
     files = context.jobs.compact(
-        [_task(context, config, timeline, operation, requested) for operation in plan.operations]
+        [
+            replace(_task(context, config, timeline, operation, requested), sort_by=plan.sort_by)
+            for operation in plan.operations
+        ]
     )
     return complete(
         context,

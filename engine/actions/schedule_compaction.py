@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from ..config import TableConfig
 from ..context import Context
 from ..deciding import look, put_plan
 from ..lock import held
 from ..plan import make_plan, worth_compacting
-from ..timeline import Instant, encode_plan, load
+from ..timeline import SORT_BY, Instant, encode_plan, load
 from ..writing import take_time
 
 ACTION = "compaction"
 
 
-def run(context: Context, config: TableConfig) -> Instant | None:
+def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> Instant | None:
     """Publish a plan and return its instant, whose requested time is the barrier; None if there is nothing to compact.
 
     The timeline is listed and the barrier taken under one lock, so that every write that completed before the barrier
     is in the list. No writer needs to be waited for: one that is under way completes after the barrier, and its logs
     belong to the next slice. Where a log decides: None, too, if its number was taken (`put_plan`).
+    `sort_by`: the columns by which the rows of the new base files are sorted (clustering).
     """
     config.check_writable()
     with held(context.lock):
@@ -28,5 +32,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
         if not slices:
             return None
         barrier = take_time(context, timeline)
-        plan = encode_plan(make_plan(context, config, timeline, slices, barrier))
-        return put_plan(context, last, barrier, ACTION, plan)
+        plan = make_plan(context, config, timeline, slices, barrier)
+        if sort_by:
+            plan = replace(plan, extra={**plan.extra, SORT_BY: ",".join(sort_by)})
+        return put_plan(context, last, barrier, ACTION, encode_plan(plan))

@@ -35,7 +35,7 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     name = BaseName(task.slice.file_id, token, task.instant)
     written = [
         replace(
-            put_base_file(storage, task.slice.partition, name, merged.rows),
+            put_base_file(storage, task.slice.partition, name, _sorted(merged.rows, task.sort_by)),
             log_records=sum(len(layer.rows) + len(layer.deletes) for layer in logs),
             log_files=len(task.slice.logs),
             log_blocks=len(logs),
@@ -45,6 +45,10 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     if len(tombstones) or kept:
         written.append(_write_beside(storage, task, kept, tombstones, token))
     return written
+
+
+def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
+    return rows.sort_by([(name, "ascending") for name in columns]) if columns else rows
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:

@@ -179,11 +179,15 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """A new base file of `slice` at `instant`; the deletes that won are kept beside it if `keep_tombstones`."""
+    """A new base file of `slice` at `instant`; the deletes that won are kept beside it if `keep_tombstones`.
+
+    `sort_by`: the columns, ascending, by which its rows are sorted; () as the merge gives them.
+    """
 
     slice: ReadTask
     instant: str
     keep_tombstones: bool = True
+    sort_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from .instant import Instant, parse_instant
 from .metadata import (
     LOG_COMPACTION,
     REPLACES,
+    SORT_BY,
     CommitMetadata,
     CompactionOperation,
     CompactionPlan,
@@ -33,6 +34,7 @@ from .timeline import Timeline, completion_of, load, load_settled
 __all__ = [
     "LOG_COMPACTION",
     "REPLACES",
+    "SORT_BY",
     "Archive",
     "Archived",
     "CommitMetadata",

@@ -28,6 +28,9 @@ LOG_COMPACTION: Final = "logcompaction"
 
 _LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 
+SORT_BY: Final = "nbcc.sort_by"
+"""Extra metadata of a plan: the columns, parted by commas, by which its base files are sorted."""
+
 _PLAN_VERSION: Final = 2  # operations hold file names, not full paths
 
 
@@ -119,6 +122,11 @@ class CompactionPlan:
     def replaces(self) -> bool:
         """Whether it is a write's, which nobody but that write can carry out."""
         return REPLACES in self.extra
+
+    @property
+    def sort_by(self) -> tuple[str, ...]:
+        """The columns by which the rows of its base files are sorted; () as they come."""
+        return tuple(filter(None, self.extra.get(SORT_BY, "").split(",")))
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:

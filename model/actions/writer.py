@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from ..batches import of_a_new_batch, once
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
-from ..conflicts import file_ids
+from ..conflicts import clusterings, file_ids
 from ..copy_on_write import newest_base
 from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
@@ -47,6 +47,7 @@ class Writer(NamedTuple):
     `bases` (layout before RFC-66 only): per file group the barrier it found when it started writing.
     Under OCC: `mark` counts what was published when its timeline was sealed, `checked` that it found no conflict,
     `conflict` is the requested time of the write that made it abort, `tries` counts the attempts that it gave up.
+    `into`, under OCC: (group, the clustering that made the file group it has found).
     `onto`, copy on write: (group, requested time of the base file that it merges).
     `file_ids`: (group, file id), where these are not fixed by the bucket.
     `expired`: its heartbeat was missed for too long, whoever knows it.
@@ -68,6 +69,7 @@ class Writer(NamedTuple):
     tries: int = 0
     file_ids: tuple[tuple[int, int], ...] = ()
     onto: tuple[tuple[int, int | None], ...] = ()
+    into: tuple[tuple[int, int], ...] = ()
 
     @property
     def busy(self) -> bool:
@@ -162,7 +164,7 @@ def is_alive(setting: Setting, me: str) -> Check | None:
 def written(world: World, me: str, own: Writer) -> Write:
     """The write that is on the timeline once it is published."""
     files = world.files(me, own.number)
-    return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto)
+    return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto, into=own.into)
 
 
 class Requesting(NamedTuple):
@@ -190,7 +192,8 @@ def requesting_of(me: str, setting: Setting) -> Requesting:
         if protocol.bucket_count == "own":  # another number of buckets: no file id that anybody else would choose
             ids = tuple((group, -int(me.removeprefix(PREFIX))) for group in groups_of(world, me, new))
         onto = ((group, newest_base(seen[0], group)) for group in groups_of(world, me, new))
-        new = new._replace(onto=tuple(onto) if world.copy_on_write else ())
+        into = clusterings(seen[0], groups_of(world, me, new)) if under_occ else ()
+        new = new._replace(onto=tuple(onto) if world.copy_on_write else (), into=into)
         return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later, *fence
 
     more = times.reads or (("published",) if looks else ())

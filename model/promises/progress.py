@@ -29,13 +29,13 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
                 left[name] = f"{name} never gets to the end of what it does"
     services = {kind: _lives(model, state, kind) for kind in ("compactor", "log_compactor", "rollbacker")}
     working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
-    replacers = model.setting.of("replacer")
-    replaces = {plan.requested for plan in model.component(state, "plans") if plan.runner in replacers}
+    alone = (*model.setting.of("replacer"), *model.setting.of("clusterer"))
+    theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
     for instant in model.timeline(state):
         if instant.state == "completed":
             continue
-        if instant.action == "compaction" and instant.requested in replaces:
-            continue  # only its replacer could go on with it, which is busy, or dead
+        if instant.action == "compaction" and instant.requested in theirs:
+            continue  # nobody else takes it up: who made it is busy, or dead
         if instant.action == "compaction" and services["compactor"]:
             left[f"plan {instant.requested}"] = f"the compaction planned at t{instant.requested} is never completed"
         elif instant.action == "logcompaction" and services["log_compactor"]:

@@ -17,16 +17,18 @@ from .sentences import write_named
 from .shape import shape_of
 from .view import View, answered_times, on_table, view_of
 
+SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
+
 
 def no_service(model: Model) -> str | None:
     """Why a promise about compaction says nothing of this model."""
-    there = model.setting.of("compactor") or model.setting.of("log_compactor")
+    there = any(model.setting.of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
     """Why QUIET says nothing of this model."""
-    there = any(model.setting.of(kind) for kind in ("compactor", "log_compactor", "rollbacker", "archiver"))
+    there = any(model.setting.of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 

@@ -15,12 +15,13 @@ from ..packed import State
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced"),
-    Compaction: ("requested", "completed", "actor"),
+    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced",
+            "into"),
+    Compaction: ("requested", "completed", "actor", "clustered"),
     RolledBack: ("requested", "completed", "actor"),
     Cleaned: ("requested", "completed", "actor"),
     Rollback: ("requested", "target", "planner", "inflight", "deleted", "forgotten", "removed"),
-    Plan: ("requested", "runner", "inflight", "groups"),
+    Plan: ("requested", "runner", "inflight", "groups", "clusters"),
     GroupPlan: ("group", "base", "logs"),
 }
 """The fields of what is known here. Whoever adds one decides here whether it is a time; a test asks for it."""
@@ -29,6 +30,8 @@ KNOWN = {
 def shape_of(model: Model, *states: State) -> Hashable | None:
     """What promises can tell of these states; None where something is in them that is not known here."""
     if set(model.table_reads) - {"rollbacks"} != {"published", "plans"} or model.world.settings:
+        return None
+    if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":
         return None
     read = ("published", "plans", "clock", *model.setting.of("reader"))
     undone = "rollbacks" in model.components

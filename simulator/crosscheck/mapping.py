@@ -120,6 +120,17 @@ MAPPING: Final[list[Row]] = [
     Row("loader_decides_instant",          "bulk_insert", ends_after="put decision"),
     Row("loader_publishes_instant",        "bulk_insert"),
 
+    # where buckets fix the file ids, clustering is a compaction that sorts
+    Row("clusterer_schedules_plan",        "schedule_compaction", starts=True),
+    Row("clusterer_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
+        given=(("instant", "plan"),)),
+    Row("clusterer_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
+    Row("clusterer_takes_lock",            "run_compaction", ends_after="lock.acquire"),
+    Row("clusterer_takes_completion_time", "run_compaction", ends_after="clock.take"),
+    Row("clusterer_publishes_instant",     "run_compaction"),
+    # only under a setting that the engine cannot be put under
+    Row("clusterer_gives_up",              "run_compaction"),
+
     # under the lock: list the timeline, look at its pending plans, take K, put the plan
     Row("replacer_schedules_replace",      "insert_overwrite", ends_after="lock.release", starts=True,
         given=(("partitions", "partitions"),)),

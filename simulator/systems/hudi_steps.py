@@ -86,6 +86,9 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
+    *(PeerStep(action, impossible=True, because="the peer does not cluster: Hudi names the file ids it replaces")
+      for action in ("clusterer_schedules_plan", "clusterer_starts_plan", "clusterer_writes_base", "clusterer_gives_up",
+                     "clusterer_takes_lock", "clusterer_takes_completion_time", "clusterer_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi's own overwrite names the file ids that it replaces")
       for action in ("replacer_schedules_replace", "replacer_starts_replace", "replacer_writes_base",
                      "replacer_takes_lock", "replacer_takes_completion_time", "replacer_publishes_instant")),

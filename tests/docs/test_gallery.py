@@ -30,6 +30,8 @@ MODEL_ONLY = {
     "43-key-in-two-groups",
     "44-exposed-in-order",
     "64-replaced-for-good",
+    "66-clustering-hides-a-write",
+    "67-clustering-aborts-a-writer",
     "69-behind-the-horizon",
     "70-rfc-66-as-written",
 }

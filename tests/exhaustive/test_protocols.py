@@ -26,6 +26,7 @@ WEAKER = [
     if value not in KEEPING and name not in OPTIMISTIC
 ]
 BREAKS = {
+    ("clustering", "file_ids"): {"SNAP", "CDC"},
     ("replacing", "file_ids"): {"SNAP", "CDC", "PART", "LAWS"},
     ("slicing", "requested"): {"SNAP", "CDC", "QUIET", "PART"},
     ("slicing", "base_instant"): {"SNAP", "CDC", "QUIET", "PART"},
@@ -100,6 +101,7 @@ SHOWS_IN = {
     ("horizon", ""): "cleaning",
     ("lock_expiry", ""): "crash_resume",
     ("replacing", ""): "replaces",
+    ("clustering", ""): "clustering",
     ("archive_bound", ""): "archiving",
     ("archive_lookup", ""): "archiving_readers",
 }

@@ -32,7 +32,8 @@ def command(table: str, plan_only: bool, master: str | None, dry_run: bool, as_j
       nbcc table /data/trips plans               what is planned and has not run
     """
     with service(table, "compact", dry_run, master) as work:
-        left = [i.requested for i in work.table.timeline() if i.action == "compaction"]
+        made = [i.requested for i in work.table.timeline() if i.action == "compaction"]
+        left = [plan for plan in made if not work.table.context.commits.plan(plan).replaces]  # those are a write's
         plans = {requested: _operations(work, requested) for requested in left}
         if not (dry_run or plan_only):
             _run(work, left)

@@ -1,0 +1,23 @@
+"""Write the rows of every file group anew, in an order that suits readers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..config import TableConfig
+from ..context import Context
+from ..reads.tasks import selected
+from ..timeline import Instant
+from . import run_compaction, schedule_compaction
+
+
+def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instant | None:
+    """Compact, and sort the rows of each base file by these columns; None if there is nothing to compact.
+
+    Buckets fix the file ids of these tables, so that clustering is a compaction that sorts: a new file group that
+    replaced another by name, as Apache Hudi makes it, would hide what non-blocking writers complete later.
+    """
+    config.check_writable()
+    selected(config.schema, sort_by)
+    planned = schedule_compaction.run(context, config, sort_by=sort_by)
+    return None if planned is None else run_compaction.run(context, config, planned)

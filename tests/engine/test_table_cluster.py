@@ -1,0 +1,37 @@
+"""Clustering where buckets fix the file ids: a compaction that sorts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbcc import BadInput
+from nbcc.engine.timeline import load_plan
+
+from .hooked import during
+from .table_samples import batch, make_table, state
+from .test_table_hudi_rs import same
+
+
+def test_rows_are_sorted_and_none_is_lost_beside_a_writer(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(*((f"k{n}", 1, f"{(n * 7) % 10}") for n in range(10))))
+    beside = during(table, ".parquet", lambda: table.upsert(batch(("k0", 2, "beside"))))
+    done = beside.cluster(["a", "id"])
+    assert done is not None
+    assert done.action == "commit"
+    assert load_plan(table.context.storage, done.requested).sort_by == ("a", "id")
+    assert [row["a"] for row in table.read_optimized().to_pylist()] == [f"{n}" for n in range(10)]
+    assert state(table.snapshot()) == {("k0", 2, "beside"), *((f"k{n}", 1, f"{(n * 7) % 10}") for n in range(1, 10))}
+    assert same(table)
+    assert table.compact() is not None
+    assert table.cluster(["a"]) is None
+
+
+def test_a_column_that_is_none_is_refused_before_anything_is_planned(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("k1", 1, "a")))
+    with pytest.raises(BadInput, match="read the columns b"):
+        table.cluster(["b"])
+    assert len(table.timeline()) == 1
