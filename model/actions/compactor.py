@@ -106,13 +106,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     def takes_barrier(own: Compactor, lock: None, *seen: Any, **args: int) -> tuple[Any, ...]:
         new, later = made(*seen, **args)
-        looked = len(seen[-1]) if log else 0
-        return (
-            Compactor("given a barrier", new.requested, parts=new.groups, seen=looked),
-            me,
-            later,
-            *((),) * len(fence),
-        )
+        given = Compactor("given a barrier", new.requested, parts=new.groups, seen=len(seen[-1]) if log else 0)
+        return given, me, later, *((),) * len(fence)
 
     guards = [
         lock_is_free(),

@@ -101,7 +101,7 @@ SHOWS_IN = {
     ("horizon", ""): "cleaning",
     ("lock_expiry", ""): "crash_resume",
     ("replacing", ""): "replaces",
-    ("clustering", ""): "clustering",
+    ("clustering", ""): "clustered",
     ("archive_bound", ""): "archiving",
     ("archive_lookup", ""): "archiving_readers",
 }
