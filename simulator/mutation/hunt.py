@@ -1,14 +1,16 @@
-"""What sees a generated mutant: a promise, the size of a world, a weaker choice, a check of the engine."""
+"""What sees a generated mutant: a promise, the size of a world, a weaker choice, a world of its own, the engine."""
 
 from __future__ import annotations
 
 import signal
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
+from importlib.resources import files
 from typing import Any, Final, NamedTuple
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import CANARY, PROMISES
 from nbcc.model.protocol import choices
 
@@ -20,6 +22,8 @@ from .generated import Generated
 
 ROOM: Final = 20
 """A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
+FEW: Final = 3_000
+"""States of a world of specs/worlds in which a mutant is hunted, too."""
 CHECKED: Final = 60
 """Histories of a check."""
 ENOUGH: Final = 300
@@ -27,7 +31,8 @@ ENOUGH: Final = 300
 
 
 class Fate(NamedTuple):
-    """What became of a mutant: `by` is a promise, or error, deadlock, sizes, setting, check; '' if it lives."""
+    """What became of a mutant: `by` is a promise, or error, deadlock, sizes, setting, world, check; '' if
+    it lives."""
 
     by: str
     how: str
@@ -42,7 +47,7 @@ def hunt(mutant: Generated, check: bool = True) -> Fate:
     What the model shows as it is was found, and is remembered, outside the mutant.
     """
     grown: list[Fate] = []
-    for rest in (_default_cases(), _weaker_cases()):
+    for rest in (_default_cases(), _weaker_cases(), _named_cases()):
         expected = {case: _expected(case) for case in rest}
         with mutant.applied(), _ending(ENOUGH):
             try:
@@ -73,16 +78,24 @@ def _ending(seconds: float) -> Iterator[None]:
 
 
 class Case(NamedTuple):
-    """A small world, by its number, under one weaker choice of the protocol, or none."""
+    """A small world, by its number, under one weaker choice of the protocol, or none; or a world of specs by name."""
 
-    world: int
+    world: int | str
     field: str = ""
     value: str = ""
 
+    @property
+    def given(self) -> World:
+        return specs.world(self.world) if isinstance(self.world, str) else small_worlds()[self.world]
+
+    @property
+    def own(self) -> str:
+        """What sets it apart from the ladder under the default protocol."""
+        return self.world if isinstance(self.world, str) else f"{self.field}={self.value}" if self.field else ""
+
     def search(self, most: int | None = None) -> Result:
         protocol = Protocol.from_mapping({self.field: self.value}) if self.field else Protocol()
-        model = Model(small_worlds()[self.world], protocol)
-        return explore(model, list(PROMISES.values()), canary=CANARY, max_states=most)
+        return explore(Model(self.given, protocol), list(PROMISES.values()), canary=CANARY, max_states=most)
 
 
 @cache
@@ -103,6 +116,14 @@ def _weaker_cases() -> tuple[Case, ...]:
             first = [number for number, bound in enumerate(worlds) if bound in mine][:1]
             found += [Case(number, field, value) for number in dict.fromkeys([*first, demo])]
     return tuple(found)
+
+
+@cache
+def _named_cases() -> tuple[Case, ...]:
+    """The worlds of specs/worlds that are as small: conflicts, copies on write, services that die."""
+    sizes = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))["worlds"]
+    few = [name for name, pinned in sizes.items() if pinned["distinct"] <= FEW and specs.has_table(name)]
+    return tuple(Case(name) for name in sorted(few, key=lambda name: int(sizes[name]["distinct"])))
 
 
 class Expected(NamedTuple):
@@ -127,10 +148,10 @@ def _seen(expected: Mapping[Case, Expected], grown: list[Fate]) -> Iterator[Fate
     """Fates as they are found; a world of another size goes to `grown`, for what a promise says is worth more."""
     for case, right in expected.items():
         result = case.search(right.sizes[0] * ROOM + 100)
-        shown, where = _shown(result), sentence(bound_of(small_worlds()[case.world]))
-        if case.field and (shown != right or result.stopped):
-            yield Fate("setting", f"{case.field}={case.value} in {where}")
-        elif shown.broken and not case.field:
+        shown, where = _shown(result), sentence(bound_of(case.given))
+        if case.own and (shown != right or result.stopped):
+            yield Fate("world" if isinstance(case.world, str) else "setting", f"{case.own} in {where}")
+        elif shown.broken and not case.own:
             name, steps = next(iter(shown.broken.items()))
             yield Fate(name, f"{steps} steps of {where}")
         elif shown.deadlock > right.deadlock:

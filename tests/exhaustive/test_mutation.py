@@ -21,7 +21,7 @@ from nbcc.simulator.mutation.record import Record, load, page, survivors
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
 EVERY = 13
-UNSEEN = ("", "setting", "sizes", "check")
+UNSEEN = ("", "setting", "sizes", "world", "check")
 SAMPLE = [
     # Whom no promise sees has been through every world and every choice of the protocol: minutes.
     pytest.param(name, marks=pytest.mark.nightly if KNOWN.mutants[name][1].by in UNSEEN else ())
@@ -104,6 +104,7 @@ def test_what_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     never = [case for case in module._weaker_cases() if case.value == "never"]
     monkeypatch.setattr(module, "_weaker_cases", lambda: never)
     monkeypatch.setattr(module, "_default_cases", lambda: (module.Case(0),))
+    monkeypatch.setattr(module, "_named_cases", lambda: (module.Case("copy_on_write"),))
     assert any(case.search().deadlock is not None for case in never)
     assert hunt(Generated("nothing", "none", nullcontext), check=False) == module.LIVES
 
