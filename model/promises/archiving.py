@@ -20,14 +20,20 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
         return f"the instant t{min(lost)} has left the active timeline and is not archived"
     if hole := _hole(model, after, removed):
         return hole
-    newest = max(archive, default=0)
+    newest, undone = max(archive, default=0), _rolled_back(model, after)
     for instant in model.timeline(after):
-        if instant.completed is None and instant.requested < newest:
+        if instant.completed is None and instant.requested < newest and instant.requested not in undone:
             return (
                 f"the {instant.action} requested at t{instant.requested} is pending, and t{newest} is archived past "
                 "it: what it has put looks older than the timeline"
             )
     return _readers_miss(model, after)
+
+
+def _rolled_back(model: Model, state: State) -> frozenset[int]:
+    """The writes that a rollback has taken off the timeline: it says what they are, should their writer wake up."""
+    rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
+    return frozenset(each.target for each in rollbacks if each.removed)
 
 
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
