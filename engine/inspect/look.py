@@ -46,11 +46,21 @@ class Look:
 
     def uncounted(self) -> Iterator[tuple[BaseFile | LogFile, str]]:
         """Every data file that no slice holds, with the reason as the second half of a sentence."""
-        counted = self.counted
+        counted, covered = self.counted, self._covered()
         for entry in self.entries:
             file = named_file(entry)
             if file is not None and entry.path not in counted:
-                yield file, self._because(file)
+                yield file, covered.get(entry.path) or self._because(file)
+
+    def _covered(self) -> dict[str, str]:
+        """Of each log that a log compaction has put together with others: why it is not read."""
+        logs = (log for piece in self.slices for log in piece.logs if log.covers)
+        return {
+            file.path: f"the log of the log compaction {log.requested} stands for it"
+            for log in logs
+            for file in log.files
+            if file is not log
+        }
 
     def _because(self, file: BaseFile | LogFile) -> str:
         if (file.partition, file.file_id) in self.replaced:

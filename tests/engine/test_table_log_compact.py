@@ -11,6 +11,7 @@ import pytest
 from nbcc import Table
 from nbcc.engine.errors import BadInput
 from nbcc.engine.files.log_block import Header, read_blocks
+from nbcc.engine.inspect.why import why
 
 from .hooked import during
 from .table_samples import batch, files, keys, make_table, state, tick, window
@@ -152,6 +153,15 @@ def test_a_clean_takes_what_was_replaced_with_its_slice(tmp_path: Path) -> None:
     there = {path for path in files(table) if ".log." in path or path.endswith(".parquet")}
     assert there == {f.path for s in table.file_slices() for f in (s.base, *s.tombstones, *s.logs) if f}
     assert same(table)
+
+
+def test_asked_why_it_says_what_stands_for_a_log(tmp_path: Path) -> None:
+    table = three_writes(tmp_path)
+    done = table.log_compact()
+    assert done is not None
+    (group,) = why(table.context.storage, "tie").groups
+    hidden = {line.because for line in group.lines if line.status == "hidden"}
+    assert hidden == {f"the log of the log compaction {done.requested} stands for it"}
 
 
 def test_its_blocks_say_what_they_stand_for(tmp_path: Path) -> None:
