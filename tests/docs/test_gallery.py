@@ -59,6 +59,7 @@ CANNOT_HAPPEN = {
     "46-write-skew",
     "50-bulk-insert-that-does-not-ask",
     "53-clean-behind-a-plan",
+    "67-clustering-aborts-a-writer",
 }
 
 

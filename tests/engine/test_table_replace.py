@@ -73,7 +73,7 @@ def test_while_it_is_pending_nothing_changes_and_nobody_else_carries_it_out(tabl
 
     def look() -> None:
         seen.extend((state(table.snapshot()), table.run_compaction(), table.compact()))
-        with pytest.raises(BadInput, match="no plan with that requested time"):
+        with pytest.raises(BadInput, match="no compaction with that requested time"):
             table.run_compaction(tick(3))
         with pytest.raises(Conflict, match=r"the plan 2026\d+ is pending in p"):
             table.delete_partition(["part=p"] if table.config.hive_style else ["p"])
