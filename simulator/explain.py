@@ -136,8 +136,11 @@ def _value(field: str, value: str) -> Explanation:
         return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
     differ = {name: specs.protocol(name).differences() for name in specs.protocol_names()}
     alone = [p for p, given in differ.items() if given == {field: value}]
-    # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company.
-    alone += [p for p, given in differ.items() if given.get("concurrency") == "occ" and given.get(field) == value]
+    # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company; those of
+    # consumers without completion times beside their axis.
+    beside = (("concurrency", "occ"), ("incremental_axis", "requested"))
+    told = {name: given for name, given in differ.items() if given.get(field) == value}
+    alone += [name for name, given in told.items() if any(each in given.items() for each in beside)]
     if alone:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)

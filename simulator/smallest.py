@@ -46,6 +46,8 @@ WEAKER = (
     ("rollback-chosen-early", "failed_writer"),
     ("lost-answer-is-failure", "answer_lost"),
     ("old-manifest", "archiving_readers"),
+    ("lock-wait-times-out", "demo"),
+    ("occ-clustering", "clustered"),
 )
 """Protocols that have actions of their own, each with a world in which they happen."""
 
@@ -63,6 +65,7 @@ def small_worlds() -> Iterator[World]:
         {"loader": 1},
         {"writer": 1, "loader": 1},
         {"replacer": 1},
+        {"writer": 2, "clusterer": 1},
     ]
     for crew in crews:
         yield World(actors=crew)
@@ -86,7 +89,7 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in specs.world_names():
-        serves = {"archiver", "cleaner", "log_compactor", "rollbacker"}
+        serves = {"archiver", "cleaner", "consumer", "log_compactor", "rollbacker"}
         if specs.has_table(name) and serves & specs.world(name).actors.keys():
             yield specs.world(name), Protocol()
     yield specs.world("answer_lost"), Protocol()

@@ -179,7 +179,7 @@ def test_without_its_file_the_mechanism_is_unknown() -> None:
 def test_every_action_is_named_actor_verb_object_and_can_be_described() -> None:
     for name, (kind, about) in actions.ACTIONS.items():
         subject = {"any": ("actor", "lock", "heartbeat", "answer", "late", *actions.kinds())}.get(kind, (kind,))
-        assert name.split("_")[0] in subject
+        assert name.startswith(tuple(f"{each}_" for each in subject))
         assert about[0].islower()
         assert not about.endswith(".")
     model = Model(specs.world("crash_resume"))
