@@ -115,6 +115,14 @@ class Table:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         return known[operation].run(self.context, self.config, **arguments)
 
+    def _completed(self, operation: str, /, **arguments: Any) -> Instant:
+        done: Instant = self.run(operation, **arguments)
+        return done
+
+    def _completed_if_any(self, operation: str, /, **arguments: Any) -> Instant | None:
+        done: Instant | None = self.run(operation, **arguments)
+        return done
+
     def upsert(
         self,
         data: Any,
@@ -139,7 +147,7 @@ class Table:
         it again is given the instant that has written it.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
-        return self.run("upsert", data=data, **given)  # type: ignore[no-any-return]
+        return self._completed("upsert", data=data, **given)
 
     def sink(self, query: str) -> Callable[[Any, int], None]:
         """For `foreachBatch` of a stream: upserts each batch once, by the stream's name and the batch's number."""
@@ -153,7 +161,7 @@ class Table:
 
         Raises `Conflict`, nothing published then, if another writer was faster in a group that was still without files.
         """
-        return self.run("bulk_insert", data=data)  # type: ignore[no-any-return]
+        return self._completed("bulk_insert", data=data)
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
         """Replace all rows of the partitions that `data` has rows in, or of those named by path, by `data`.
@@ -161,18 +169,18 @@ class Table:
         What completed there before is hidden; writes that are under way and complete later survive. `Conflict` while
         a compaction, or another replace, is pending there.
         """
-        return self.run("insert_overwrite", data=data, partitions=partitions)  # type: ignore[no-any-return]
+        return self._completed("insert_overwrite", data=data, partitions=partitions)
 
     def delete_partition(self, partitions: Collection[str]) -> Instant:
         """Replace all rows of the partitions with these paths by none, like `insert_overwrite`."""
-        return self.run("delete_partition", partitions=partitions)  # type: ignore[no-any-return]
+        return self._completed("delete_partition", partitions=partitions)
 
     def delete(self, keys: Any, *, retries: int = 0, batch_id: str | None = None) -> Instant:
         """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
 
         `retries` and `batch_id` as in `upsert`.
         """
-        return self.run("delete", keys=keys, retries=retries, batch_id=batch_id)  # type: ignore[no-any-return]
+        return self._completed("delete", keys=keys, retries=retries, batch_id=batch_id)
 
     def alter_schema(self, schema: Schema) -> Instant | None:
         """Give the table these columns: added (nullable), dropped, widened, reordered; None if it has them already.
@@ -180,49 +188,50 @@ class Table:
         Older files are read under the new columns, `as_of` shows those of its time. `BadInput` for what older rows
         could not follow. Whoever opened the table before goes on with the columns that it knew.
         """
-        done = self.run("alter_schema", schema=schema)
+        done = self._completed_if_any("alter_schema", schema=schema)
         self.config = with_stored_schema(self.context.storage, self.config)
-        return done  # type: ignore[no-any-return]
+        return done
 
     def schedule_compaction(self) -> Instant | None:
         """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""
-        return self.run("schedule_compaction")  # type: ignore[no-any-return]
+        return self._completed_if_any("schedule_compaction")
 
     def run_compaction(self, instant: Time | None = None) -> Instant | None:
         """Carry out a pending plan, by default the oldest; None if there is none."""
-        return self.run("run_compaction", instant=instant)  # type: ignore[no-any-return]
+        return self._completed_if_any("run_compaction", instant=instant)
 
     def cluster(self, sort_by: Sequence[str]) -> Instant | None:
         """A compaction whose base files are sorted by these columns; None if there is nothing to compact."""
-        return self.run("cluster", sort_by=sort_by)  # type: ignore[no-any-return]
+        return self._completed_if_any("cluster", sort_by=sort_by)
 
     def compact(self) -> Instant | None:
         """Schedule and run; None if there is nothing to compact."""
-        return self.run("compact")  # type: ignore[no-any-return]
+        return self._completed_if_any("compact")
 
     def schedule_log_compaction(self) -> Instant | None:
         """Plan one log in place of the several of a slice, wherever there are several; None if there are nowhere."""
-        return self.run("schedule_log_compaction")  # type: ignore[no-any-return]
+        return self._completed_if_any("schedule_log_compaction")
 
     def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
         """Carry out the pending plan of a log compaction, by default the oldest; None if there is none."""
-        return self.run("run_log_compaction", instant=instant)  # type: ignore[no-any-return]
+        return self._completed_if_any("run_log_compaction", instant=instant)
 
     def log_compact(self) -> Instant | None:
         """Put one log in place of several, base files untouched; None if there is nothing to compact."""
-        return self.run("log_compact")  # type: ignore[no-any-return]
+        return self._completed_if_any("log_compact")
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
         """Plan the rollback of the oldest failed write, or of the one named; None if no write has failed."""
-        return self.run("schedule_rollback", instant=instant)  # type: ignore[no-any-return]
+        return self._completed_if_any("schedule_rollback", instant=instant)
 
     def run_rollback(self, instant: Time | None = None) -> Instant | None:
         """Carry out a planned rollback, by default the oldest; None if there is none."""
-        return self.run("run_rollback", instant=instant)  # type: ignore[no-any-return]
+        return self._completed_if_any("run_rollback", instant=instant)
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
         """Undo the writes whose writers have failed (no heartbeat for two minutes), or the one named."""
-        return self.run("rollback", instant=instant)  # type: ignore[no-any-return]
+        answer: tuple[Instant, ...] = self.run("rollback", instant=instant)
+        return answer
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
         """Delete the files that no read of the retained states needs; reads of older ones are `Cleaned` from then on.
@@ -230,7 +239,7 @@ class Table:
         `policy`, with what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS,
         KEEP_LATEST_FILE_VERSIONS (newest base files of each file group). None if nothing would go.
         """
-        return self.run("clean", policy=policy, retained=retained)  # type: ignore[no-any-return]
+        return self._completed_if_any("clean", policy=policy, retained=retained)
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
@@ -238,7 +247,8 @@ class Table:
         No read notices. The newest `retained` writes stay, those whose logs are not compacted yet, and all since the
         oldest pending instant was requested. Returns what was archived.
         """
-        return self.run("archive", retained=retained)  # type: ignore[no-any-return]
+        answer: tuple[Instant, ...] = self.run("archive", retained=retained)
+        return answer
 
     def snapshot(self, columns: Sequence[str] = ()) -> Any:
         """The rows as of `settled()`; `columns`: only these are read and returned (Spark does not ask for few)."""
@@ -262,15 +272,18 @@ class Table:
 
     def settled(self) -> str | None:
         """The newest completion time, where an open window ends; None before the first commit."""
-        return self.run("settled")  # type: ignore[no-any-return]
+        answer: str | None = self.run("settled")
+        return answer
 
     def timeline(self) -> tuple[Instant, ...]:
         """All instants of the active timeline by requested time."""
-        return self.run("timeline")  # type: ignore[no-any-return]
+        answer: tuple[Instant, ...] = self.run("timeline")
+        return answer
 
     def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
         """All file slices by partition, file group and barrier, now or as they were at a time."""
-        return self.run("file_slices", as_of=as_of)  # type: ignore[no-any-return]
+        answer: tuple[FileSlice, ...] = self.run("file_slices", as_of=as_of)
+        return answer
 
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"
