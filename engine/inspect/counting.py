@@ -28,8 +28,8 @@ class CountingStorage:
         return found
 
     def get(self, path: str) -> bytes:
+        self.reads += 1  # also of what is not there
         data = self._storage.get(path)
-        self.reads += 1
         self.bytes_read += len(data)
         return data
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
 from nbcc.model.actions.consumer import time_of
-from nbcc.model.answers import Data, answer
+from nbcc.model.answers import Cleaned, Data, answer
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import Valuation
@@ -96,9 +96,12 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
         return Answers(None, None)
     if query.begins is not None and query.begins < model.horizon(state):
         return Answers(None, None)  # refused: cleaning has closed that past
-    got = _records(model.rows(state, query, data))
-    if reading.stable and step >= broke - 1:
-        return Answers(_records(model.rows(states[broke - 1], query, data)), got)
+    try:
+        got = _records(model.rows(state, query, data))
+        if reading.stable and step >= broke - 1:
+            return Answers(_records(model.rows(states[broke - 1], query, data)), got)
+    except Cleaned:  # a clean has deleted what it opens
+        return Answers(None, None)
     return Answers(_promised(model, state, query, data), got)
 
 

@@ -32,6 +32,7 @@ MODEL_ONLY = {
     "64-replaced-for-good",
     "66-clustering-hides-a-write",
     "67-clustering-aborts-a-writer",
+    "54-archiving",
     "69-behind-the-horizon",
     "70-rfc-66-as-written",
 }
@@ -59,6 +60,8 @@ CANNOT_HAPPEN = {
     "46-write-skew",
     "50-bulk-insert-that-does-not-ask",
     "53-clean-behind-a-plan",
+    "54-archiving",
+    "56-archive-past-pending",
     "67-clustering-aborts-a-writer",
 }
 

@@ -140,7 +140,7 @@ def test_a_state_holds_no_row_value(world: World, protocol: Protocol) -> None:
 
 def leaves(value: Any) -> Iterator[object]:
     """What a component's value is made of in the end."""
-    if isinstance(value, tuple):
+    if isinstance(value, tuple | frozenset):
         for part in value:
             yield from leaves(part)
     else:

@@ -161,8 +161,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
-    changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored"}
-    changes_steps |= {"lost-answer-is-failure", "rfc-22-option-1"}
+    changes_steps |= {"rfc-22-option-1", "occ-clustering"}
     changes_steps |= {"archive-unread", "old-manifest", "archive-past-pending"}
     assert (taken < len(trace)) == (name in changes_steps)
 

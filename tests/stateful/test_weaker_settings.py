@@ -15,7 +15,8 @@ NOT_OURS = {
     "rfc-66-as-written", "rfc-66-incremental", "rfc-66-slicing", "rfc-66-temporal-order", "rfc-66-time-travel",
     "rfc-22-option-2", "behind-in-silence", "old-layout-serial",
     "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
-    "pending-first", "commit-unchecked", "commit-checked-early",
+    "pending-first", "commit-unchecked", "commit-checked-early", "old-manifest", "own-bucket-count",
+    "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25
