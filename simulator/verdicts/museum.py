@@ -129,7 +129,9 @@ def _museum(found: Sequence[Kill]) -> Iterator[str]:
         "|---|---|---|",
     )
     for bug in known:
-        if bug.mutant:
+        if bug.mutant and bug.mutant not in killed:
+            here = f"`{bug.mutant}`, a mutant of the engine (above)"
+        elif bug.mutant:
             first = min(killed[bug.mutant], key=lambda kill: (kill.promise not in bug.promises, kill.steps))
             here = f"`{bug.mutant}`: {first.promise} in {first.steps} steps"
         else:

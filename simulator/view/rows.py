@@ -96,13 +96,13 @@ def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: i
         return Answers(None, None)
     if query.begins is not None and query.begins < model.horizon(state):
         return Answers(None, None)  # refused: cleaning has closed that past
+    stable = reading.stable and step >= broke - 1
     try:
         got = _records(model.rows(state, query, data))
-        if reading.stable and step >= broke - 1:
-            return Answers(_records(model.rows(states[broke - 1], query, data)), got)
+        must = model.rows(states[broke - 1], query, data) if stable else None
     except Cleaned:  # a clean has deleted what it opens
         return Answers(None, None)
-    return Answers(_promised(model, state, query, data), got)
+    return Answers(_promised(model, state, query, data) if must is None else _records(must), got)
 
 
 def reader_table(model: Model, state: Any, reader: str) -> tuple[int, Table] | None:

@@ -62,8 +62,9 @@ def test_every_promise_has_enough_killed_mutants_or_says_so() -> None:
 
 
 def test_every_report_has_a_mutant_that_is_killed_or_says_why_not() -> None:
+    of_engine = {name for name in mutants.names() if mutants.load(name).detector in ("check", "test")}
     for bug in bugs():
-        assert not bug.mutant or bug.mutant in KILLS, bug
+        assert not bug.mutant or bug.mutant in KILLS or bug.mutant in of_engine, bug
     assert len(bugs()) == 43
     with pytest.raises(ValueError, match="needs one of mutant, waits, reason, and no more"):
         from_mapping({"title": "x", "url": "u", "promises": [], "mutant": "a", "reason": "b"})
