@@ -7,6 +7,7 @@ UNDETERMINED, with the reason.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -141,7 +142,7 @@ def _start(cell: Cell, bounds: Mapping[str, Any]) -> tuple[Connection, Any]:
 
 
 def _serve(cell: Cell, bounds: dict[str, Any], answer: Connection) -> None:
-    told = time.monotonic()
+    told = -math.inf  # the first figures are told at once
 
     def tell(*figures: int) -> None:
         nonlocal told
