@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from . import html
 from .actions import operations
@@ -115,14 +115,6 @@ class Table:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         return known[operation].run(self.context, self.config, **arguments)
 
-    def _completed(self, operation: str, /, **arguments: Any) -> Instant:
-        done: Instant = self.run(operation, **arguments)
-        return done
-
-    def _completed_if_any(self, operation: str, /, **arguments: Any) -> Instant | None:
-        done: Instant | None = self.run(operation, **arguments)
-        return done
-
     def upsert(
         self,
         data: Any,
@@ -147,7 +139,7 @@ class Table:
         it again is given the instant that has written it.
         """
         given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
-        return self._completed("upsert", data=data, **given)
+        return cast("Instant", self.run("upsert", data=data, **given))
 
     def sink(self, query: str) -> Callable[[Any, int], None]:
         """For `foreachBatch` of a stream: upserts each batch once, by the stream's name and the batch's number."""
@@ -161,7 +153,7 @@ class Table:
 
         Raises `Conflict`, nothing published then, if another writer was faster in a group that was still without files.
         """
-        return self._completed("bulk_insert", data=data)
+        return cast("Instant", self.run("bulk_insert", data=data))
 
     def insert_overwrite(self, data: Any, *, partitions: Collection[str] | None = None) -> Instant:
         """Replace all rows of the partitions that `data` has rows in, or of those named by path, by `data`.
@@ -169,18 +161,18 @@ class Table:
         What completed there before is hidden; writes that are under way and complete later survive. `Conflict` while
         a compaction, or another replace, is pending there.
         """
-        return self._completed("insert_overwrite", data=data, partitions=partitions)
+        return cast("Instant", self.run("insert_overwrite", data=data, partitions=partitions))
 
     def delete_partition(self, partitions: Collection[str]) -> Instant:
         """Replace all rows of the partitions with these paths by none, like `insert_overwrite`."""
-        return self._completed("delete_partition", partitions=partitions)
+        return cast("Instant", self.run("delete_partition", partitions=partitions))
 
     def delete(self, keys: Any, *, retries: int = 0, batch_id: str | None = None) -> Instant:
         """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
 
         `retries` and `batch_id` as in `upsert`.
         """
-        return self._completed("delete", keys=keys, retries=retries, batch_id=batch_id)
+        return cast("Instant", self.run("delete", keys=keys, retries=retries, batch_id=batch_id))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
         """Give the table these columns: added (nullable), dropped, widened, reordered; None if it has them already.
@@ -188,50 +180,49 @@ class Table:
         Older files are read under the new columns, `as_of` shows those of its time. `BadInput` for what older rows
         could not follow. Whoever opened the table before goes on with the columns that it knew.
         """
-        done = self._completed_if_any("alter_schema", schema=schema)
+        done = cast("Instant | None", self.run("alter_schema", schema=schema))
         self.config = with_stored_schema(self.context.storage, self.config)
         return done
 
     def schedule_compaction(self) -> Instant | None:
         """Plan the compaction of every file group that no pending plan covers; None if there is nothing to compact."""
-        return self._completed_if_any("schedule_compaction")
+        return cast("Instant | None", self.run("schedule_compaction"))
 
     def run_compaction(self, instant: Time | None = None) -> Instant | None:
         """Carry out a pending plan, by default the oldest; None if there is none."""
-        return self._completed_if_any("run_compaction", instant=instant)
+        return cast("Instant | None", self.run("run_compaction", instant=instant))
 
     def cluster(self, sort_by: Sequence[str]) -> Instant | None:
         """A compaction whose base files are sorted by these columns; None if there is nothing to compact."""
-        return self._completed_if_any("cluster", sort_by=sort_by)
+        return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
         """Schedule and run; None if there is nothing to compact."""
-        return self._completed_if_any("compact")
+        return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:
         """Plan one log in place of the several of a slice, wherever there are several; None if there are nowhere."""
-        return self._completed_if_any("schedule_log_compaction")
+        return cast("Instant | None", self.run("schedule_log_compaction"))
 
     def run_log_compaction(self, instant: Time | None = None) -> Instant | None:
         """Carry out the pending plan of a log compaction, by default the oldest; None if there is none."""
-        return self._completed_if_any("run_log_compaction", instant=instant)
+        return cast("Instant | None", self.run("run_log_compaction", instant=instant))
 
     def log_compact(self) -> Instant | None:
         """Put one log in place of several, base files untouched; None if there is nothing to compact."""
-        return self._completed_if_any("log_compact")
+        return cast("Instant | None", self.run("log_compact"))
 
     def schedule_rollback(self, instant: Time | None = None) -> Instant | None:
         """Plan the rollback of the oldest failed write, or of the one named; None if no write has failed."""
-        return self._completed_if_any("schedule_rollback", instant=instant)
+        return cast("Instant | None", self.run("schedule_rollback", instant=instant))
 
     def run_rollback(self, instant: Time | None = None) -> Instant | None:
         """Carry out a planned rollback, by default the oldest; None if there is none."""
-        return self._completed_if_any("run_rollback", instant=instant)
+        return cast("Instant | None", self.run("run_rollback", instant=instant))
 
     def rollback(self, instant: Time | None = None) -> tuple[Instant, ...]:
         """Undo the writes whose writers have failed (no heartbeat for two minutes), or the one named."""
-        answer: tuple[Instant, ...] = self.run("rollback", instant=instant)
-        return answer
+        return cast("tuple[Instant, ...]", self.run("rollback", instant=instant))
 
     def clean(self, policy: PolicyName = "KEEP_LATEST_COMMITS", retained: int = 10) -> Instant | None:
         """Delete the files that no read of the retained states needs; reads of older ones are `Cleaned` from then on.
@@ -239,7 +230,7 @@ class Table:
         `policy`, with what it retains: KEEP_LATEST_COMMITS (newest writes), KEEP_LATEST_BY_HOURS,
         KEEP_LATEST_FILE_VERSIONS (newest base files of each file group). None if nothing would go.
         """
-        return self._completed_if_any("clean", policy=policy, retained=retained)
+        return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
@@ -247,8 +238,7 @@ class Table:
         No read notices. The newest `retained` writes stay, those whose logs are not compacted yet, and all since the
         oldest pending instant was requested. Returns what was archived.
         """
-        answer: tuple[Instant, ...] = self.run("archive", retained=retained)
-        return answer
+        return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 
     def snapshot(self, columns: Sequence[str] = ()) -> Any:
         """The rows as of `settled()`; `columns`: only these are read and returned (Spark does not ask for few)."""
@@ -272,18 +262,15 @@ class Table:
 
     def settled(self) -> str | None:
         """The newest completion time, where an open window ends; None before the first commit."""
-        answer: str | None = self.run("settled")
-        return answer
+        return cast("str | None", self.run("settled"))
 
     def timeline(self) -> tuple[Instant, ...]:
         """All instants of the active timeline by requested time."""
-        answer: tuple[Instant, ...] = self.run("timeline")
-        return answer
+        return cast("tuple[Instant, ...]", self.run("timeline"))
 
     def file_slices(self, as_of: Time | None = None) -> tuple[FileSlice, ...]:
         """All file slices by partition, file group and barrier, now or as they were at a time."""
-        answer: tuple[FileSlice, ...] = self.run("file_slices", as_of=as_of)
-        return answer
+        return cast("tuple[FileSlice, ...]", self.run("file_slices", as_of=as_of))
 
     def __repr__(self) -> str:
         return f"Table({self.config.name!r} at {self.context.storage.url})"

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
 from nbcc.engine.errors import NbccError
-from nbcc.simulator import mutants
+from nbcc.simulator import mutants, specs
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
 
 from .fuzz import broken, judge, wrongly_fine
-from .tables import engine_table
+from .tables import engine_table, played_table
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 RIGHT = 1000 if NIGHTLY else 25
@@ -29,6 +31,17 @@ def test_nothing_is_broken_in_a_right_table() -> None:
     for seed in range(RIGHT):
         found = validate(engine_table(seed), opened=True)
         assert found.verdict == "OK", f"table {seed}\n{render(found)}"
+
+
+def test_of_log_compactions_it_says_that_they_are_not_played() -> None:
+    world, told = replace(specs.world("log_compaction"), name=""), 0
+    for seed in range(RIGHT // 5):
+        found = validate(played_table(world, random.Random(seed)), opened=True)
+        assert found.verdict in ("OK", "UNDETERMINED"), f"table {seed}\n{render(found)}"
+        if found.verdict == "UNDETERMINED":
+            assert "the model has no logcompaction" in render(found)
+            told += 1
+    assert told
 
 
 @pytest.mark.parametrize("name", IN_THE_TABLE)

@@ -25,7 +25,7 @@ def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json
 
     \b
     Examples:
-      nbcc table /data/trips cluster --sort-by city,ts --dry-run
+      nbcc table /data/trips cluster --dry-run --sort-by city,ts
       nbcc table /data/trips cluster --sort-by city --spark 'local[4]'
     """
     columns = [name.strip() for name in sort_by.split(",") if name.strip()]
