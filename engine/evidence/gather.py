@@ -23,7 +23,7 @@ from ..timeline import CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
-from ..timeline.metadata import OWN_KEY, decode_plan
+from ..timeline.metadata import COVERS, OWN_KEY, decode_plan
 from ..timeline.timeline import FOLDER
 from .report import Clean, Commit, Evidence, File, Flaw, Rollback, Stat
 
@@ -224,7 +224,10 @@ def _commit(instant: Instant, record: Mapping[str, Any]) -> Commit:
     stats = tuple(_stat(s) for partition in sorted(by_partition) for s in by_partition[partition] if s["path"])
     replaced = record.get("partitionToReplaceFileIds") or {}
     groups = tuple((_text(partition), _text(each)) for partition, ids in replaced.items() for each in ids)
-    return Commit(instant, stats, record["operationType"] or "", OWN_KEY in extra, extra.get("schema"), groups)
+    made = json.loads(extra.get(COVERS, "{}")).items()
+    covers = tuple((_text(path).rpartition("/")[2], tuple(map(_text, names))) for path, names in made)
+    own = OWN_KEY in extra
+    return Commit(instant, stats, record["operationType"] or "", own, extra.get("schema"), groups, covers=covers)
 
 
 def _stat(record: Mapping[str, Any]) -> Stat:

@@ -28,7 +28,10 @@ class Stat(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """What a completed write says. `own`: nbcc wrote it; `active`: its file is on the active timeline."""
+    """What a completed write says. `own`: nbcc wrote it; `active`: its file is on the active timeline.
+
+    `covers`, of a log compaction of ours: name of each log that it made -> names of those it stands for.
+    """
 
     instant: Instant
     stats: tuple[Stat, ...]
@@ -37,6 +40,7 @@ class Commit(NamedTuple):
     schema: str | None
     replaced: tuple[Group, ...] = ()
     active: bool = True
+    covers: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class Flaw(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
@@ -17,9 +17,10 @@ _DROP: Final = "nbcc table {table} plans --drop "
 
 def lost(view: View) -> Iterator[Found]:
     """A completed log behind a base file whose plan did not take it: no reader sees it, no compaction will."""
+    covers = dict(made for commit in view.found.commits.values() for made in commit.covers)
     for group, parts in view.plans.items():
         done = [part for part in parts if part.completed is not None]
-        taken = {name for part in parts for name in part.operation.logs}
+        taken = _with_covered(covers, {name for part in parts for name in part.operation.logs})
         for log in _logs(view, group) if done else ():
             behind = _behind(view, group, log, done)
             if behind is not None and log.path.rpartition("/")[2] not in taken:
@@ -28,6 +29,15 @@ def lost(view: View) -> Iterator[Found]:
                     " its slice is superseded and no reader sees its rows"
                 )
                 yield Found(log.path, because, f"write the rows of the instant {log.requested} again, from this file")
+
+
+def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
+    """These logs and those that log compactions have put together in them."""
+    found, new = set[str](), names
+    while new:
+        found |= new
+        new = {each for name in new for each in covers.get(name, ())} - found
+    return found
 
 
 def covered(view: View) -> Iterator[Found]:
