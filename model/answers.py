@@ -12,9 +12,10 @@ from typing import Any
 
 from .fold import Fold, evaluate, logs_of
 from .protocol import Protocol
-from .reads import Query, as_of, incremental, is_refused, read_optimized
+from .reads import Query, as_of, is_refused, read_optimized
 from .record import Change, Ranked, Record, Rule
 from .table import Log, Table
+from .windows import incremental
 
 Key = Hashable
 Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]

@@ -13,9 +13,10 @@ from typing import Any
 
 from .covering import covered, standing_in
 from .protocol import Protocol
-from .reads import Query, in_window, log_compactions_as_of, taken
+from .reads import Query, log_compactions_as_of, taken
 from .slicing import file_slices
 from .table import Clean, DataFile, Table, Victims
+from .windows import in_window
 
 
 def horizon(table: Table, retained: int) -> int | None:
@@ -50,9 +51,7 @@ def superseded(
     return tuple(victims for victims in found if victims.files)
 
 
-def _files(
-    table: Table, group: int, at: int, protocol: Protocol, deleted: frozenset[DataFile]
-) -> tuple[DataFile, ...]:
+def _files(table: Table, group: int, at: int, protocol: Protocol, deleted: frozenset[DataFile]) -> tuple[DataFile, ...]:
     oldest = oldest_kept(table, group, at, protocol)
     gone = [each for each in file_slices(table, group, protocol) if (each.barrier or 0) < oldest]
     bases = [DataFile(group, each.base, 0) for each in gone if each.base is not None]

@@ -14,6 +14,7 @@ from nbcc.model.fold import Fold, logs_of
 from nbcc.model.promises.valuations import differ, names_for, renamed
 from nbcc.model.promises.view import View, view_of
 from nbcc.model.slicing import writes_by_slice
+from nbcc.model.windows import incremental
 
 Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
 
@@ -50,7 +51,7 @@ def as_of(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]
 def windows(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
     """Every incremental window."""
     for after, until in view.windows:
-        yield f"window (t{after}, t{until}] in group {group}", reads.incremental(view.table, group, after, until, form)
+        yield f"window (t{after}, t{until}] in group {group}", incremental(view.table, group, after, until, form)
 
 
 ANSWERS: Final[dict[str, Answer]] = {"slices": slices, "as of": as_of, "windows": windows}

@@ -7,7 +7,7 @@ from functools import cached_property
 from math import inf
 from typing import TypeVar
 
-from .. import reads
+from .. import reads, windows
 from ..actions.reader import kept_table
 from ..fold import Fold, logs_of
 from ..model import Model
@@ -46,7 +46,7 @@ class View:
         """The incremental read."""
         return self._once(
             ("window", group, after, until),
-            lambda: reads.incremental(self.table, group, after, until, self.model.protocol),
+            lambda: windows.incremental(self.table, group, after, until, self.model.protocol),
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:

@@ -10,10 +10,11 @@ from typing import Any
 from nbcc.model import Model, Protocol, Query, State
 from nbcc.model.covering import merge_time
 from nbcc.model.fold import Fold, evaluate, logs_of
-from nbcc.model.reads import as_of, base_file, incremental
+from nbcc.model.reads import as_of, base_file
 from nbcc.model.record import Ranked
 from nbcc.model.slicing import barriers
 from nbcc.model.table import Log, Table
+from nbcc.model.windows import incremental
 
 from .observables import Batch, canonical_rows
 

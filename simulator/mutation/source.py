@@ -19,7 +19,18 @@ from ..mutants import forget
 from .generated import Generated
 from .operators import changes
 
-RULES: Final = ("clock", "conditions", "fold", "planning", "publication", "reads", "record", "slicing", "table")
+RULES: Final = (
+    "clock",
+    "conditions",
+    "fold",
+    "planning",
+    "publication",
+    "reads",
+    "record",
+    "slicing",
+    "table",
+    "windows",
+)
 """The modules of the model that hold rules, besides those of its actions; promises and oracle are what judges them."""
 
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
 from nbcc.model.fold import Fold, evaluate, logs_of
-from nbcc.model.reads import as_of, base_file, incremental
+from nbcc.model.reads import as_of, base_file
 from nbcc.model.record import Ranked
 from nbcc.model.table import Log, Table
+from nbcc.model.windows import incremental
 
 from .rows import Case, reader_table
 

@@ -9,9 +9,10 @@ import pytest
 from nbcc.model import FileSlice, Protocol
 from nbcc.model.fold import NOTHING, Fold
 from nbcc.model.planning import plan
-from nbcc.model.reads import as_of, changes, incremental, read_optimized, table_as_of
+from nbcc.model.reads import as_of, read_optimized, table_as_of
 from nbcc.model.slicing import file_slices
 from nbcc.model.table import Compaction, GroupPlan, Plan, Table, Write, table_of
+from nbcc.model.windows import changes, incremental
 
 RFC = Protocol()
 
