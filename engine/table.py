@@ -13,7 +13,6 @@ from . import html
 from .actions import operations
 from .archiving import RETAINED
 from .cleaning import PolicyName
-from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
@@ -21,13 +20,9 @@ from .config.opening import with_stored_schema
 from .context import Context
 from .errors import BadInput
 from .files.slices import FileSlice
-from .jobs import InProcessJobs, Jobs
-from .lock import BetweenProcesses, InProcessLock, table_lock
-from .lock.providers import BETWEEN_MACHINES, lock_of
-from .names import RandomNames
 from .reads.times import Time
-from .rules import NBCC
-from .storage import Storage, open_storage
+from .seams import as_a_guest, context_of, coordinated
+from .storage import open_storage
 from .timeline import Instant
 
 if TYPE_CHECKING:
@@ -312,29 +307,4 @@ def open_table(context: Context) -> Table:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
         return Table(coordinated(context, config), config)
-    # Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.
-    lock = InProcessLock(context.storage.url) if isinstance(context.lock, BetweenProcesses) else context.lock
-    return Table(replace(context, rules=config.rules, lock=lock), config)
-
-
-def coordinated(context: Context, config: TableConfig) -> Context:
-    """The seams by which the writers of this table keep out of each other's way."""
-    agreed = config.coordination
-    skew = SHARED_SKEW_MS if agreed.skew_ms is None and agreed.lock in BETWEEN_MACHINES else agreed.skew_ms
-    clock = context.clock if skew is None else WallClock(skew)
-    lock = lock_of(context.storage, agreed) if agreed.lock else context.lock
-    return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
-
-
-def context_of(spark: SparkSession | None, storage: Storage) -> Context:
-    """The seams of a table in this process, with the widest lock there is for it."""
-    names = RandomNames()
-    return Context(storage, table_lock(storage.url), WallClock(), names, _jobs(spark, storage, names), NBCC)
-
-
-def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:
-    if spark is None:
-        return InProcessJobs(storage, names)
-    from .spark.jobs import SparkJobs
-
-    return SparkJobs(spark, storage, names)
+    return Table(as_a_guest(context, config), config)

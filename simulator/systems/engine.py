@@ -22,18 +22,18 @@ from nbcc.engine.files.names import LogName, in_partition, marker
 from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
-from nbcc.engine.timeline import Instant
 from nbcc.model import Protocol, Query, World
 from nbcc.model.clock import clock_of
 
-from ..control.calls import Call, kind_of, parsed
+from ..control.calls import kind_of, parsed
 from ..control.clock import Glance, instant_of, tick_of
-from ..control.conductor import RETURN, ActorBlocked, ActorSilent, Task
+from ..control.conductor import Task
 from ..control.footprints import Access, violations
 from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, Row, by_action
 from ..crosscheck.observables import refused
+from .engine_operation import EngineOperation
 from .engine_rules import rules_of
 from .protocol import CannotStep
 from .remembering import Remembering
@@ -253,83 +253,6 @@ class EngineSystem:
         return (names.index(partition) if partition else 0) * self.world.buckets + bucket
 
 
-class EngineOperation:
-    """One operation of the engine in its thread."""
-
-    def __init__(self, system: EngineSystem, name: str, handle: Handle) -> None:
-        self.system, self.name, self.handle, self.task = system, name, handle, handle.task
-
-    def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        if "seen" in args:
-            self.handle.shows = _only(args["seen"])
-        self.handle.own_clock.ahead = args.get("ahead", 0)
-        self.handle.loses_answer = action == "answer_is_lost"
-        self.handle.stops_waiting = action == "writer_stops_waiting"
-        return self.segment(self.system.rows_by_action[action])
-
-    def crash(self) -> None:
-        stage = self.system.stage
-        stage.crashed[self.task.actor] = stage.step
-        stage.step += 1
-        self.task.crash()
-
-    def segment(self, row: Row) -> Mapping[str, Any]:
-        """Run to the end of a row's segment; what was observed is in the name of the object that the last call put."""
-        who = f"{self.name} of {self.task.actor}"
-        if self.task.finished and row.ends_after != RETURN:  # what returns may have had nothing more to ask for
-            raise CannotStep(f"{who} has already returned")
-        calls = self._run(row, who)
-        self.system.stage.step += 1
-        if row.ends_after == RETURN:
-            return self._returned()
-        ended_by = next((call for call in calls if call.text in _texts(row)), None)
-        if ended_by is None:
-            raise CannotStep(f"{who} returned without {' or '.join(_texts(row))}")
-        return self._observed(ended_by)
-
-    def _run(self, row: Row, who: str) -> list[Call]:
-        try:
-            calls = self.task.run(row.ends_after, row.also)
-        except (ActorBlocked, ActorSilent) as error:
-            raise CannotStep(str(error)) from error
-        if (failed := self.task.error) is not None and type(failed).__name__ != row.raises:
-            raise CannotStep(f"{who} failed: {type(failed).__name__}: {failed}") from failed
-        return calls
-
-    def _returned(self) -> Mapping[str, Any]:
-        if isinstance(failed := self.task.error, Cleaned):
-            return {"rows": refused(failed)}
-        answer = self.task.result
-        if answer is None or isinstance(answer, Instant):
-            return {}
-        read = Query("incremental" if self.name == "incremental" else "snapshot")
-        return {"rows": from_rows(self.system.plain(answer), read)}
-
-    def _observed(self, call: Call) -> Mapping[str, Any]:
-        name = parsed(call.path)
-        told: dict[str, Any] = {}
-        if "file" in name:
-            told["group"] = self.system.group(name.get("partition", ""), name["file"])
-        if "version" in name:
-            told["version"] = int(name["version"])
-        return told
-
-
-def _texts(row: Row) -> tuple[str, ...]:
-    """The calls of which one ends the segment of a row."""
-    return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
-
-
 def _is_hint(access: Access) -> bool:
     looks = access.verb != "put" and kind_of(access.path.rstrip("/") + "/") == "decision"
     return looks or (access.verb == "get" and access.outcome == "missing")
-
-
-def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
-    """Of what came while a listing ran, it shows the completed instants of these requested times."""
-
-    def shown(path: str) -> bool:
-        name = parsed(path)
-        return "completed" in name and tick_of(name["requested"]) in seen
-
-    return shown

@@ -22,7 +22,8 @@ from ..control.calls import Call
 from ..control.clock import Glance
 from ..control.stage import Handle, Stage
 from ..crosscheck.mapping import MAPPING, Row
-from .engine import MEMORY, EngineOperation, EngineSystem
+from .engine import MEMORY, EngineSystem
+from .engine_operation import EngineOperation
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,12 +17,14 @@ from nbcc.model.answers import Data
 
 from ..trace import Trace
 from .files import Files
+from .headline import other_rule, sentence
 from .judge import Broken, breaking_step, judged, judged_steps, verdict_of
 from .rows import Answers, Case, Put, answers, choose
 from .run import Run, play
-from .story import Setting, Story, other_rule, ranked, sentence, story
+from .story import Story, story
 from .style import VERDICTS
 from .systems import systems_of
+from .telling import Setting, ranked
 
 FORMAT = 1
 SENTENCE_LOOKS = 200

@@ -15,8 +15,9 @@ from .judge import breaking_step, judged
 from .plot_scene import Bar, Chip, Ending, Files, Group, Lane, Slice, Times, cells
 from .rows import Case, Put, Reading, answers, choose, valuations
 from .run import Run, play
-from .story import Setting, Story, story
+from .story import Story, story
 from .style import SERVICE, Hue, hues
+from .telling import Setting
 
 _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 

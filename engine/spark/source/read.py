@@ -16,9 +16,10 @@ from ...errors import BadInput
 from ...jobs import run_read
 from ...reads.tasks import selected
 from ...schema import from_spark, to_spark
+from ...seams import context_of
 from ...shape import table_shape
 from ...storage import Storage, open_storage
-from ...table import Table, context_of, open_table
+from ...table import Table, open_table
 from .filters import may_hold, pushable
 from .options import ReadOptions
 

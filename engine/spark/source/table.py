@@ -15,8 +15,9 @@ from ...config.creation import table_config
 from ...config.opening import PROPERTIES
 from ...data.columns import IS_DELETED
 from ...errors import BadInput, NotATable
+from ...seams import context_of
 from ...storage import NotFound, Storage, open_storage
-from ...table import Table, context_of, create_table, open_table
+from ...table import Table, create_table, open_table
 from .options import BUCKETS, NAME, TABLE, WriteOptions
 
 _FIELDS: Final = {

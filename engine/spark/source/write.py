@@ -34,8 +34,8 @@ from ...heartbeat import StoredHearts
 from ...lock import BetweenProcesses
 from ...names import RandomNames, bucket_of
 from ...schema import from_spark
+from ...seams import context_of, coordinated
 from ...storage import Storage
-from ...table import context_of, coordinated
 from ...timeline import Timeline, load, put_inflight
 from ...writing import complete, request, taken_back_on_error
 from .duplicates import Prints, combined, fingerprints, shared_groups

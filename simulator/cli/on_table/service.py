@@ -63,8 +63,8 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
     from nbcc.engine.config.opening import open_table
     from nbcc.engine.lock import InProcessLock, table_lock
     from nbcc.engine.names import RandomNames
+    from nbcc.engine.seams import coordinated
     from nbcc.engine.storage.recording import Recording
-    from nbcc.engine.table import coordinated
 
     with opened(path, verb) as storage, on_stderr() as progress:
         recording = Recording(storage, dry_run, lambda deleted: _show_deletion(work, progress, deleted))
