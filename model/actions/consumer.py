@@ -98,32 +98,46 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def _taking(me: str, setting: Setting) -> Row:
+    """Where readers list once, the listing that gives the window's end is the one whose writes are read."""
     protocol = setting.protocol
+    cleans = _cleans(setting) if protocol.listing == "once" else ()
     writers = () if protocol.checkpoint == "end_of_window" else (*setting.of("writer"), *setting.of("loader"))
 
     def takes(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
-        until, store = bounds(own, published, others, protocol)
-        return (own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=()),)
+        until, store = bounds(own, published, others[len(cleans) :], protocol)
+        window = own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=())
+        once = protocol.listing == "once"
+        return (_listed(window, published, protocol, *others[: len(cleans)]) if once else window,)
 
-    guards = (
-        Guard(f"something must have completed since the checkpoint of {me}",
-              lambda own, published, *others: bounds(own, published, others, protocol)[0] > own.checkpoint),
-    )  # fmt: skip
+    def shown(own: Consumer, published: tuple[Any, ...], *others: Any) -> bool:
+        return bounds(own, published, others[len(cleans) :], protocol)[0] > own.checkpoint
+
+    guards = (Guard(f"something must have completed since the checkpoint of {me}", shown),)
     left = Guard(f"{me} must have a window left", lambda own: own.windows < setting.world.windows, budget=True)
-    return Row("consumer_takes_window", me, (me, "published", *writers), (me,), (at(me, "idle"), left), takes, guards)
+    looks_at = (me, "published", *cleans, *writers)
+    return Row("consumer_takes_window", me, looks_at, (me,), (at(me, "idle"), left), takes, guards)
 
 
 def _listing(me: str, setting: Setting) -> Row:
     protocol = setting.protocol
-    cleans = ("cleans",) if setting.of("cleaner") else ()
 
     def lists(own: Consumer, published: tuple[Any, ...], *cleaned: Any) -> tuple[Any, ...]:
-        inside = (e for e in published if isinstance(e, Write) and own.after < time_of(e, protocol) <= own.until)
-        kept = tuple(sorted(entry.requested for entry in inside))
-        behind = bool(cleaned) and own.after < published_horizon(cleaned[0], published, protocol)
-        return (own._replace(step="reading", kept=kept, behind=behind),)
+        return (_listed(own, published, protocol, *cleaned),)
 
-    return Row("consumer_lists_window", me, (me, "published", *cleans), (me,), (at(me, "listing"),), lists)
+    looks_at = (me, "published", *_cleans(setting))
+    return Row("consumer_lists_window", me, looks_at, (me,), (at(me, "listing"),), lists)
+
+
+def _cleans(setting: Setting) -> tuple[str, ...]:
+    return ("cleans",) if setting.of("cleaner") else ()
+
+
+def _listed(own: Consumer, published: tuple[Any, ...], protocol: Protocol, *cleaned: Any) -> Consumer:
+    """The consumer once it knows which writes its window holds, and whether the window begins before the horizon."""
+    inside = (e for e in published if isinstance(e, Write) and own.after < time_of(e, protocol) <= own.until)
+    kept = tuple(sorted(entry.requested for entry in inside))
+    behind = bool(cleaned) and own.after < published_horizon(cleaned[0], published, protocol)
+    return own._replace(step="reading", kept=kept, behind=behind)
 
 
 def _reading(me: str, setting: Setting) -> Row:

@@ -251,7 +251,7 @@ def test_the_command_counts_what_it_did(own: Table, tmp_path: Path, capfd: pytes
     answered, told = capfd.readouterr()
     assert sorted(json.loads(answered)) == ["format", "instants", "slices", "table"]
     objects = sum(1 for path in (tmp_path / "own").rglob("*") if path.is_file())
-    assert re.fullmatch(r"listed \d+ objects in 3 listings, read 4 \([\d,]+ bytes\); no rows\n", told)
+    assert re.fullmatch(r"listed \d+ objects in 3 listings, read 6 \([\d,]+ bytes\); no rows\n", told)
     assert objects < int(re.findall(r"\d+", told)[0])
 
 
