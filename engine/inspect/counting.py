@@ -29,7 +29,6 @@ class CountingStorage:
 
     def get(self, path: str) -> bytes:
         self.reads += 1  # also of what is not there
-        print("READ", path)
         data = self._storage.get(path)
         self.bytes_read += len(data)
         return data
