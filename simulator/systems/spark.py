@@ -28,7 +28,7 @@ from .engine_operation import EngineOperation
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-DATA_PHASES: Final = {"run_compaction": "jobs.compact", "insert_overwrite": "jobs.compact"}
+DATA_PHASES: Final = dict.fromkeys(("run_compaction", "run_log_compaction", "insert_overwrite"), "jobs.compact")
 """Which job stands for all the segments of an operation that end with the put of a data file; of others it is
 `jobs.write`."""
 DATA_FILES: Final = {"put log", "put base"}
