@@ -16,7 +16,7 @@ from .deciding import by_log, catch_up, decide
 from .errors import Conflict, LockTimeout
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
-from .timeline import Instant, Timeline, load, load_rollback_plan, put_completed, put_requested
+from .timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
 from .timeline.decisions import Decision
 from .timeline.instant import PENDING
 from .timeline.timeline import FOLDER
@@ -164,11 +164,7 @@ def taken_for_dead(context: Context, timeline: Timeline, requested: str, action:
     Whoever plans a rollback does so under the same lock, so that a write is either published or undone (RFC-22).
     """
     there = timeline.find(requested, action)
-    undone = there is None or any(
-        load_rollback_plan(context.storage, pending.requested).target == requested
-        for pending in timeline.pending
-        if pending.action == ROLLBACK
-    )
+    undone = there is None or behind_the_archive(context, timeline, requested) or _undone(context, timeline, requested)
     if not undone and context.hearts.lives(requested):
         return None
     return Conflict(
@@ -176,6 +172,24 @@ def taken_for_dead(context: Context, timeline: Timeline, requested: str, action:
         "it has been rolled back" if undone else "its heartbeat stopped for longer than others wait for it",
         "write the batch again; if this happens often, look for long pauses of the writer's process",
     )
+
+
+def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
+    """Whether a rollback of a write is on the timeline. Its writer may have put its instant again when it woke up."""
+    rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
+    plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
+    return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
+
+
+def behind_the_archive(context: Context, timeline: Timeline, requested: str) -> bool:
+    """Whether a pending instant is older than what is archived: then it was rolled back, and that is archived as well.
+
+    Nothing is archived past a pending instant, so this one was not on the timeline then. Under the lock.
+    """
+    if not timeline.archived or context.rules.archive_bound != "pending":
+        return False
+    context.commits.archive.refresh()
+    return requested < context.commits.archive.newest()
 
 
 def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:

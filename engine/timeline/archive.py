@@ -107,6 +107,10 @@ class Archive:
         """Every archived instant of whatever action. Reads every file, each once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
+    def newest(self) -> str:
+        """Up to which requested time it holds instants, by the names of its files; '' if it is empty."""
+        return max((found[2] for file in self.files() if (found := _FILE.fullmatch(file.name))), default="")
+
     def known(self, instant: Instant) -> Archived | None:
         """A completed instant among those that were read so far: asks nobody."""
         return self._known.get((instant.requested, instant.action))

@@ -13,8 +13,8 @@ _NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")
 
 
 def archive_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ARCH: each completed instant is found, active or archived; the oldest leave first, and nothing is archived past a
-    pending one; readers who look into both find all that completed by their time."""
+    """ARCH: each completed instant is found, active or archived; the oldest leave first; what is pending and older than
+    the archive was rolled back; readers who look into both find all that completed by their time."""
     archive, removed = model.component(after, "archive"), model.component(after, "removed")
     if lost := removed - archive:
         return f"the instant t{min(lost)} has left the active timeline and is not archived"
@@ -31,7 +31,10 @@ def archive_holds(model: Model, before: State | None, step: Step | None, after: 
 
 
 def _rolled_back(model: Model, state: State) -> frozenset[int]:
-    """The writes that a rollback has taken off the timeline: it says what they are, should their writer wake up."""
+    """The writes that a rollback has taken off the timeline, whose writers may wake up and put their instant once more.
+
+    Whoever meets one behind the archive knows it for that by its age alone, for nothing else may be pending there.
+    """
     rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
     return frozenset(each.target for each in rollbacks if each.removed)
 

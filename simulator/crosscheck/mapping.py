@@ -67,7 +67,7 @@ MAPPING: Final[list[Row]] = [
     Row("writer_reports_failure",          "upsert"),
     # under the lock: its instant is not there any more, or somebody has planned to roll it back
     Row("writer_is_refused",               "upsert", ends_after="list.end timeline",
-        also=("get rollback.requested", "lock.release")),
+        also=("get version", "get archive", "get rollback.requested", "lock.release")),
     # it deletes its files; then, under the lock, its instant
     Row("writer_gives_up",                 "upsert", raises="Conflict"),
 

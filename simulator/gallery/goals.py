@@ -62,6 +62,13 @@ def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
     return bool(_done(model, state, "rollback")) and all(own.number and not own.busy for own in woken)
 
 
+def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
+    """A write was rolled back and that was archived; its writer put its instant again, was refused, and took it back."""
+    [own] = [model.component(state, name) for name in model.actors.get("writer", ())]
+    archive = model.component(state, "archive") if model.actors.get("archiver") else ()
+    return bool(archive) and own.requested < max(archive) and own.inflight and own.step == "refused"
+
+
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
     """A replace is complete: it hides a write that completed before its request, and not the one that did later."""
     replaces = _done(model, state, "commit") if model.actors.get("replacer") else []
@@ -98,6 +105,7 @@ GOALS: dict[str, Goal] = {
         a_dead_writers_write_was_rolled_back,
         a_sleeping_writer_was_refused,
         a_reader_was_refused,
+        a_writer_woke_behind_the_archive,
         a_write_outlived_a_replace,
         an_answer_was_lost_and_found,
         a_write_completed_while_logs_became_one,

@@ -140,6 +140,26 @@ def test_a_sleeper_whose_rollback_is_only_planned_is_refused(table: Table, heart
     assert keys_of(table) == ["k1"]
 
 
+@pytest.mark.parametrize("archived", [False, True], ids=["on the timeline", "archived"])
+def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(
+    table: Table, hearts: Hearts, archived: bool
+) -> None:
+    """Its own heart says that it lives: others could not see it beat."""
+
+    def meanwhile() -> None:
+        blind = Table(replace(table.context, own_hearts=Hearts()), table.config)
+        assert [instant.action for instant in blind.rollback()] == ["rollback"]
+        blind.upsert(batch(("k3", 1, "c")))
+        if archived:
+            blind.compact()
+            assert "rollback" in {instant.action for instant in blind.archive(retained=1)}
+
+    with pytest.raises(Conflict, match="it has been rolled back"):
+        during(table, f"{tick(3)}.deltacommit.inflight", meanwhile).upsert(batch(("k2", 1, "b")))
+    assert keys_of(table) == ["k1", "k3"]
+    assert [path for path in paths(table) if tick(3) in path] == []
+
+
 def test_a_sleeper_takes_itself_back_before_anybody_else_does(table: Table, hearts: Hearts) -> None:
     with pytest.raises(Conflict, match="its heartbeat stopped"):
         during(table, ".log.", hearts.beating.clear).upsert(batch(("k2", 1, "b")))
