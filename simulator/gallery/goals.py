@@ -63,10 +63,11 @@ def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
 
 
 def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
-    """A write was rolled back and that was archived; its writer put its instant again, was refused, and took it back."""
+    """A write was rolled back and that was archived; its writer put its instant again, and was refused."""
     [own] = [model.component(state, name) for name in model.actors.get("writer", ())]
     archive = model.component(state, "archive") if model.actors.get("archiver") else ()
-    return bool(archive) and own.requested < max(archive) and own.inflight and own.step == "refused"
+    there = any(i.completed is None and i.requested < max(archive, default=0) for i in model.timeline(state))
+    return there and own.step == "refused"
 
 
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
