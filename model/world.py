@@ -179,6 +179,8 @@ class World:
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
         """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""
+        if not self.settings:
+            return protocol
         chosen = {**self.settings.get(actions.kind_of(actor), {}), **self.settings.get(actor, {})}
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 

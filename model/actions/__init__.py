@@ -18,7 +18,7 @@ An actor's component is named like the actor and is a NamedTuple with `step`, `b
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -34,12 +34,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a mechanism is built for. `actors` maps kind -> actor names; `first` the components gathered so far."""
+    """What a mechanism is built for. `actors` maps kind -> actor names; `first` the components gathered so far.
+
+    `own` remembers by what protocol each actor goes: promises ask for it in every state.
+    """
 
     world: World
     protocol: Protocol
     actors: Mapping[str, tuple[str, ...]]
     first: Mapping[str, Any]
+    own: dict[str, Protocol] = field(default_factory=dict, repr=False, compare=False)
 
     def of(self, kind: str) -> tuple[str, ...]:
         """The actors of a kind, none if the world has none."""
@@ -47,7 +51,9 @@ class Setting:
 
     def protocol_of(self, actor: str) -> Protocol:
         """The protocol by which one actor goes: the world may say that it, or its kind, chooses otherwise."""
-        return self.world.protocol_of(actor, self.protocol)
+        if actor not in self.own:
+            self.own[actor] = self.world.protocol_of(actor, self.protocol)
+        return self.own[actor]
 
     @property
     def fenced(self) -> bool:

@@ -14,7 +14,7 @@ from ..conditions import at, lock_is_free
 from ..publication import Check, given_back
 from ..step import Action, Guard, Row
 from . import Setting
-from .writer import LEFT, UNAWARE, Writer, beating, is_alive
+from .writer import LEFT, UNAWARE, Writer, about_to_publish, beating, is_alive, looks_under_lock
 
 SERVICE = True
 ACTIONS = (
@@ -56,11 +56,14 @@ def gone(own: Writer) -> bool:
 
 
 def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:
-    asked_at = alive.asked_at("written", setting.protocol_of(me))
+    protocol = setting.protocol_of(me)
+    asked_at = alive.asked_at(about_to_publish(protocol), protocol)
+    unsure = (Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked),)
     if not alive.under_lock:
         yield Row("writer_looks_at_heartbeat", me, (me, "rollbacks"), (me,), (at(me, asked_at),),
                   lambda own, rollbacks: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
-    yield Row("writer_is_refused", me, (me, "lock", "rollbacks"), (me, "lock"), (at(me, asked_at),),
+    yield Row("writer_is_refused", me, (me, "lock", "rollbacks"), (me, "lock"),
+              (at(me, asked_at), *(unsure if looks_under_lock(protocol) else ())),
               lambda own, lock, _: (own._replace(step=REFUSED), given_back(me, lock)),
               (alive.guard(2, fails=True),))  # fmt: skip
     yield Row("writer_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),),

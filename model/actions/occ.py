@@ -17,7 +17,7 @@ from ..conflicts import Attempt, conflicting
 from ..publication import CHECKED, READY, UNDER_LOCK
 from ..step import Action, Args, Guard, Row
 from . import Setting
-from .writer import KIND, Writer, groups_of, requesting_of
+from .writer import KIND, Writer, groups_of, is_alive, looks_under_lock, requesting_of
 
 ACTIONS = (
     Action("writer_passes_check", "finds no conflicting write that completed since it began",
@@ -49,9 +49,13 @@ def _checking(me: str, setting: Setting) -> Iterator[Row]:
     protocol, world = setting.protocol_of(me), setting.world
     looks_at_plans = protocol.priority == "first" and "plans" in setting.first
     early = protocol.conflict_check == "before_lock"
-    reads = (me, "published", "plans") if looks_at_plans else (me, "published")
+    known = (me, "published", "plans") if looks_at_plans else (me, "published")
+    alive = is_alive(setting, me) if looks_under_lock(protocol) else None
+    lives = (alive.guard(len(known)),) if alive and alive.under_lock else ()
+    reads = (*known, *alive.reads) if alive and lives else known
 
-    def conflict(own: Writer, published: Any, plans: Any = ()) -> int | None:
+    def conflict(own: Writer, published: Any, *more: Any) -> int | None:
+        plans = more[0] if looks_at_plans else ()
         groups = groups_of(world, me, own)
         if protocol.conflict_reads == "checked":
             groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
@@ -75,23 +79,26 @@ def _checking(me: str, setting: Setting) -> Iterator[Row]:
     some = Guard("a conflicting write must have completed since it began", lambda *v: conflict(*v) is not None)
     then = CHECKED if early else None
     yield Row("writer_passes_check", me, reads, (me,), here,
-              lambda own, *v: (own._replace(step=then or own.step, checked=True),), (none, *newly))  # fmt: skip
-    yield Row("writer_aborts", me, reads, (me,) if early else (me, "lock"), here, aborts, (some, *newly), against)
+              lambda own, *v: (own._replace(step=then or own.step, checked=True),), (*lives, none, *newly))  # fmt: skip
+    yield Row("writer_aborts", me, reads, (me,) if early else (me, "lock"), here, aborts, (*lives, some, *newly),
+              against)  # fmt: skip
 
 
 def _meeting_marker(me: str, setting: Setting) -> Row:
     world = setting.world
     others = tuple(name for name in setting.of(KIND) if name != me)
+    undone = ("rollbacks",) if "rollbacks" in setting.first else ()
 
-    def marked(own: Writer, *peers: Writer) -> int | None:
+    def marked(own: Writer, *seen: Any) -> int | None:
         group, _ = world.files(me, own.number)[own.files]
-        for name, peer in zip(others, peers, strict=True):
-            if group in {in_group for in_group, _ in world.files(name, peer.number)[: peer.files]}:
-                return peer.requested
+        for name, peer in zip(others, seen, strict=False):
+            gone = max((each.deleted for each in sum(seen[len(others) :], ()) if each.target == peer.requested), default=0)
+            if group in {in_group for in_group, _ in world.files(name, peer.number)[gone : peer.files]}:
+                return int(peer.requested)
         return None
 
     meets = Guard("another pending write must have a marker there", lambda *v: marked(*v) is not None)
-    return Row("writer_meets_marker", me, (me, *others), (me,), (at(me, "writing"),),
+    return Row("writer_meets_marker", me, (me, *others, *undone), (me,), (at(me, "writing"),),
                lambda own, *v, against: (own._replace(step=ABORTED, conflict=against[0]),), (meets,),
                lambda *v: ((("against", (marked(*v),)),),))  # fmt: skip
 

@@ -16,6 +16,7 @@ from ..conditions import at, lock_is_free
 from ..conflicts import clusterings, file_ids
 from ..copy_on_write import newest_base
 from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
+from ..protocol import Protocol
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write
 from ..world import World
@@ -126,10 +127,11 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
     yield Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
               choices=next_file)  # fmt: skip
-    since = CHECKED if under_occ and protocol.conflict_check == "before_lock" else "written"
-    alive = is_alive(setting, me)
+    since, alive = about_to_publish(protocol), is_alive(setting, me)
     if alive and not alive.under_lock:
         since, alive = UNAWARE, None
+    elif looks_under_lock(protocol):
+        alive = None  # asked when it looks for conflicts
     cleared = (checked,) if under_occ else ()
     check = both(alive, once(setting, me))
     yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=check)
@@ -139,13 +141,23 @@ UNAWARE = "unaware of what comes"
 """The step of a writer that has looked at its heartbeat before it takes the lock."""
 
 
+def looks_under_lock(protocol: Protocol) -> bool:
+    """Whether a writer looks for conflicts under the lock that covers its publication."""
+    return protocol.concurrency == "occ" and protocol.conflict_check == "under_lock"
+
+
+def about_to_publish(protocol: Protocol) -> str:
+    """The step from which a writer goes for the lock."""
+    return CHECKED if protocol.concurrency == "occ" and protocol.conflict_check == "before_lock" else "written"
+
+
 def beating(setting: Setting) -> tuple[str, ...]:
-    """The writers that may be rolled back, where there is somebody to do it: those that put log files and do not abort
-    by themselves, in worlds of one clock.
+    """The writers that may be rolled back, where there is somebody to do it: those that put log files, in worlds of one
+    clock.
     """
     if "rollbacks" not in setting.first or setting.world.copy_on_write or setting.world.skew:
         return ()
-    return tuple(me for me in setting.of(KIND) if setting.protocol_of(me).concurrency != "occ")
+    return setting.of(KIND)
 
 
 def is_alive(setting: Setting, me: str) -> Check | None:

@@ -40,6 +40,9 @@ class Row:
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback")
 """The completed instants that a log decides."""
 
+LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested")
+"""How a writer that has listed the timeline finds out whether its write was rolled back."""
+
 # fmt: off
 MAPPING: Final[list[Row]] = [
     # under the lock: list the timeline, take the requested time, publish the request
@@ -67,14 +70,15 @@ MAPPING: Final[list[Row]] = [
     Row("writer_reports_failure",          "upsert"),
     # under the lock: its instant is not there any more, or somebody has planned to roll it back
     Row("writer_is_refused",               "upsert", ends_after="list.end timeline",
-        also=("get version", "get archive", "get rollback.requested", "lock.release")),
+        also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     # it deletes its files; then, under the lock, its instant
     Row("writer_gives_up",                 "upsert", raises="Conflict"),
 
     # optimistic writers; what a listing names is read after it, and never changes
-    Row("writer_passes_check",             "upsert", ends_after="list.end timeline"),
+    # under the lock it looks first whether it was taken for dead
+    Row("writer_passes_check",             "upsert", ends_after="list.end timeline", also=LOOKS_FOR_ROLLBACKS),
     Row("writer_aborts",                   "upsert", ends_after="list.end timeline",
-        also=("get deltacommit", "get commit", "lock.release")),
+        also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
     Row("writer_meets_marker",             "upsert", ends_after="list.end marker"),
     Row("writer_takes_back_write",         "upsert", raises="Conflict",
         ends_after=("delete deltacommit.requested", "delete commit.requested"), also=("lock.release",)),
