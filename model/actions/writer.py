@@ -15,8 +15,8 @@ from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import clusterings, file_ids
 from ..copy_on_write import newest_base
-from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
 from ..protocol import Protocol
+from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write
 from ..world import World
