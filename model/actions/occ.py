@@ -16,6 +16,7 @@ from ..conditions import at, lock_is_free
 from ..conflicts import Attempt, conflicting
 from ..publication import CHECKED, READY, UNDER_LOCK
 from ..step import Action, Args, Guard, Row
+from ..table import Rollback
 from . import Setting
 from .writer import KIND, Writer, groups_of, is_alive, looks_under_lock, requesting_of
 
@@ -90,9 +91,10 @@ def _meeting_marker(me: str, setting: Setting) -> Row:
     undone = ("rollbacks",) if "rollbacks" in setting.first else ()
 
     def marked(own: Writer, *seen: Any) -> int | None:
+        rollbacks: tuple[Rollback, ...] = seen[-1] if undone else ()
         group, _ = world.files(me, own.number)[own.files]
         for name, peer in zip(others, seen, strict=False):
-            gone = max((each.deleted for each in sum(seen[len(others) :], ()) if each.target == peer.requested), default=0)
+            gone = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
             if group in {in_group for in_group, _ in world.files(name, peer.number)[gone : peer.files]}:
                 return int(peer.requested)
         return None
