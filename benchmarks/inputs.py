@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.functions import col, concat, lit, lpad, sha2
 
 from .side import Side
 
@@ -15,14 +15,14 @@ SCHEMA: Final = "id STRING, ts BIGINT, name STRING, price DOUBLE, quantity INT, 
 
 def rows(spark: SparkSession, count: int, first: int, ordering: int) -> DataFrame:
     """`count` rows with keys from number `first` on: a key of 16 and a text of 64 characters, and four columns."""
-    number = F.col("id")
+    number = col("id")
     return spark.range(first, first + count, 1, 2).select(
-        F.concat(F.lit("k"), F.lpad(number.cast("string"), 15, "0")).alias("id"),
-        F.lit(ordering).cast("bigint").alias("ts"),
-        F.concat(F.lit("name "), (number % 1000).cast("string")).alias("name"),
+        concat(lit("k"), lpad(number.cast("string"), 15, "0")).alias("id"),
+        lit(ordering).cast("bigint").alias("ts"),
+        concat(lit("name "), (number % 1000).cast("string")).alias("name"),
         (number * 0.37).alias("price"),
         (number % 97).cast("int").alias("quantity"),
-        F.sha2(number.cast("string"), 256).alias("note"),
+        sha2(number.cast("string"), 256).alias("note"),
     )
 
 

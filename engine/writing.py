@@ -62,7 +62,7 @@ def taken_back_on_error(context: Context, requested: str, action: str) -> Iterat
     """
     try:
         yield
-    except Exception:
+    except Exception:  # whatever it was, it goes on to whoever asked
         take_back(context, requested, action)
         raise
 

@@ -88,11 +88,16 @@ def arrow_schema(schema: Schema, asked: str = ASKED) -> pa.Schema:
         raise BadInput(
             f"{asked} with the columns {schema!r}", "there is no Spark session to read DDL", "give a pyarrow Schema"
         ) from failed
-    except Exception as failed:
-        if type(failed).__module__.startswith("pyspark."):
-            first = str(failed).strip().partition("\n")[0]
-            raise BadInput(f"{asked} with the columns {schema!r}", first.rstrip("."), "correct the DDL") from failed
-        raise
+    except _errors_of_spark() as failed:
+        first = str(failed).strip().partition("\n")[0]
+        raise BadInput(f"{asked} with the columns {schema!r}", first.rstrip("."), "correct the DDL") from failed
+
+
+def _errors_of_spark() -> type[Exception]:
+    """What Spark's parser raises; looked up where it has, since tables are made without Spark, too."""
+    from pyspark.errors import PySparkException
+
+    return PySparkException
 
 
 def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:

@@ -103,7 +103,7 @@ class _Gathering:
         """What is understood of a file, None with a flaw where it makes no sense, whatever is wrong with it."""
         try:
             return understand(*given)
-        except Exception as broken:
+        except Exception as broken:  # bytes that make no sense make a reader fail in any way
             exists = getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}"
             self.flaws.append(Flaw(kind, path, " ".join(str(exists).split())[:300]))
             return None

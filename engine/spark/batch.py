@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import pyarrow as pa
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.functions import col, lit
 
 from ..data.columns import IS_DELETED
 from ..schema import to_spark
@@ -17,9 +17,9 @@ def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> Data
     columns = []
     for field in to_spark(schema):
         if field.name in wanted:
-            columns.append(F.col(field.name))
+            columns.append(col(field.name))
         else:
-            value = F.lit(True) if field.name == IS_DELETED else F.lit(None).cast(field.dataType)
+            value = lit(True) if field.name == IS_DELETED else lit(None).cast(field.dataType)
             columns.append(value.alias(field.name))
     return keys.select(*columns)
 
@@ -27,7 +27,7 @@ def deletes(keys: DataFrame, wanted: Collection[str], schema: pa.Schema) -> Data
 def widened(rows: DataFrame, wanted: Collection[str], schema: pa.Schema) -> DataFrame:
     """The columns `wanted` of `rows` in `schema`, the others null."""
     columns = [
-        F.col(field.name) if field.name in wanted else F.lit(None).cast(field.dataType).alias(field.name)
+        col(field.name) if field.name in wanted else lit(None).cast(field.dataType).alias(field.name)
         for field in to_spark(schema)
     ]
     return rows.select(*columns)

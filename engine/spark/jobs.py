@@ -116,7 +116,8 @@ def _bucket_of(shape: TableShape) -> Callable[..., Column]:
     def bucket(*keys: pa.Array) -> pa.Array:
         return bucket_column(pa.table(keys, names=shape.keys.record_key), shape)
 
-    return arrow_udf(bucket, "int")  # type: ignore[call-overload, no-any-return]
+    make: Callable[..., Callable[..., Column]] = arrow_udf  # its types know no function of as many columns as a key has
+    return make(bucket, "int")
 
 
 def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import CannotRun
 from .checks import Finding, checks
@@ -84,9 +84,10 @@ def _launch(conf: object, log: Path) -> None:
 
     if SparkContext._gateway is not None:
         return  # a stopped session leaves its JVM running
+    launch: Callable[..., Any] = launch_gateway  # PySpark gives it no types
     with log.open("ab") as stream:
         try:
-            gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})  # type: ignore[no-untyped-call]
+            gateway = launch(conf, {"stdout": stream, "stderr": stream})
         except (OSError, PySparkRuntimeError) as error:
             raise CannotRun("start Spark", "its JVM did not come up", f"see {log}") from error
     SparkContext._ensure_initialized(gateway=gateway)

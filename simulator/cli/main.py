@@ -68,7 +68,7 @@ def run(arguments: Sequence[str]) -> Exit:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
-    except Exception as error:
+    except Exception as error:  # users see a sentence, whatever went wrong
         if state.debug:
             traceback.print_exc()
         return _explain(error)

@@ -11,6 +11,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Any, Protocol
 
 _WATCHED: dict[int, Watched] = {}
@@ -74,12 +75,12 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _exempt() -> bool:
     """Whether an import asks, or Spark's driver talking to its JVM, which is the engine's own process."""
-    frame = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename
         if file in _IMPORTERS or _PY4J in file:
             return True
-        frame = frame.f_back  # type: ignore[assignment]
+        frame = frame.f_back
     return False
 
 

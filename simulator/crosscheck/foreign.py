@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from math import inf
 from typing import Any
@@ -39,7 +39,7 @@ def foreign_rows(
         for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
             record_of = partial(_record, data, group, key)
             base = None if written is None else evaluate(written, record_of, model.rule)
-            won = evaluate(top, lambda log, b=base, of=record_of: b if log == _BASE else of(log), rule)  # type: ignore[misc]
+            won = evaluate(top, partial(_on_base, base, record_of), rule)
             if won is not None and (query.kind == "incremental" or not won.deleted):
                 found[key] = won.content
     return canonical_rows(found)
@@ -64,6 +64,10 @@ def _file(data: Mapping[int, Batch], group: int, log: Log) -> Mapping[str, Any]:
 def _record(data: Mapping[int, Batch], group: int, key: str, log: Log) -> Ranked | None:
     record = _file(data, group, log).get(key)
     return None if record is None else Ranked(record.ordering, 0, record.deleted, record._replace(requested=log[0]))
+
+
+def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log: Log) -> Ranked | None:
+    return base if log == _BASE else record_of(log)
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:

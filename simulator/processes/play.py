@@ -153,7 +153,7 @@ def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
     for step in (reads, writes, rolls_back, compacts, reads, windows):
         try:
             step()
-        except Exception as error:
+        except Exception as error:  # whatever it is, it is what was found
             found.append(f"afterwards: {type(error).__name__}: {error}")
     return tuple(found)
 

@@ -42,7 +42,7 @@ def work(kind: str, name: str, folder: Path, notes: Path, before: Path | None) -
         if kind == "writer" and before and (batch := unanswered(before)):
             send_again(table, note, batch)
         {"writer": write, "compactor": compact, "rollbacker": roll_back, "reader": read}[kind](table, name, note)
-    except Exception as error:
+    except Exception as error:  # nobody else would hear of it
         note.add("failed", error=f"{type(error).__name__}: {error}")
 
 

@@ -71,7 +71,7 @@ class EngineSystem:
         self.rows_by_action = by_action(mapping)
         self._operations = operations()
         self._tasks: list[Task] = []
-        self._cache: dict[str, tuple[int, Any]] = {}
+        self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
         self.stage.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
         self._looking = self.nobodys_context()
 
@@ -197,10 +197,10 @@ class EngineSystem:
     # what can be observed: the same operations, by nobody in particular
 
     def timeline(self) -> tuple[Any, ...]:
-        return self._remembered("timeline", self._timeline)  # type: ignore[no-any-return]
+        return self._remembered("timeline", self._timeline)
 
     def slices(self) -> tuple[Any, ...]:
-        return self._remembered("slices", self._slices)  # type: ignore[no-any-return]
+        return self._remembered("slices", self._slices)
 
     def rows(self, query: Query) -> tuple[Any, ...]:
         arguments = {
@@ -216,7 +216,8 @@ class EngineSystem:
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
         """The rows of an answer."""
-        return answer.to_pylist()  # type: ignore[no-any-return]
+        rows: list[dict[str, Any]] = answer.to_pylist()
+        return rows
 
     def _timeline(self) -> tuple[Any, ...]:
         return tuple(
@@ -236,7 +237,7 @@ class EngineSystem:
     def _look(self, operation: str, **arguments: Any) -> Any:
         return self._operations[operation].run(self._looking, self.config, **arguments)
 
-    def _remembered(self, name: str, compute: Callable[[], Any]) -> Any:
+    def _remembered(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """What depends on stored objects alone is computed anew only when one was put or deleted."""
         changes = getattr(self.stage.storage, "changes", None)
         if changes is None:

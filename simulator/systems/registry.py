@@ -26,10 +26,10 @@ def factory(name: str) -> Factory:
     if not colon:
         raise ValueError(f"no system {name!r}; there are {', '.join(_OURS)}, and package.module:factory")
     try:
-        found = getattr(import_module(module), attribute)
+        found: Factory = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"no system {name!r}: {error}") from error
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def fitted(name: str) -> Callable[[World], World]:

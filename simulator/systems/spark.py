@@ -80,7 +80,7 @@ class SparkSystem(EngineSystem):
         return self._process_context
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
-        return (answer if isinstance(answer, pa.Table) else answer.toArrow()).to_pylist()  # type: ignore[no-any-return]
+        return super().plain(answer if isinstance(answer, pa.Table) else answer.toArrow())
 
     @contextmanager
     def folder(self) -> Iterator[Path]:

@@ -113,7 +113,7 @@ class Reader(DataSourceReader):
         self._planned = planned
         self._schema = from_spark(schema)
         self._filters: list[Filter] = []
-        self.pushFilters = _Push(self)  # type: ignore[method-assign]
+        self.pushFilters = _Push(self)  # type: ignore[method-assign]  # _Push says why
 
     def push(self, filters: list[Filter]) -> Iterator[Filter]:
         """Keep what can be done here, give back what Spark has to do."""

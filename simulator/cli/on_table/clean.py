@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from nbcc.engine.cleaning import PolicyName
 
 # Engine's `PolicyName`, repeated because --help must not import the engine; a test holds them together.
-POLICIES = {
+POLICIES: Final[Mapping[str, PolicyName]] = {
     "commits": "KEEP_LATEST_COMMITS",
     "hours": "KEEP_LATEST_BY_HOURS",
     "versions": "KEEP_LATEST_FILE_VERSIONS",
@@ -46,8 +47,7 @@ def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) 
         lines = []
         if any(i.action == "clean" and not i.completed for i in work.table.timeline()):
             lines.append(_run(work, None))
-        chosen: PolicyName = POLICIES[policy]  # type: ignore[assignment]
-        planned = work.table.run("schedule_clean", policy=chosen, retained=retain)
+        planned = work.table.run("schedule_clean", policy=POLICIES[policy], retained=retain)
         if planned is not None:
             lines.append(_run(work, planned.requested))
     nothing = f"nothing to clean: retaining {retain} {policy}, every file is needed"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import update_wrapper
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from nbcc.engine.evidence import Evidence
     from nbcc.engine.storage import Storage
 
-F = TypeVar("F", bound=Callable[..., Any])
+Options = ParamSpec("Options")
+Answer = TypeVar("Answer")
 _KEY = "nbcc.table"
 
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only say what would be done.")
@@ -26,13 +27,13 @@ def remember(ctx: click.Context, table: str) -> None:
     ctx.meta[_KEY] = table
 
 
-def pass_table(function: F) -> F:
+def pass_table(function: Callable[Concatenate[str, Options], Answer]) -> Callable[Options, Answer]:
     """Give a command the table, as its first argument."""
 
-    def with_table(*args: Any, **kwargs: Any) -> Any:
+    def with_table(*args: Options.args, **kwargs: Options.kwargs) -> Answer:
         return function(click.get_current_context().meta[_KEY], *args, **kwargs)
 
-    return update_wrapper(with_table, function)  # type: ignore[return-value]
+    return update_wrapper(with_table, function)
 
 
 def gathered(storage: Storage) -> Evidence:

@@ -68,7 +68,7 @@ class Client:
         """Fail to publish the completed instant because of a conflict, and roll it back, as whoever meets that must."""
         try:
             self.commit()
-        except Exception as error:
+        except Exception as error:  # Py4J's, of which only the causes say what Hudi meant
             if "HoodieWriteConflictException" not in causes(error):
                 raise
             self.undo()
