@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from .context import Context
+from .data.tasks import WrittenFile
 from .errors import BadInput
 from .reads.times import Time
 from .timeline import Instant, Timeline, load
+from .writing import complete
 
 
 def where_it_is_known(context: Context, action: str, instant: Time | None) -> Timeline:
@@ -41,10 +44,18 @@ def taken_up(
     )
 
 
-def completed_by_another(context: Context, action: str, requested: str) -> Instant | None:
+def _completed_by_another(context: Context, action: str, requested: str) -> Instant | None:
     """The completed instant, if another runner was faster; as the timeline is now."""
     found = where_it_is_known(context, action, requested).find(requested, action)
     return found if found is not None and found.completed else None
+
+
+def completed(
+    context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
+) -> Instant:
+    """Complete what was taken up, with `files`; the instant of another runner, if one was faster: ours go then."""
+    faster = partial(_completed_by_another, context, action, requested)
+    return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)
 
 
 def _named(instant: Time) -> str:

@@ -9,10 +9,9 @@ from ..context import Context
 from ..files.group_files import Group
 from ..files.names import in_partition, parse_base, parse_log
 from ..reads.times import Time
-from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, put_inflight
 from ..timeline.cleans import CleanPlan, encode_clean
-from ..writing import complete
 
 ACTION = "clean"
 
@@ -34,15 +33,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     put_inflight(context.storage, requested, ACTION, again=True)
     for paths in by_group(plan).values():
         context.storage.delete_all(paths)
-    return complete(
-        context,
-        requested,
-        ACTION,
-        files=(),
-        commit=encode_clean(plan, requested, (time.monotonic_ns() - begun) // 1_000_000),
-        completed_by_another=lambda: completed_by_another(context, ACTION, requested),
-        beats=False,
-    )
+    took = (time.monotonic_ns() - begun) // 1_000_000
+    return completed(context, ACTION, requested, encode_clean(plan, requested, took))
 
 
 def by_group(plan: CleanPlan) -> dict[Group, list[str]]:

@@ -15,9 +15,8 @@ from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..shape import table_shape
-from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..taking_up import completed, taken_up, where_it_is_known
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
-from ..writing import complete
 
 ACTION = "compaction"
 
@@ -48,15 +47,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
             for operation in plan.operations
         ]
     )
-    return complete(
-        context,
-        requested,
-        ACTION,
-        files=files,
-        commit=compaction_commit(config, requested, plan, files),
-        completed_by_another=lambda: completed_by_another(context, ACTION, requested),
-        beats=False,
-    )
+    return completed(context, ACTION, requested, compaction_commit(config, requested, plan, files), files)
 
 
 def _task(

@@ -10,9 +10,8 @@ from ..data.tasks import LogCompactTask, LogInput, ReadTask
 from ..files.names import in_partition, parse_log
 from ..reads.times import Time
 from ..shape import table_shape
-from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..taking_up import completed, taken_up, where_it_is_known
 from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
-from ..writing import complete
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -31,15 +30,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     plan = context.commits.log_plan(requested)
     put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
     files = context.jobs.compact([_task(context, config, operation, requested) for operation in plan.operations])
-    return complete(
-        context,
-        requested,
-        LOG_COMPACTION,
-        files=files,
-        commit=log_compaction_commit(config, plan, files),
-        completed_by_another=lambda: completed_by_another(context, LOG_COMPACTION, requested),
-        beats=False,
-    )
+    return completed(context, LOG_COMPACTION, requested, log_compaction_commit(config, plan, files), files)
 
 
 def _task(context: Context, config: TableConfig, operation: CompactionOperation, requested: str) -> LogCompactTask:

@@ -7,9 +7,9 @@ from ..context import Context
 from ..files.names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
-from ..taking_up import completed_by_another, taken_up, where_it_is_known
+from ..taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, encode_rollback, load_rollback_plan, put_inflight
-from ..writing import ROLLBACK, complete, marked_files, remove_pending
+from ..writing import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -38,12 +38,4 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         remove_pending(context, plan.target, plan.action)
     for path in files:
         context.storage.delete(marker(plan.target, *split_path(path)))
-    return complete(
-        context,
-        requested,
-        ROLLBACK,
-        files=(),
-        commit=encode_rollback(requested, plan, files, context.storage.url),
-        completed_by_another=lambda: completed_by_another(context, ROLLBACK, requested),
-        beats=False,
-    )
+    return completed(context, ROLLBACK, requested, encode_rollback(requested, plan, files, context.storage.url))

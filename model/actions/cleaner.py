@@ -13,6 +13,7 @@ from ..cleaning import horizon, published_horizon, since, superseded
 from ..clock import clock_of
 from ..conditions import at, lock_is_free
 from ..publication import publication_actions, publication_rows
+from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
 from ..table import Clean, Cleaned, DataFile, Instant, Plan, Victims, table_of
 from . import Setting
@@ -102,21 +103,8 @@ def _scheduling(me: str, setting: Setting) -> Row:
 
 
 def _resuming(me: str, setting: Setting) -> Row:
-    others = tuple(name for name in setting.of(KIND) if name != me)
-
-    def orphan(published: tuple[Any, ...], cleans: tuple[Clean, ...], peers: tuple[Cleaner, ...]) -> Clean | None:
-        done = {entry.requested for entry in published if isinstance(entry, Cleaned)}
-        dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
-        return next((c for c in cleans if c.requested not in done and c.runner in dead), None)
-
-    def resumes(own: Cleaner, published: Any, cleans: tuple[Clean, ...], *peers: Cleaner) -> tuple[Any, ...]:
-        found = orphan(published, cleans, peers)
-        assert found is not None, "the guard saw the same cleans"
-        return _started(own, me, found, cleans)
-
-    guard = Guard("a clean must be pending whose runner died", lambda own, done, all_, *p: bool(orphan(done, all_, p)))
-    reads = (me, "published", "cleans", *others)
-    return Row("cleaner_resumes_clean", me, reads, (me, "cleans"), (at(me, "idle"),), resumes, (guard,))
+    return resuming("cleaner_resumes_clean", me, setting.of(KIND), known="published", plans="cleans", finished=Cleaned,
+                    take_up=lambda own, clean, cleans: _started(own, me, clean, cleans), what="clean")  # fmt: skip
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:

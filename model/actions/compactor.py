@@ -14,6 +14,7 @@ from ..conditions import at, lock_is_free
 from ..decisions import ALL_PUBLISHED, last_time, undecided
 from ..planning import plan
 from ..publication import given_back, publication_actions, publication_rows, put_by_another
+from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
 from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
 from . import Setting
@@ -152,23 +153,10 @@ def _putting(me: str, log: tuple[str, ...]) -> Row:
 
 
 def _resuming(me: str, setting: Setting) -> Row:
-    others = tuple(name for name in setting.of(KIND) if name != me)
-
-    def orphan(known: tuple[Any, ...], plans: tuple[Plan, ...], peers: tuple[Compactor, ...]) -> Plan | None:
-        done = {entry.requested for entry in known if isinstance(entry, Compaction)}
-        dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
-        return next((p for p in plans if p.requested not in done and p.runner in dead), None)
-
-    def resumes(own: Compactor, published: Any, plans: tuple[Plan, ...], *peers: Compactor) -> tuple[Any, ...]:
-        found = orphan(published, plans, peers)
-        assert found is not None, "the guard saw the same plans"
-        return _started(me, found, plans)
-
-    guard = Guard("a plan must be pending whose runner died", lambda own, done, plans, *p: bool(orphan(done, plans, p)))
     # What is decided needs no runner any more: whoever decides next publishes it.
     known = "decisions" if setting.protocol.decision == "log" else "published"
-    reads = (me, known, "plans", *others)
-    return Row("compactor_resumes_plan", me, reads, (me, "plans"), (at(me, "idle"),), resumes, (guard,))
+    return resuming("compactor_resumes_plan", me, setting.of(KIND), known=known, plans="plans", finished=Compaction,
+                    take_up=lambda own, plan, plans: _started(me, plan, plans))  # fmt: skip
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:

@@ -14,6 +14,7 @@ from ..clock import clock_of
 from ..conditions import at, lock_is_free
 from ..planning import log_plan
 from ..publication import publication_actions, publication_rows
+from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, LogCompaction, Plan, table_of
 from . import Setting
@@ -88,21 +89,8 @@ def _scheduling(me: str, setting: Setting) -> Row:
 
 
 def _resuming(me: str, setting: Setting) -> Row:
-    others = tuple(name for name in setting.of(KIND) if name != me)
-
-    def orphan(published: tuple[Any, ...], plans: tuple[Plan, ...], peers: tuple[LogCompactor, ...]) -> Plan | None:
-        done = {entry.requested for entry in published if isinstance(entry, LogCompaction)}
-        dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
-        return next((p for p in plans if p.requested not in done and p.runner in dead), None)
-
-    def resumes(own: LogCompactor, published: Any, plans: tuple[Plan, ...], *peers: LogCompactor) -> tuple[Any, ...]:
-        found = orphan(published, plans, peers)
-        assert found is not None, "the guard saw the same plans"
-        return _started(me, found, plans)
-
-    guard = Guard("a plan must be pending whose runner died", lambda own, done, plans, *p: bool(orphan(done, plans, p)))
-    reads = (me, "published", "log_plans", *others)
-    return Row("log_compactor_resumes_plan", me, reads, (me, "log_plans"), (at(me, "idle"),), resumes, (guard,))
+    return resuming("log_compactor_resumes_plan", me, setting.of(KIND), known="published", plans="log_plans",
+                    finished=LogCompaction, take_up=lambda own, plan, plans: _started(me, plan, plans))  # fmt: skip
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:

@@ -20,7 +20,8 @@ from .generated import Generated
 from .operators import changes
 
 RULES: Final = (
-    "clock", "conditions", "fold", "planning", "publication", "reads", "record", "slicing", "table", "windows",
+    "clock", "conditions", "fold", "planning", "publication", "reads", "record", "resuming", "slicing", "table",
+    "windows",
 )  # fmt: skip
 """The modules of the model that hold rules, besides those of its actions; promises and oracle are what judges them."""
 
