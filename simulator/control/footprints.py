@@ -99,14 +99,15 @@ def _merged_listings(segment: list[Access]) -> Iterator[Access]:
         ends_it = access.verb == "list.end" and previous is not None and previous.verb == "list.begin"
         if ends_it and previous is not None and previous.path == access.path:
             previous = access
-        elif not (_completes_listing(access) and previous is not None and previous.verb == "list.end"):
+        elif previous is None or not _completes_listing(access, previous):
             yield access
             previous = access
         # what the archive's version leads to is read with it: `previous` stays the listing
 
 
-def _completes_listing(access: Access) -> bool:
-    return access.verb == "get" and kind_of(access.path) in {"version", "archive"}
+def _completes_listing(access: Access, previous: Access) -> bool:
+    lists_timeline = previous.verb == "list.end" and kind_of(previous.path) == "timeline"
+    return lists_timeline and access.verb == "get" and kind_of(access.path) in {"version", "archive"}
 
 
 class _Conflicts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nbcc.simulator.control.calls import ARCHIVE
 from nbcc.simulator.control.footprints import Access, violations
 
 REQUESTED = ".hoodie/timeline/20240101000000003.compaction.requested"
@@ -84,3 +85,103 @@ def test_times_taken_outside_the_lock_conflict() -> None:
     outside = [Access(actor, step, "clock.take", "", False) for step, actor in enumerate(["w1", "w2"])]
     put = Access("w1", 0, "put", COMMIT, False)
     assert len(violations([outside[0], put, outside[1], *listing("r1", 2, False)])) == 1
+
+
+FILE = "00000000-0000-0000-0000-000000000000-0"
+LOGS = [f".{FILE}_20240101000000001.log.{version}_0-0-1" for version in (1, 2)]
+BASE = f"{FILE}_0-0-1_20240101000000003.parquet"
+CLEAN = ".hoodie/timeline/20240101000000005.clean.requested"
+ANOTHER = COMMIT.replace("001_", "004_")
+
+
+def asks_why(actor: str, step: int) -> list[Access]:
+    """What a reader does that has met a missing file: it lists the timeline and reads the plans of the cleans."""
+    return [*listing(actor, step, False), Access(actor, step, "get", CLEAN, False)]
+
+
+def missing(path: str) -> Access:
+    return Access("r1", 0, "get", path, False, "missing")
+
+
+def cleaned(*paths: str) -> list[Access]:
+    return [Access("d1", step, "delete", path, False) for step, path in enumerate(paths, 1)]
+
+
+def test_to_ask_why_a_data_file_is_missing_is_no_second_access() -> None:
+    others = [*cleaned(LOGS[0], BASE), *publishes("w1", 5)]
+    assert violations([missing(LOGS[0]), *asks_why("r1", 0), *others]) == []
+    assert violations([missing(BASE), *asks_why("r1", 0), *others]) == []
+
+
+def test_to_ask_why_is_one_where_it_is_used_or_something_else_was_missing() -> None:
+    others = [*cleaned(*LOGS), *publishes("w1", 5)]
+    [used] = violations([missing(LOGS[0]), *asks_why("r1", 0), missing(LOGS[1]), *asks_why("r1", 0), *others])
+    assert "list.begin .hoodie/timeline (conflicts with put of w1 in step 5) comes after get" in used
+    [found] = violations([missing(LOGS[0])._replace(outcome="done"), *asks_why("r1", 0), *others])
+    assert "list.begin .hoodie/timeline" in found
+    [no_data] = violations([missing(REQUESTED), *asks_why("r1", 0), *cleaned(REQUESTED), *publishes("w1", 5)])
+    assert "list.begin .hoodie/timeline" in no_data
+    [more] = violations([missing(LOGS[0]), *asks_why("r1", 0), Access("r1", 0, "get", REQUESTED, False, "missing"),
+                         *cleaned(LOGS[0], REQUESTED), *publishes("w1", 5)])  # fmt: skip
+    assert "list.begin .hoodie/timeline" in more
+
+
+def test_a_delete_in_vain_is_free_only_after_what_it_would_have_deleted() -> None:
+    """The second of two rollbackers finds nothing; had the files come after it, they would be there for good."""
+    puts = [Access("w1", step, "put", path, False) for step, path in enumerate(LOGS)]
+    in_vain = [Access("b2", 6, "delete", path, False, "missing") for path in LOGS]
+    assert violations([*puts, *in_vain]) == []
+    assert len(violations([*puts, *(access._replace(outcome="done") for access in in_vain)])) == 1
+    early = [access._replace(step=0) for access in in_vain]
+    late = [access._replace(step=step) for step, access in enumerate(puts, 1)]
+    assert len(violations([*early, *late])) == 1
+    assert len(violations([*puts, *(access._replace(verb="get") for access in in_vain)])) == 1
+    reads = [Access("r1", step, "get", path, False) for step, path in enumerate(LOGS)]
+    assert len(violations([*reads, *(access._replace(outcome="done") for access in in_vain)])) == 1
+
+
+def archives(*paths: str) -> list[Access]:
+    return [Access("v1", step, "delete", path, True) for step, path in enumerate(paths, 5)]
+
+
+def test_completed_instants_that_leave_for_the_archive_are_read_in_either() -> None:
+    gets = [Access("r1", 0, "get", path, False) for path in (COMMIT, ANOTHER)]
+    assert violations([*gets, *archives(COMMIT, ANOTHER)]) == []
+    planner = [Access("c1", 0, "lock.acquire", "", False), *listing("c1", 0, True)]
+    free = Access("v1", 5, "delete", COMMIT, False)
+    assert violations([*planner, *planner[1:], free]) == []
+
+
+def test_what_goes_for_good_is_not_read_in_either() -> None:
+    pending = [REQUESTED, REQUESTED.replace("003", "004")]
+    gets = [Access("r1", 0, "get", path, False) for path in pending]
+    assert len(violations([*gets, *archives(*pending)])) == 1
+    without_lock = [*listing("r1", 0, False), *listing("r1", 0, False)]
+    assert len(violations([*without_lock, *archives(COMMIT)])) == 1
+    logs = [Access("r1", 0, "get", path, False) for path in LOGS]
+    assert len(violations([*logs, *archives(*LOGS)])) == 1
+    twice = [Access("w1", 0, "put", path, False) for path in (COMMIT, ANOTHER)]
+    assert len(violations([*twice, *archives(COMMIT, ANOTHER)])) == 1
+
+
+VERSION = f"{ARCHIVE}_version_"
+MANIFEST = f"{ARCHIVE}manifest_1"
+
+
+def test_the_archive_is_one_access_with_the_listing_before_it() -> None:
+    look = [Access("r1", 0, "get", path, False) for path in (VERSION, MANIFEST)]
+    moves = [
+        Access("v1", 1, "put", MANIFEST, True),
+        Access("v1", 2, "delete", VERSION, True),
+        Access("v1", 3, "delete", MANIFEST, True),
+        *publishes("w1", 5),
+    ]
+    assert violations([*listing("r1", 0, False), *look, *moves]) == []
+    assert len(violations([*look, *listing("r1", 0, False), *moves])) == 1
+    assert len(violations([Access("r1", 0, "get", COMMIT, False, "missing"), *look, *moves])) == 1
+    assert len(violations([*listing("r1", 0, False), Access("r1", 0, "put", VERSION, False), *moves])) == 1
+    not_there = Access("r1", 0, "get", COMMIT, False, "missing")
+    assert len(violations([*listing("r1", 0, False), not_there, *publishes("w1", 5)])) == 1
+    folder = [access._replace(path="p=1") for access in listing("r1", 0, False)]
+    into_it = Access("w1", 6, "put", f"p=1/{BASE}", False)
+    assert len(violations([*folder, *look, *moves, into_it])) == 1
