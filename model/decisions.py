@@ -3,7 +3,8 @@
 Whoever takes a number has first published all that was decided before it, and its completion time is greater than
 theirs, so that a lock that was lost costs a second try and never an order. A plan's barrier takes a number, too: no
 write whose completion is decided later can lie before it. So does the plan of a rollback, which decides against a
-commit: of the two whoever is later finds its number taken, looks again, and sees the other.
+commit: of the two whoever is later finds its number taken, looks again, and sees the other. So does that of a
+clean: what it deletes is what nobody needs, and a plan decided since may need it.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from .clock import clock_of
 from .conditions import at, lock_is_free
 from .step import Guard, Row
 
-BY_LOG = ("compactor", "loader", "rollbacker", "writer")
-"""The kinds whose commits the log decides; cleans go by the lock alone here."""
+BY_LOG = ("cleaner", "compactor", "loader", "rollbacker", "writer")
+"""The kinds whose commits the log decides."""
 
 READY, DECIDED = "ready to decide", "decided"
 

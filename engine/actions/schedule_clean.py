@@ -5,10 +5,11 @@ from __future__ import annotations
 from ..cleaning import Policy, PolicyName, horizon_of, plan_clean, refuse_savepoints
 from ..config import TableConfig
 from ..context import Context
+from ..deciding import look, put_plan
 from ..files.slices import load_slices
 from ..lock import held
 from ..reads.retention import refuse_unlisted
-from ..timeline import Instant, load, put_requested
+from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
 from ..writing import take_time
 
@@ -22,11 +23,13 @@ def run(
 
     The plan holds the horizon, so that reads before it are refused from here on, before the first file is gone
     (design.md §4, CLEAN). The timeline is listed and the time taken under one lock: whoever plans a compaction later
-    takes files that this clean keeps. Raises `BadInput` for a policy that is none.
+    takes files that this clean keeps. Where a log decides: None, too, if its number was taken (`put_plan`).
+    Raises `BadInput` for a policy that is none.
     """
     config.check_writable()
     chosen = Policy(policy, retained)
     with held(context.lock):
+        last = look(context)
         timeline = context.whole(load(context.storage))
         refuse_savepoints(timeline)
         refuse_unlisted(context, timeline, "clean the table")
@@ -38,4 +41,4 @@ def run(
         plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
         if plan is None:
             return None
-        return put_requested(context.storage, requested, ACTION, encode_clean_plan(plan, context.storage.url))
+        return put_plan(context, last, requested, ACTION, encode_clean_plan(plan, context.storage.url))

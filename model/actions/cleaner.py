@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 from ..cleaning import horizon, published_horizon, since, superseded
 from ..clock import clock_of
 from ..conditions import at, lock_is_free
-from ..publication import publication_actions, publication_rows
+from ..decisions import ALL_PUBLISHED, last_time, undecided
+from ..publication import given_back, publication_actions, publication_rows, put_by_another
 from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
-from ..table import Clean, Cleaned, DataFile, Instant, Plan, Victims, table_of
+from ..table import Clean, Cleaned, DataFile, Instant, Victims, table_of
 from . import Setting
 
 KIND, PREFIX = "cleaner", "d"
@@ -24,6 +25,10 @@ SERVICE = True
 ACTIONS = (
     Action("cleaner_schedules_clean", "under the lock: takes a requested time and puts the plan with its horizon",
            "{actor} schedules a clean"),
+    Action("cleaner_takes_time", "under a lock that can be lost: finds files that nobody needs, takes a requested time",
+           "{actor} takes a time for its clean"),
+    Action("cleaner_puts_plan", "puts that plan, or finds that something was decided meanwhile",
+           "{actor} puts its plan of a clean"),
     Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled", "{actor} starts its clean"),
     Action("cleaner_resumes_clean", "takes up the oldest pending clean whose runner died",
            "{actor} takes up the clean of a dead cleaner"),
@@ -36,7 +41,8 @@ ACTIONS = (
 class Cleaner(NamedTuple):
     """`clean` is the requested time of the clean it scheduled or runs, `groups` what it deletes, `gone` how many did.
 
-    `retained`: how many commits its policy retains.
+    `retained`: how many commits its policy retains. `horizon`: that of a plan that it has not put yet.
+    `seen` (decision log only): how many decisions there were when it looked.
     """
 
     retained: int
@@ -46,11 +52,16 @@ class Cleaner(NamedTuple):
     gone: int = 0
     completed: int = 0
     dead: bool = False
+    seen: int = 0
+    horizon: int = 0
 
     @property
     def busy(self) -> bool:
         """In the midst of an operation."""
         return not self.dead and self.step != "idle"
+
+
+TIMED, PLANNED = "given a time for its clean", "about to start its clean"
 
 
 def components(setting: Setting) -> dict[str, Any]:
@@ -61,49 +72,85 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     for me in setting.of(KIND):
-        yield _scheduling(me, setting)
+        yield from _scheduling(me, setting)
         yield _resuming(me, setting)
         yield from _running(me, setting)
 
 
-def _scheduling(me: str, setting: Setting) -> Row:
+def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol = setting.world, setting.protocol
-    clocks = clock_of(world, protocol)
+    clocks, fence = clock_of(world, protocol), put_by_another(setting)
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+    log = ("decisions",) if protocol.decision == "log" else ()
 
     def planned(
-        own: Cleaner, cleans: Any, published: Any, plans: Any, deleted: frozenset[DataFile], *logs: tuple[Plan, ...]
+        own: Cleaner, cleans: Any, published: Any, plans: Any, deleted: frozenset[DataFile], *more: tuple[Any, ...]
     ) -> Any:
         known = published_horizon(cleans, published, protocol)
-        found = table_of(published, plans, log_plans=logs[0] if logs else ())
+        found = table_of(published, plans, log_plans=more[0] if log_plans else ())
         table = since(found, world.groups, known, protocol)
         bound = horizon(table, own.retained)
         return (bound, superseded(table, world.groups, bound, deleted, protocol) if bound is not None else ())
 
-    def schedules(
-        own: Cleaner, lock: None, clock: int, cleans: tuple[Clean, ...], *seen: Any, ahead: int = 0
-    ) -> tuple[Any, ...]:
+    def made(own: Cleaner, clock: int, cleans: tuple[Clean, ...], seen: tuple[Any, ...], ahead: int) -> Any:
         bound, groups = planned(own, cleans, *seen)
-        published, plans, _, *logs = seen
-        begun = (*plans, *cleans, *(plan for each in logs for plan in each))
+        published, plans, _, *more = seen
+        begun = (*plans, *cleans, *(plan for each in more[: len(log_plans)] for plan in each))
         known = (*(entry.completed for entry in published), *(each.requested for each in begun))
-        time, later = clocks.take(clock, ahead, after=max(known))
-        started = own._replace(step="about to start its clean", clean=time, groups=groups)
-        return started, later, (*cleans, Clean(time, bound, me, False, groups))
+        time, later = clocks.take(clock, ahead, after=max((*known, *map(last_time, more[len(log_plans) :]))))
+        return own._replace(step=TIMED, clean=time, groups=groups, horizon=bound), later
 
-    guards = (
+    def schedules(own: Cleaner, lock: None, clock: int, cleans: Any, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
+        new, later = made(own, clock, cleans, seen, ahead)
+        return _planned(new), later, *_with_plan(me, new, cleans, seen[len(seen) - len(log) :])
+
+    def takes_time(own: Cleaner, lock: None, clock: int, cleans: Any, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
+        new, later = made(own, clock, cleans, seen, ahead)
+        return new._replace(seen=len(seen[-1]) if log else 0), me, later, *((),) * len(fence)
+
+    guards = [
         lock_is_free(),
         Guard("a clean must be left", lambda *v: len(v[3]) < world.cleans, budget=True),
         Guard("no clean may be pending", lambda *v: {c.requested for c in v[3]} <= {e.requested for e in v[4]}),
         Guard("there must be a file that nobody needs", lambda *v: bool(planned(v[0], *v[3:])[1])),
-    )
-    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans)
-    return Row("cleaner_schedules_clean", me, reads, (me, "clock", "cleans"), (at(me, "idle"),), schedules, guards,
-               lambda *_: clocks.readings())  # fmt: skip
+    ]
+    if log:
+        guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[4])))
+    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans, *log)
+    if world.lock_losses:
+        yield Row("cleaner_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
+                  tuple(guards), lambda *_: clocks.readings())  # fmt: skip
+        yield _putting(me, log)
+    else:
+        yield Row("cleaner_schedules_clean", me, reads, (me, "clock", "cleans", *log), (at(me, "idle"),), schedules,
+                  tuple(guards), lambda *_: clocks.readings())  # fmt: skip
+
+
+def _putting(me: str, log: tuple[str, ...]) -> Row:
+    """The plan of what nobody needed when it looked, under a lock that may be another's by now."""
+
+    def puts(own: Cleaner, lock: str | None, cleans: tuple[Clean, ...], *decisions: tuple[Any, ...]) -> tuple[Any, ...]:
+        if log and len(decisions[0]) > own.seen:  # the number is taken, perhaps by a plan that needs its files
+            return Cleaner(own.retained), given_back(me, lock), cleans, *decisions
+        return _planned(own), given_back(me, lock), *_with_plan(me, own, cleans, decisions)
+
+    reads = (me, "lock", "cleans", *log)
+    return Row("cleaner_puts_plan", me, reads, reads, (at(me, TIMED),), puts)
+
+
+def _planned(own: Cleaner) -> Cleaner:
+    return own._replace(step=PLANNED, seen=0, horizon=0)
+
+
+def _with_plan(me: str, own: Cleaner, cleans: tuple[Clean, ...], log: tuple[Any, ...]) -> tuple[Any, ...]:
+    """All plans with its own; where decisions are logged it has taken a number as well."""
+    return (*cleans, Clean(own.clean, own.horizon, me, False, own.groups)), *((*each, own.clean) for each in log)
 
 
 def _resuming(me: str, setting: Setting) -> Row:
-    return resuming("cleaner_resumes_clean", me, setting.of(KIND), known="published", plans="cleans", finished=Cleaned,
+    # What is decided needs no runner any more: whoever decides next publishes it.
+    known = "decisions" if setting.protocol.decision == "log" else "published"
+    return resuming("cleaner_resumes_clean", me, setting.of(KIND), known=known, plans="cleans", finished=Cleaned,
                     take_up=lambda own, clean, cleans: _started(own, me, clean, cleans), what="clean")  # fmt: skip
 
 
@@ -122,7 +169,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     def publish(own: Cleaner) -> tuple[Cleaner, Cleaned]:
         return Cleaner(own.retained), Cleaned(own.clean, own.completed, me)
 
-    yield Row("cleaner_starts_clean", me, (me, "cleans"), (me, "cleans"), (at(me, "about to start its clean"),), starts)
+    yield Row("cleaner_starts_clean", me, (me, "cleans"), (me, "cleans"), (at(me, PLANNED),), starts)
     yield Row("cleaner_deletes_files", me, (me, "deleted"), (me, "deleted"), (at(me, "cleaning"),), deletes,
               choices=next_group)  # fmt: skip
     yield from publication_rows(KIND, me, "cleaned", setting, publish, requested=lambda own: own.clean)

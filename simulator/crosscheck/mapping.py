@@ -37,7 +37,7 @@ class Row:
     raises: str = ""
 
 
-DECIDED: Final = ("put deltacommit", "put commit", "put rollback")
+DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean")
 """The completed instants that a log decides."""
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested")
@@ -165,13 +165,19 @@ MAPPING: Final[list[Row]] = [
     Row("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
     Row("rollbacker_publishes_instant",    "run_rollback"),
     Row("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", "retained"),)),
+    # the same in two steps, where the lock can be lost between them
+    Row("cleaner_takes_time",              "schedule_clean", ends_after="clock.take", starts=True,
+        given=(("retained", "retained"),)),
+    Row("cleaner_puts_plan",               "schedule_clean"),
     Row("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
         given=(("instant", "clean"),)),
     Row("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
         given=(("instant", "clean"),)),
     Row("cleaner_deletes_files",           "run_clean", ends_after="delete.all"),
-    Row("cleaner_takes_lock",              "run_clean", ends_after="list.end timeline"),
+    Row("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
+    Row("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
     Row("cleaner_takes_completion_time",   "run_clean", ends_after="clock.take"),
+    Row("cleaner_decides_instant",         "run_clean", ends_after="put decision"),
     Row("cleaner_publishes_instant",       "run_clean"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline

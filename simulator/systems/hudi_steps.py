@@ -99,7 +99,11 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi archives in one call, by rules of its own")
       for action in ("archiver_archives_instants", "archiver_resumes_archiving", "archiver_removes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi publishes under a lock and has no log of decisions")
-      for action in ("compactor_decides_instant",
+      for action in ("cleaner_decides_instant",
+                     "cleaner_publishes_decided",
+                     "cleaner_puts_plan",
+                     "cleaner_takes_time",
+                     "compactor_decides_instant",
                      "compactor_finishes_decided",
                      "compactor_publishes_decided",
                      "compactor_puts_plan",
