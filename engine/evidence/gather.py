@@ -19,7 +19,7 @@ from ..config.opening import load_properties
 from ..files.group_files import data_file
 from ..files.names import parse_base, parse_log, split_path
 from ..storage import Entry, Storage
-from ..timeline import CompactionPlan, Instant, Timeline, parse_instant
+from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
@@ -61,9 +61,11 @@ class _Gathering:
         timeline = Timeline.of(instants, bool(rows))
         archived = {r["instantTime"]: r["completionTime"] for r in rows if r["action"] in _WRITES}
         plans: dict[str, CompactionPlan] = {}
-        commits = self._archived_commits(rows, plans)
+        log_plans: dict[str, CompactionPlan] = {}
+        commits = self._archived_commits(rows, plans, log_plans)
         commits.update(self._commits(timeline))
-        self._plans(timeline, plans)
+        self._plans(filter(timeline.is_compaction, timeline.instants), "compaction", plans)
+        self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION, log_plans)
         return Evidence(
             url=self.storage.url,
             properties=properties,
@@ -74,6 +76,7 @@ class _Gathering:
             commits=commits,
             plans=plans,
             archived=archived,
+            log_plans=log_plans,
             cleans=tuple(self._read("clean", timeline, _clean)),
             rollbacks=tuple(self._read("rollback", timeline, _rollback)),
             savepoints=frozenset(i.requested for i in timeline.completed if i.action == "savepoint"),
@@ -129,11 +132,9 @@ class _Gathering:
                     found[instant.requested] = commit
         return found
 
-    def _plans(self, timeline: Timeline, found: dict[str, CompactionPlan]) -> None:
-        for instant in timeline.instants:
-            if not timeline.is_compaction(instant):
-                continue
-            path = f"{FOLDER}/{instant.requested}.compaction.requested"
+    def _plans(self, instants: Iterable[Instant], action: str, found: dict[str, CompactionPlan]) -> None:
+        for instant in instants:
+            path = f"{FOLDER}/{instant.requested}.{action}.requested"
             data = self._get("plan", path)
             if data is not None:
                 plan = self._understood("plan", path, decode_plan, data, path)
@@ -176,7 +177,9 @@ class _Gathering:
         rows = self._understood("archive", path, _archive_rows, data)
         return rows or []
 
-    def _archived_commits(self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan]) -> dict[str, Any]:
+    def _archived_commits(
+        self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan], log_plans: dict[str, CompactionPlan]
+    ) -> dict[str, Any]:
         found: dict[str, Commit] = {}
         for row in rows:
             if row["action"] not in _WRITES or not row["metadata"]:
@@ -186,10 +189,11 @@ class _Gathering:
             commit = self._understood("archive", path, _archived_commit, instant, row["metadata"])
             if commit is not None:
                 found[instant.requested] = commit
-            if row["plan"] and row["action"] == "commit":
+            of_logs = commit is not None and commit.operation == "LOG_COMPACT"
+            if row["plan"] and (row["action"] == "commit" or of_logs):
                 plan = self._understood("archive", path, decode_plan, row["plan"], path)
                 if plan is not None:
-                    plans[instant.requested] = plan
+                    (log_plans if of_logs else plans)[instant.requested] = plan
         return found
 
 

@@ -75,9 +75,9 @@ class Evidence:
     """A table by its own words.
 
     `listing` maps every object outside the timeline to its size, `files` the data files among them by path.
-    `completions` are all completed files of the timeline's folder, several for one instant included. `commits` and
-    `plans` are by requested time, archived ones too. `archived` maps the requested times of archived instants to their
-    completion. What could not be read is in `flaws`, and missing in the rest.
+    `completions` are all completed files of the timeline's folder, several for one instant included. `commits`, `plans`
+    and `log_plans` (of log compactions) are by requested time, archived ones too. `archived` maps the requested times
+    of archived instants to their completion. What could not be read is in `flaws`, and missing in the rest.
     """
 
     url: str
@@ -89,6 +89,7 @@ class Evidence:
     commits: Mapping[str, Commit]
     plans: Mapping[str, CompactionPlan]
     archived: Mapping[str, str]
+    log_plans: Mapping[str, CompactionPlan] = field(default_factory=dict)
     cleans: tuple[Clean, ...] = ()
     rollbacks: tuple[Rollback, ...] = ()
     savepoints: frozenset[str] = frozenset()

@@ -14,6 +14,7 @@ from nbcc.engine.files.names import parse_base, parse_log
 from .view import GroupPlan, View
 
 MODELLED = ("deltacommit", "commit", "compaction")
+LOG_COMPACT = "LOG_COMPACT"
 
 
 class Written(NamedTuple):
@@ -29,6 +30,7 @@ class Planned(NamedTuple):
     """A plan in one file group. `base` is the barrier of the base file that it starts from, `names` its logs.
 
     `given`: no plan at all, but a base file that another kind of write put there; what came before it is not told.
+    `replaces`: the plan of a write that takes nothing and puts its own rows in the place of all that was there.
     """
 
     barrier: str
@@ -37,15 +39,26 @@ class Planned(NamedTuple):
     names: tuple[str, ...]
     inflight: bool
     given: bool = False
+    replaces: bool = False
+
+
+class LogPlanned(NamedTuple):
+    """The plan of a log compaction in one file group: `names` are the logs that it takes, `made` the one it puts."""
+
+    requested: str
+    completed: str | None
+    names: tuple[str, ...]
+    made: str
 
 
 @dataclass(frozen=True)
 class GroupHistory:
-    """What happened in a file group, writes by requested time, plans by barrier."""
+    """What happened in a file group, writes and log compactions by requested time, plans by barrier."""
 
     group: Group
     writes: tuple[Written, ...]
     plans: tuple[Planned, ...]
+    log_plans: tuple[LogPlanned, ...] = ()
 
     @property
     def in_one_order(self) -> bool:
@@ -73,9 +86,10 @@ def histories(view: View) -> Histories:
             found.left_out[reason] += 1
             continue
         plans = tuple(_plans(view, group))
-        barriers = {plan.barrier for plan in plans}
-        writes = tuple(_writes(view, (log for log in logs.get(group, ()) if log.requested not in barriers)))
-        found.groups.append(GroupHistory(group, writes, plans))
+        log_plans = tuple(_log_plans(view, group))
+        services = {plan.barrier for plan in plans} | {plan.requested for plan in log_plans}
+        writes = tuple(_writes(view, (log for log in logs.get(group, ()) if log.requested not in services)))
+        found.groups.append(GroupHistory(group, writes, plans, log_plans))
     return found
 
 
@@ -85,7 +99,9 @@ def _untold(view: View) -> dict[Group, str]:
     for commit in view.found.commits.values():
         action = view.found.timeline.begun_as.get((commit.instant.requested, commit.instant.completes_as))
         what = action or commit.instant.action
-        if what not in MODELLED or commit.operation == "LOG_COMPACT":
+        compacts_logs = commit.operation == LOG_COMPACT
+        # What a log compaction of another engine covers is not told by its commit.
+        if not (compacts_logs and commit.own) and (compacts_logs or what not in MODELLED):
             for group in {(f.partition, f.file_id) for s in commit.stats if (f := view.counted.get(s.path))}:
                 found[group] = f"the model has no {what} ({commit.operation or 'no operation'})"
     return found
@@ -100,9 +116,8 @@ def _unplayable(view: View, group: Group) -> str | None:
         commit = view.found.commits[file.requested]
         if commit.operation == "COMPACT" and file.requested not in known:
             return "the plan of a compaction is gone"
-    if any(view.found.plans[part.barrier].replaces for part in view.plans.get(group, ())):
-        return "a write replaced what was in it"
-    if any(not part.operation.logs for part in view.plans.get(group, ())):
+    parts = [part for part in view.plans.get(group, ()) if not view.found.plans[part.barrier].replaces]
+    if any(not part.operation.logs for part in parts):
         return "a plan takes no logs"
     given = (f for f in files if isinstance(f, BaseFile) and f.requested not in known)
     if known and any(base.requested > min(known) for base in given):
@@ -147,8 +162,23 @@ def _planned(view: View, part: GroupPlan) -> Planned:
     base = parse_base(operation.base_file) if operation.base_file else None
     instant = base.instant if base else None
     names = tuple(name for name in operation.logs if not _is_kept(name, view))
+    replaces = view.found.plans[part.barrier].replaces
     state = next((i.state for i in view.actions.get(part.barrier, ()) if i.writes), "completed")
-    return Planned(part.barrier, part.completed, instant, names, state != "requested")
+    return Planned(part.barrier, part.completed, instant, names, state != "requested", replaces=replaces)
+
+
+def _log_plans(view: View, group: Group) -> Iterator[LogPlanned]:
+    """Completed ones by what their commits say that they cover, which readers go by; pending ones by their plans."""
+    done = {commit.instant.requested: commit for commit in view.found.commits.values() if commit.covers}
+    here = {file.path.rpartition("/")[2] for file in view.by_group.get(group, ())}
+    for requested in sorted({*view.found.log_plans, *done}):
+        if requested in done:
+            made = ((name, inputs) for name, inputs in done[requested].covers if name in here)
+            yield from (LogPlanned(requested, done[requested].instant.completed, inputs, name) for name, inputs in made)
+        else:
+            planned = view.found.log_plans[requested].operations
+            parts = (each for each in planned if (each.partition, each.file_id) == group)
+            yield from (LogPlanned(requested, None, each.logs, "") for each in parts)
 
 
 def _is_kept(name: str, view: View) -> bool:

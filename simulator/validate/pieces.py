@@ -8,27 +8,30 @@ else a plan took is stood for by one write that completes right before it. `test
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
 from nbcc.engine.files.group_files import Group
 
-from .history import GroupHistory, Planned, Written
+from .history import GroupHistory, LogPlanned, Planned, Written
 
 WRITES = 4  # in a piece; neighbours share one
-Kind = Literal["request", "complete", "plan", "done"]
+Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "compact logs", "logs compacted"]
 
 
 class Event(NamedTuple):
-    """`who` counts writes and plans of the piece by themselves."""
+    """`who` counts writes, plans (replaces among them) and log compactions of the piece by themselves."""
 
     kind: Kind
     who: int
 
 
 class Inputs(NamedTuple):
-    """What a plan took of the writes in the piece, as (write, version), and whether it starts from the base before."""
+    """What a plan took of the writes in the piece, as (write, version), and whether it starts from the base before.
+
+    The log of a log compaction is (-1, 1) for the first one of the piece, (-2, 1) for the second, and so on.
+    """
 
     logs: tuple[tuple[int, int], ...]
     base_is_last: bool
@@ -38,7 +41,8 @@ class Inputs(NamedTuple):
 class Shape(NamedTuple):
     """A piece without its times: equal shapes have equal verdicts. `versions` per write, `inflight` per plan.
 
-    `early`: the writes whose logs a plan took before they completed, so that they must have been there.
+    `early`: the writes whose logs a plan took before they completed, so that they must have been there. `log_plans`:
+    what each log compaction took.
     """
 
     events: tuple[Event, ...]
@@ -46,6 +50,7 @@ class Shape(NamedTuple):
     plans: tuple[Inputs, ...]
     inflight: tuple[bool, ...]
     early: tuple[bool, ...]
+    log_plans: tuple[tuple[tuple[int, int], ...], ...] = ()
 
 
 class Piece(NamedTuple):
@@ -56,12 +61,14 @@ class Piece(NamedTuple):
     times: tuple[str, ...]
     writes: tuple[str, ...]
     plans: tuple[str, ...]
+    log_plans: tuple[str, ...] = ()
 
 
 def pieces(history: GroupHistory, axis: str) -> Iterator[Piece]:
     """The pieces of a group. `axis`, requested or completion, is the order in which neighbours are looked for."""
     order = sorted(history.writes, key=(lambda w: w.requested) if axis == "requested" else _completion)
     barriers = [plan.barrier for plan in history.plans]
+    logs = LogPlans(history, axis)
     listed: dict[str, list[int]] = {}
     for number, plan in enumerate(history.plans):
         for name in plan.names:
@@ -70,9 +77,20 @@ def pieces(history: GroupHistory, axis: str) -> Iterator[Piece]:
         chunk = order[start : start + WRITES]
         chosen = {number for write in chunk for number in _near(write, barriers, listed)}
         if chunk:
-            yield _piece(history, chunk, sorted(chosen))
+            yield _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
     for first, second in pairwise(range(len(history.plans))):
-        yield _piece(history, [], [first, second])
+        yield _piece(history, [], [first, second], logs)
+    for number, log_plan in enumerate(history.log_plans):
+        behind = bisect_right(barriers, log_plan.requested)
+        around = [each for each in (behind - 1, behind) if 0 <= each < len(barriers)]
+        before = {number - 1} if number else set()
+        yield _piece(history, [], around, logs, logs.with_later({*before, number}))
+
+
+def whole(history: GroupHistory, axis: str) -> Piece:
+    """The history as one piece."""
+    numbers, log_plans = range(len(history.plans)), {*range(len(history.log_plans))}
+    return _piece(history, [*history.writes], [*numbers], LogPlans(history, axis), log_plans)
 
 
 def _completion(write: Written) -> tuple[str, str]:
@@ -91,36 +109,101 @@ def _near(write: Written, barriers: list[str], listed: dict[str, list[int]]) -> 
     return {number for number in around if 0 <= number < len(barriers)}
 
 
-def _piece(history: GroupHistory, chunk: list[Written], numbers: list[int]) -> Piece:
+def _piece(
+    history: GroupHistory, chunk: list[Written], numbers: list[int], logs: LogPlans, log_plans: Collection[int] = ()
+) -> Piece:
     plans = [history.plans[number] for number in numbers]
+    compactions = [history.log_plans[number] for number in sorted(log_plans)]
     log = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
+    log |= {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
     timed: list[tuple[str, int, Event]] = []
-    for w, write in enumerate(chunk):
+    writes = [*chunk, *(write for each in compactions for write in logs.stand_for(each, log))]
+    for w, write in enumerate(writes):
         timed.append((write.requested, 1, Event("request", w)))
         if write.completed is not None:
             timed.append((write.completed, 1, Event("complete", w)))
+    for m, each in enumerate(compactions):
+        timed.append((each.requested, 1, Event("compact logs", m)))
+        if each.completed is not None:
+            timed.append((each.completed, 1, Event("logs compacted", m)))
     inputs, stood_in = [], 0
     for p, (number, plan) in enumerate(zip(numbers, plans, strict=True)):
         taken = tuple(log[name] for name in plan.names if name in log)
         if len(taken) < len(plan.names) or plan.given:
-            w = len(chunk) + stood_in
+            w = len(writes) + stood_in
             stood_in += 1
             timed += [(plan.barrier, -1, Event("request", w)), (plan.barrier, 0, Event("complete", w))]
-        timed.append((plan.barrier, 1, Event("plan", p)))
-        if plan.completed is not None:
-            # A base file that was just put there, and is no compaction's, is there from its barrier on.
-            timed.append((plan.barrier, 2, Event("done", p)) if plan.given else (plan.completed, 1, Event("done", p)))
+        timed += _of_plan(p, plan)
         inputs.append(Inputs(taken, _from_last(history, number), plan.given))
     timed.sort(key=lambda each: each[:2])
     shape = Shape(
         tuple(event for _, _, event in timed),
-        (*(len(write.names) for write in chunk), *[1] * stood_in),
+        (*(len(write.names) for write in writes), *[1] * stood_in),
         tuple(inputs),
         tuple(plan.inflight for plan in plans),
         tuple(_early(write, plans) for write in chunk),
+        tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
     )
-    writes = (*(write.requested for write in chunk), *[""] * stood_in)
-    return Piece(history.group, shape, tuple(t for t, _, _ in timed), writes, tuple(p.barrier for p in plans))
+    named = (*(write.requested for write in writes), *[""] * stood_in)
+    barriers = tuple(plan.barrier for plan in plans)
+    return Piece(history.group, shape, tuple(t for t, _, _ in timed), named, barriers,
+                 tuple(each.requested for each in compactions))  # fmt: skip
+
+
+def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
+    yield plan.barrier, 1, Event("replace" if plan.replaces else "plan", p)
+    if plan.completed is None:
+        return
+    if plan.given:  # a base file that was just put there, and is no compaction's, is there from its barrier on
+        yield plan.barrier, 2, Event("done", p)
+    else:
+        yield plan.completed, 1, Event("replaced" if plan.replaces else "done", p)
+
+
+class LogPlans:
+    """The log compactions of a group, and which of them have to do with one another."""
+
+    def __init__(self, history: GroupHistory, axis: str) -> None:
+        self._plans = history.log_plans
+        self._rank = (lambda w: w.requested) if axis == "requested" else _completion
+        self._write = {name: write for write in history.writes for name in write.names}
+        self._made = {plan.made: number for number, plan in enumerate(self._plans) if plan.made}
+        self._takers: dict[str, list[int]] = {}
+        for number, plan in enumerate(self._plans):
+            for name in plan.names:
+                self._takers.setdefault(name, []).append(number)
+
+    def near(self, chunk: Iterable[Written]) -> set[int]:
+        """Those that took a log of these writes, and of each write the first that could have."""
+        found = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
+        for write in chunk:
+            later = (n for n, plan in enumerate(self._plans) if write.completed and plan.requested > write.completed)
+            found |= {*islice(later, 1)}
+        return self.with_later(found)
+
+    def with_later(self, numbers: set[int]) -> set[int]:
+        """These, and all that took what they made, one after the other."""
+        found, new = set[int](), numbers
+        while new:
+            found |= new
+            new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - found
+        return found
+
+    def stand_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
+        """Writes that stand for the logs of a plan that are not `known`: the newest, until they are several logs."""
+        outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
+        found: list[Written] = []
+        for write in sorted(outside, key=self._rank, reverse=True):
+            if sum(len(each.names) for each in found) < 2:
+                found.append(write)
+        return found
+
+    def _newest(self, name: str) -> Written | None:
+        """The write of a log, or the newest of those that it stands for; None if nobody knows of it."""
+        if name in self._made:
+            inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]
+            return max(inputs, key=self._rank, default=None)
+        return self._write.get(name)
 
 
 def _from_last(history: GroupHistory, number: int) -> bool:

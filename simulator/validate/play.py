@@ -9,6 +9,12 @@ from nbcc.model import Model, Protocol, State, Step, World
 
 from .pieces import Event, Shape
 
+COMPLETES: Final = {
+    "complete": ("w", "writer"), "done": ("c", "compactor"), "replaced": ("o", "replacer"),
+    "logs compacted": ("m", "log_compactor"),
+}  # fmt: skip
+"""The prefix and kind of the actor that completes something."""
+
 
 class Refused(NamedTuple):
     """The model cannot go on at the event with this number; `reasons` are the conditions that were false.
@@ -38,11 +44,17 @@ def play(shape: Shape, protocol: Protocol) -> Refused | None:
 
 
 @lru_cache(maxsize=1 << 10)
-def _model(versions: tuple[int, ...], plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once: pieces with as many of both share it."""
+def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
+    """The model of one file group in which each writer writes once: pieces with as many of all share it."""
+    actors = {"writer": len(versions), "compactor": plans}
+    if replaces:
+        actors["replacer"] = plans
+    if log_plans:
+        actors["log_compactor"] = log_plans
     world = World(
-        actors={"writer": len(versions), "compactor": plans},
+        actors=actors,
         compactions=plans,
+        log_compactions=log_plans,
         writes={(f"w{w + 1}", 1): (count,) for w, count in enumerate(versions)},
     )
     return Model(world, protocol)
@@ -51,10 +63,11 @@ def _model(versions: tuple[int, ...], plans: int, protocol: Protocol) -> Model:
 class _Play:
     def __init__(self, shape: Shape, protocol: Protocol) -> None:
         self.shape = shape
-        self.model = _model(shape.versions, len(shape.plans), protocol)
+        replaces = any(event.kind == "replace" for event in shape.events)
+        self.model = _model(shape.versions, len(shape.plans), replaces, len(shape.log_plans), protocol)
         self.late = protocol.completion_time == "outside_lock"
         self.state: State = self.model.initial
-        self.requested: dict[int, int] = {}  # tick -> write
+        self.requested: dict[int, int] = {}  # tick -> write, or -1 - log compaction
         self.unpublished: list[str] = []
 
     def refused(self) -> Refused | None:
@@ -65,13 +78,17 @@ class _Play:
         return None
 
     def _event(self, event: Event) -> tuple[str, ...]:
-        if event.kind == "request":
-            return self._request(event.who)
-        if event.kind == "plan":
-            return self._plan(event.who)
-        if event.kind == "complete":
-            return self._complete(f"w{event.who + 1}", "writer")
-        return self._complete(f"c{event.who + 1}", "compactor")
+        match event.kind:
+            case "request":
+                return self._request(event.who)
+            case "plan":
+                return self._plan(event.who)
+            case "replace":
+                return self._replace(f"o{event.who + 1}")
+            case "compact logs":
+                return self._log_plan(event.who)
+        prefix, kind = COMPLETES[event.kind]
+        return self._complete(f"{prefix}{event.who + 1}", kind)
 
     def _request(self, write: int) -> tuple[str, ...]:
         actor = f"w{write + 1}"
@@ -115,10 +132,29 @@ class _Play:
         if wanted.given:
             return ()
         made = self.model.component(self.state, "plans")[-1].groups[0]
-        logs = [(self.requested[requested], version) for requested, version in made.logs]
-        return tuple(_differences([log for log in logs if log[0] < len(self.shape.early)], wanted.logs)) + (
+        return tuple(_differences(self._named(made.logs), wanted.logs)) + (
             () if wanted.base_is_last else ("a plan must start from the newest base file of its file group",)
         )
+
+    def _replace(self, actor: str) -> tuple[str, ...]:
+        if reasons := self._advance(actor, "replacer_schedules_replace"):
+            return reasons
+        barriers = [plan.requested for plan in self.model.component(self.state, "plans")]
+        made = self.model.component(self.state, actor).requested in barriers
+        return () if made else (f"{actor} must name the file groups that it replaces, and make no plan",)
+
+    def _log_plan(self, number: int) -> tuple[str, ...]:
+        actor = f"m{number + 1}"
+        if reasons := self._advance(actor, "log_compactor_schedules_plan"):
+            return reasons
+        plan = self.model.component(self.state, "log_plans")[-1]
+        self.requested[plan.requested] = -1 - number
+        return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
+
+    def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
+        """The logs that are of the piece, and not of writes that stand for others."""
+        named = [(self.requested[requested], version) for requested, version in logs]
+        return [log for log in named if log[0] < len(self.shape.early)]
 
     def _advance(self, actor: str, until: str) -> tuple[str, ...]:
         """Let an actor go on, one private step after the other, until it has done `until`."""
@@ -134,21 +170,26 @@ class _Play:
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """What must be so of a plan's logs and is not; a write is w1, w2, … of the piece."""
+    """What must be so of a plan's logs and is not; a write is w1, w2, … of the piece, a log compaction m1, m2, …"""
     found = [
-        f"the log {version} of w{write + 1} must be taken: it completed before the barrier, in the newest slice"
-        for write, version in made
-        if (write, version) not in wanted
+        f"{_said(log)} must be taken: it completed before the barrier, in the newest slice"
+        for log in made
+        if log not in wanted
     ]
     found += [
-        f"the log {version} of w{write + 1} must not be taken: it did not complete before the barrier, in that slice"
-        for write, version in wanted
-        if (write, version) not in made
+        f"{_said(log)} must not be taken: it did not complete before the barrier, in that slice"
+        for log in wanted
+        if log not in made
     ]
     if not found and made != list(wanted):
         found = [f"logs must be merged in this order: {_ordered(made)}, not {_ordered(wanted)}"]
     return found
 
 
+def _said(log: tuple[int, int]) -> str:
+    who, version = log
+    return f"the log {version} of w{who + 1}" if who >= 0 else f"the log of m{-who}"
+
+
 def _ordered(logs: list[tuple[int, int]] | tuple[tuple[int, int], ...]) -> str:
-    return ", ".join(f"w{write + 1}.{version}" for write, version in logs)
+    return ", ".join(f"w{who + 1}.{version}" if who >= 0 else f"m{-who}" for who, version in logs)

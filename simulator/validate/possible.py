@@ -151,20 +151,29 @@ def _told(time: str, piece: Piece, refused: Refused, view: View) -> Refusal:
 
 def _event(piece: Piece, number: int) -> str:
     kind, who = piece.shape.events[number]
-    if kind in ("request", "complete"):
-        return f"the write {piece.writes[who]} {'requests its instant' if kind == 'request' else 'completes'}"
+    match kind:
+        case "request" | "complete":
+            return f"the write {piece.writes[who]} {'requests its instant' if kind == 'request' else 'completes'}"
+        case "compact logs" | "logs compacted":
+            done = "is planned" if kind == "compact logs" else "completes"
+            return f"the log compaction {piece.log_plans[who]} {done}"
+        case "replace" | "replaced":
+            return f"the replace {piece.plans[who]} {'is planned' if kind == 'replace' else 'completes'}"
     return f"the plan {piece.plans[who]} {'is made' if kind == 'plan' else 'completes'}"
 
 
 def _named(sentence: str, piece: Piece) -> str:
     """A sentence with the actors of the piece as the instants that they stand for."""
+    actors = {
+        "w": ("write", piece.writes), "c": ("compaction", piece.plans), "o": ("replace", piece.plans),
+        "m": ("log compaction", piece.log_plans),
+    }  # fmt: skip
 
     def name(found: re.Match[str]) -> str:
-        times = piece.writes if found[1] == "w" else piece.plans
+        kind, times = actors[found[1]]
         number = int(found[2]) - 1
         if number >= len(times):
             return found[0]
-        kind = "write" if found[1] == "w" else "compaction"
         return f"the {kind} {times[number]}" if times[number] else "another write"
 
-    return re.sub(r"\b([wc])(\d+)\b", name, sentence)
+    return re.sub(r"\b([wcom])(\d+)\b", name, sentence)

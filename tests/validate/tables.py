@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from nbcc.model import Model, Protocol, Step, World
@@ -39,13 +38,9 @@ class Unheld(History):
 
 
 def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """The table of a random interleaving of a random world on the engine, in memory; the same for the same seed.
-
-    Nobody compacts logs in it: validate does not play that, and says so (test_many).
-    """
+    """The table of a random interleaving of a random world on the engine, in memory; the same for the same seed."""
     draw = random.Random(seed)
     world = draw_world(draw.randrange)
-    world = replace(world, actors={**world.actors, "log_compactor": 0})
     return played_table(world, draw, mutant)
 
 

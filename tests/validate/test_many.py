@@ -33,15 +33,12 @@ def test_nothing_is_broken_in_a_right_table() -> None:
         assert found.verdict == "OK", f"table {seed}\n{render(found)}"
 
 
-def test_of_log_compactions_it_says_that_they_are_not_played() -> None:
-    world, told = replace(specs.world("log_compaction"), name=""), 0
+@pytest.mark.parametrize("name", ["log_compaction", "replaces"])
+def test_log_compactions_and_replaces_are_played(name: str) -> None:
+    world = replace(specs.world(name), name="")
     for seed in range(RIGHT // 5):
         found = validate(played_table(world, random.Random(seed)), opened=True)
-        assert found.verdict in ("OK", "UNDETERMINED"), f"table {seed}\n{render(found)}"
-        if found.verdict == "UNDETERMINED":
-            assert "the model has no logcompaction" in render(found)
-            told += 1
-    assert told
+        assert found.verdict == "OK", f"table {seed}\n{render(found)}"
 
 
 @pytest.mark.parametrize("name", IN_THE_TABLE)

@@ -12,9 +12,9 @@ from collections import Counter
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.table import Compaction, Write
-from nbcc.simulator.validate.history import GroupHistory, Planned, Written
-from nbcc.simulator.validate.pieces import _piece, pieces
+from nbcc.model.table import LogCompaction, Write
+from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
+from nbcc.simulator.validate.pieces import pieces, whole
 from nbcc.simulator.validate.play import play, traced
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
@@ -27,6 +27,12 @@ SETTINGS = {
     "outside-the-lock": Protocol(completion_time="outside_lock"),
     "requested-merge-order": Protocol(merge_order="requested"),
 }
+SERVICES: dict[str, dict[str, int]] = {
+    "compactions": {},
+    "log-compactions": {"log_compactor": 2},
+    "replaces": {"replacer": 2},
+    "both": {"log_compactor": 2, "replacer": 2},
+}
 
 
 def time(tick: int | None) -> str | None:
@@ -37,13 +43,18 @@ def log_name(requested: int, version: int) -> str:
     return f"{requested:05d}.{version}"
 
 
-def history(protocol: Protocol, seed: int) -> GroupHistory:
-    """One file group, up to six writers and two compactions, by random steps."""
+def history(protocol: Protocol, seed: int, services: dict[str, int]) -> GroupHistory:
+    """One file group, up to six writers and three compactions, by random steps."""
     draw = random.Random(seed)
-    world = World(actors={"writer": 6, "compactor": 2}, compactions=3, log_versions=1 + draw.randrange(2))
+    world = World(
+        actors={"writer": 6, "compactor": 2, **services},
+        compactions=3,
+        log_versions=1 + draw.randrange(2),
+        log_compactions=3 if "log_compactor" in services else 0,
+    )
     model = Model(world, protocol)
     state = model.initial
-    for _ in range(draw.randrange(20, 70)):
+    for _ in range(draw.randrange(20, 70 + 30 * len(services))):
         steps = list(model.successors(state))
         if not steps:
             break
@@ -53,36 +64,47 @@ def history(protocol: Protocol, seed: int) -> GroupHistory:
 
 def told(model: Model, state: object) -> GroupHistory:
     published = model.component(state, "published")  # type: ignore[arg-type]
-    done = {entry.requested: entry.completed for entry in published if isinstance(entry, Compaction)}
+    done = {entry.requested: entry.completed for entry in published}
     plans = tuple(
         Planned(
             f"{plan.requested:05d}", time(done.get(plan.requested)), time(plan.groups[0].base),
             tuple(log_name(*log) for log in plan.groups[0].logs), plan.inflight,
+            replaces=plan.runner in model.actors.get("replacer", ()),
         )
         for plan in model.component(state, "plans")  # type: ignore[arg-type]
     )  # fmt: skip
+    log_plans = model.component(state, "log_plans") if "log_plans" in model.components else ()  # type: ignore[arg-type]
+    compacted = {entry.requested for entry in published if isinstance(entry, LogCompaction)}
     writes = [
         Written(f"{w.requested:05d}", time(w.completed), tuple(log_name(*log) for log in w.logs(0)), True)
         for w in published
-        if isinstance(w, Write)
+        if isinstance(w, Write) and not w.replaced
     ]
     for actor in model.actors["writer"]:
         own = model.component(state, actor)  # type: ignore[arg-type]
         if own.requested and own.files:
             names = tuple(log_name(own.requested, version) for version in range(1, own.files + 1))
             writes.append(Written(f"{own.requested:05d}", None, names, True))
-    return GroupHistory(("", "g"), tuple(sorted(writes)), plans)
+    logs = tuple(
+        LogPlanned(
+            f"{plan.requested:05d}", time(done.get(plan.requested)),
+            tuple(log_name(*log) for log in plan.groups[0].logs),
+            log_name(plan.requested, 1) if plan.requested in compacted else "",
+        )
+        for plan in log_plans
+    )  # fmt: skip
+    return GroupHistory(("", "g"), tuple(sorted(writes)), plans, logs)
 
 
+@pytest.mark.parametrize("services", SERVICES)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_history_is_possible_iff_its_pieces_are(name: str) -> None:
+def test_a_history_is_possible_iff_its_pieces_are(name: str, services: str) -> None:
     verdicts: Counter[bool] = Counter()
-    for seed in range(HISTORIES):
-        found = history(SETTINGS[name], seed)
+    for seed in range(HISTORIES if services == "compactions" else HISTORIES // 2):
+        found = history(SETTINGS[name], seed, SERVICES[services])
         if not found.writes:
             continue
-        whole = _piece(found, [*found.writes], [*range(len(found.plans))])
-        uncut = play(whole.shape, DEFAULT) is None
+        uncut = play(whole(found, "completion").shape, DEFAULT) is None
         cut = all(play(piece.shape, DEFAULT) is None for piece in pieces(found, "completion"))
         assert cut == uncut, f"seed {seed}: uncut {uncut}, in pieces {cut}\n{found}"
         verdicts[uncut] += 1

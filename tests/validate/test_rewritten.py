@@ -1,0 +1,61 @@
+"""Tables with log compactions and replaces are played: a good one is fine, what no order of events explains is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbcc.engine import Table
+from nbcc.engine.storage import Storage
+from nbcc.simulator.validate import Report, validate
+from nbcc.simulator.validate.text import render
+
+from .rewritten import IMPOSSIBLE, rewritten_table
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Storage:
+    return rewritten_table(tmp_path / "t")
+
+
+def quiet_and_part(found: Report) -> set[str]:
+    return {found.promises[name].verdict for name in ("QUIET", "PART")}
+
+
+def test_a_good_table_is_fine_and_all_of_it_is_played(good: Storage) -> None:
+    found = validate(good, opened=True)
+    assert found.fine, render(found)
+    assert {line.verdict for line in found.promises.values()} == {"OK"}
+    assert found.possible is not None
+    assert not found.possible.left_out
+    assert found.possible.verdict == "OK"
+    assert "requested-merge-order" in found.possible.legal, "all was requested in the order in which it completed"
+    assert "replaced-file-ids" in found.possible.excluded, "its replace is a plan"
+
+
+@pytest.mark.parametrize("name", IMPOSSIBLE)
+def test_what_no_order_of_events_explains_is_broken(name: str, good: Storage) -> None:
+    case = IMPOSSIBLE[name]
+    case.do(good)
+    found = validate(good)
+    assert found.possible is not None
+    assert found.possible.refusal is not None, render(found)
+    assert found.possible.refusal.event == case.event
+    assert case.because in "; ".join(found.possible.refusal.reasons)
+    assert quiet_and_part(found) == {"BROKEN"}
+    assert not found.possible.left_out
+
+
+def test_services_that_go_on_keep_it_fine(good: Storage, tmp_path: Path) -> None:
+    """The pending ones are carried out, and all is archived that can be."""
+    table = Table.open(None, tmp_path / "t")
+    table.run_compaction()
+    table.run_log_compaction()
+    while table.compact():
+        pass
+    assert table.archive(retained=1)
+    found = validate(good, opened=True)
+    assert found.fine, render(found)
+    assert found.possible is not None
+    assert found.possible.verdict == "OK"
