@@ -21,6 +21,7 @@ from .context import Context
 from .errors import BadInput
 from .files.slices import FileSlice
 from .reads.times import Time
+from .reads.windows import Replaced
 from .seams import as_a_guest, context_of, coordinated
 from .storage import open_storage
 from .timeline import Instant
@@ -250,6 +251,14 @@ class Table:
     def incremental(self, after: Time, until: Time | None = None) -> Any:
         """The merge of exactly the writes that completed in (after, until]; deletes have `_hoodie_is_deleted` true."""
         return self.run("incremental", after=after, until=until)
+
+    def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:
+        """The partitions replaced in (after, until]: what completed there before `requested` counts no more.
+
+        Who keeps a copy by windows drops the rows of such a partition before it merges the window; a copy as of a time
+        between `requested` and `completed` reads a snapshot instead: which of its rows stay, rows alone do not tell.
+        """
+        return cast("tuple[Replaced, ...]", self.run("replaced", after=after, until=until))
 
     def changes(self, after: Time, until: Time | None = None) -> Any:
         """The difference of the snapshots at `after` and `until`: op (i, u, d), completed, before, after."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..config import TableConfig
@@ -29,6 +30,17 @@ class Window(NamedTuple):
     until: str
 
 
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """A replace (insert overwrite, delete partition): what completed in `partition` before `requested` is hidden since
+    `completed`. `partition` is a path, '' in a table without partitions.
+    """
+
+    partition: str
+    requested: str
+    completed: str
+
+
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
     """The window as given; an open one ends at the newest completion, or is empty if it starts later than that.
 
@@ -52,10 +64,7 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
 
     Raises `Unsupported` for a window in which partitions were overwritten.
     """
-    refuse_unlisted(context, window.timeline, ASKED)
-    refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
-    refuse_archived_window(context, window.timeline, window.after, ASKED)
-    refuse_replacements(context, window, clustering=False)
+    refuse_unanswerable(context, window)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
     there = _bases(context, window) if any(group.bases for group in files) else {}
     named = _said_before(context, window) if config.own and there else {}
@@ -66,6 +75,14 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
         )
         for group in files
     }
+
+
+def refuse_unanswerable(context: Context, window: Window) -> None:
+    """`Cleaned` or `Unsupported` for a window of which the table does not tell what was written in it."""
+    refuse_unlisted(context, window.timeline, ASKED)
+    refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
+    refuse_archived_window(context, window.timeline, window.after, ASKED)
+    refuse_replacements(context, window, clustering=False)
 
 
 def refuse_replacements(context: Context, window: Window, *, clustering: bool) -> None:

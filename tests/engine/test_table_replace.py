@@ -11,6 +11,7 @@ import pytest
 
 from nbcc import BadInput, Conflict, Table
 from nbcc.engine.errors import Unsupported
+from nbcc.engine.reads.windows import Replaced
 from nbcc.engine.timeline import Instant
 
 from .hooked import during
@@ -55,6 +56,44 @@ def test_a_window_and_a_change_log_across_it(table: Table) -> None:
     assert window(table.incremental(start, instant)) == {("k1", 1, "new", False)}
     ops = {(row["op"], (row["before"] or row["after"])["id"]) for row in table.changes(start).to_pylist()}
     assert ops == {("u", "k1"), ("d", "k2"), ("u", "k3")}
+
+
+def test_a_window_says_what_was_replaced_and_since_when(table: Table) -> None:
+    table.upsert(elsewhere(("k9", 1, "other")))
+    start = table.settled() or ""
+    first = table.insert_overwrite(batch(("k1", 1, "new")))
+    between = table.upsert(batch(("k3", 1, "after")))
+    second = table.delete_partition(["part=q"])
+    assert table.replaced(start) == (
+        Replaced("part=p", first.requested, first.completed or ""),
+        Replaced("part=q", second.requested, second.completed or ""),
+    )
+    assert table.replaced(start, between) == table.replaced(start)[:1]
+    assert table.replaced(between) == table.replaced(start)[1:]
+    assert table.replaced(second) == ()
+    table.compact()
+    table.archive(retained=1)
+    assert [each.partition for each in table.replaced(first)] == ["part=q"]
+
+
+def test_a_copy_is_brought_forward_by_what_was_replaced_and_the_window(table: Table) -> None:
+    """From every time that lies in no replace; the copy is rows by partition and key, as a consumer has them."""
+    for step in range(6):
+        table.upsert(batch((f"k{step}", 1, f"p{step}")))
+        table.upsert(elsewhere((f"k{step}", 1, f"q{step}")))
+        if step % 2:
+            table.insert_overwrite(batch(("k1", 0, f"over {step}")))
+        if step == 3:
+            table.delete_partition(["part=q"])
+    times = [tick(0), *sorted(each.completed for each in table.timeline() if each.completed)]
+    latest = times[-1]
+    for start in times:
+        rows = table.as_of(start).to_pylist() if start != times[0] else []
+        gone = {each.partition for each in table.replaced(start)}
+        copy = {(r["part"], r["id"]): r["a"] for r in rows if f"part={r['part']}" not in gone}
+        for row in table.incremental(start).to_pylist():
+            copy[row["part"], row["id"]] = row["a"]
+        assert copy == {(r["part"], r["id"]): r["a"] for r in table.as_of(latest).to_pylist()}, start
 
 
 def test_a_write_that_completes_meanwhile_survives_and_is_compacted_onto_the_new_rows(table: Table) -> None:
