@@ -121,6 +121,36 @@ def test_abort_after_the_commit_keeps_it(tmp_path: Path) -> None:
     assert len(Table.open(None, tmp_path / "t").snapshot()) == 1
 
 
+def test_a_batch_with_an_id_is_written_once(tmp_path: Path) -> None:
+    sent = [rows_of([("a", "p", 1, "x")])]
+    for _ in range(2):
+        save(tmp_path / "t", sent, **CREATE, **{"batch.id": "monday/7"})
+    save(tmp_path / "t", [rows_of([("b", "p", 1, "y")])], **CREATE, **{"batch.id": "monday/8"})
+    table = Table.open(None, tmp_path / "t")
+    assert [(i.action, i.state) for i in table.timeline()] == [("deltacommit", "completed")] * 2
+    assert table.upsert(sent[0], batch_id="monday/7") == table.timeline()[0], "Table knows the same ids"
+    assert plain(table.snapshot().to_pylist()) == [("a", "p", 1, "x"), ("b", "p", 1, "y")]
+
+
+def test_of_two_attempts_at_one_batch_the_second_takes_its_own_back(tmp_path: Path) -> None:
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    source = NbccSource({"path": str(tmp_path / "t"), "batch.id": "monday/7"})
+    rows = rows_of([("b", "p", 1, "y")])
+    attempts = [source.writer(to_spark(SCHEMA), False) for _ in range(2)]
+    for attempt in attempts:
+        attempt.commit([attempt.write(iter(rows.to_batches()))])
+    table = Table.open(None, tmp_path / "t")
+    assert [(i.action, i.state) for i in table.timeline()] == [("deltacommit", "completed")] * 2
+    assert len(table.snapshot()) == 2
+    assert sum(path.endswith(".avro") or ".log." in path for path in files_in(tmp_path / "t")) == 2
+
+
+def test_an_empty_batch_id_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="an id is a text that is not empty"):
+        save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE, **{"batch.id": ""})
+    assert not (tmp_path / "t").exists()
+
+
 def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
     save(tmp_path / "t", [rows_of([("a", "p", 1, "x"), ("b", "p", 5, "y")])], **CREATE)
     keys = rows_of([("a", "p", 2, ""), ("b", "p", 2, "")]).drop(["v"])

@@ -26,6 +26,7 @@ END: Final = "hoodie.datasource.read.end.instanttime"
 READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
+BATCH_ID: Final = "batch.id"
 NAME: Final = "hoodie.table.name"
 BUCKETS: Final = "hoodie.bucket.index.num.buckets"
 TABLE: Final[Mapping[str, tuple[str, ...]]] = {
@@ -97,10 +98,14 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class WriteOptions:
-    """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options."""
+    """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options.
+
+    `batch_id`: a batch of that id that is written already is not written again.
+    """
 
     path: str
     operation: Operation = "upsert"
+    batch_id: str | None = None
     table: Mapping[str, str] = field(default_factory=dict)
     create: Mapping[str, str] = field(default_factory=dict)
 
@@ -129,7 +134,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """The write that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
     of_table = [name for names in TABLE.values() for name in names]
-    options = _known(given, (PATH, OPERATION, *of_table, *CREATE), "write")
+    options = _known(given, (PATH, OPERATION, BATCH_ID, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
         raise Unsupported(
@@ -140,6 +145,7 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
     return WriteOptions(
         path=_path(options, "write"),
         operation=cast(Operation, operation),
+        batch_id=options.get(BATCH_ID),
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
     )

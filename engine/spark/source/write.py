@@ -20,6 +20,7 @@ from pyspark.sql.types import StructType
 
 from ...actions.upsert import action_of, write_task
 from ...batch import as_deletes, as_upserts
+from ...batches import Repeated, check
 from ...commits import write_commit
 from ...config import TableConfig
 from ...conflicts import conflict_of
@@ -54,8 +55,9 @@ class Written(WriterCommitMessage):
     prints: Prints | None = None
 
 
-def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
+def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
     """Refuse what can be refused without rows, then put the instant onto the timeline. Called once a write."""
+    check(options.batch_id)
     if overwrite:
         raise Unsupported(
             f"overwrite the table at {options.path}",
@@ -74,7 +76,10 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> Writer:
         )
     batch_of(columns.empty_table(), options, config)
     action = action_of(config)
-    requested, sealed = request(context, action)
+    try:
+        requested, sealed = request(context, action, options.batch_id)
+    except Repeated:
+        return WrittenBefore()
     with taken_back_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
     task = write_task(context, config, requested, sealed)
@@ -86,6 +91,19 @@ def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.T
     if options.operation != "delete":
         return as_upserts(rows, config.schema)
     return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
+
+
+class WrittenBefore(DataSourceArrowWriter):
+    """Of a batch that another attempt has written: there is nothing to do, and nothing to take back."""
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
+        return WriterCommitMessage()
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Nothing: the other attempt has committed."""
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Nothing: the other attempt stays."""
 
 
 class Writer(DataSourceArrowWriter):
@@ -129,17 +147,22 @@ class Writer(DataSourceArrowWriter):
             last = replace(self._task, first_version=1 + VERSIONS_PER_TASK * len(messages))
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
         requested = self._task.instant
-        commit = write_commit(self._config, requested, self._options.operation.upper(), files)
+        batch_id = self._options.batch_id
+        commit = write_commit(self._config, requested, self._options.operation.upper(), files, batch_id)
         context = self._context()
-        complete(
-            context,
-            requested,
-            action_of(self._config),
-            files=files,
-            commit=commit,
-            refused_by=lambda now: conflict_of(context, self._config, requested, files, sealed=self._sealed, now=now),
-            may_ask_early=True,
-        )
+        with suppress(Repeated):  # another attempt was faster, and this one has taken its own back
+            complete(
+                context,
+                requested,
+                action_of(self._config),
+                files=files,
+                commit=commit,
+                refused_by=lambda now: conflict_of(
+                    context, self._config, requested, files, sealed=self._sealed, now=now
+                ),
+                batch_id=batch_id,
+                may_ask_early=True,
+            )
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
