@@ -117,16 +117,15 @@ class _Play:
     def _left_behind(self, actor: str) -> bool:
         """Whether no plan of the piece took the write: it may have been published after the next plan was made."""
         write = int(actor[1:]) - 1
-        return write < len(self.shape.early) and all(w != write for plan in self.shape.plans for w, _ in plan.logs)
+        taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
+        return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
 
     def _plan(self, plan: int) -> tuple[str, ...]:
         actor, wanted = f"c{plan + 1}", self.shape.plans[plan]
         if reasons := self._advance(actor, "compactor_schedules_plan"):
             return reasons
-        for late in self.unpublished:
-            if reasons := self._advance(late, "writer_publishes_instant"):
-                return reasons
-        self.unpublished.clear()
+        if reasons := self._publish_the_late():
+            return reasons
         if self.shape.inflight[plan] and (reasons := self._advance(actor, "compactor_starts_plan")):
             return reasons
         if wanted.given:
@@ -135,6 +134,13 @@ class _Play:
         return tuple(_differences(self._named(made.logs), wanted.logs)) + (
             () if wanted.base_is_last else ("a plan must start from the newest base file of its file group",)
         )
+
+    def _publish_the_late(self) -> tuple[str, ...]:
+        for late in self.unpublished:
+            if reasons := self._advance(late, "writer_publishes_instant"):
+                return reasons
+        self.unpublished.clear()
+        return ()
 
     def _replace(self, actor: str) -> tuple[str, ...]:
         if reasons := self._advance(actor, "replacer_schedules_replace"):
@@ -146,6 +152,8 @@ class _Play:
     def _log_plan(self, number: int) -> tuple[str, ...]:
         actor = f"m{number + 1}"
         if reasons := self._advance(actor, "log_compactor_schedules_plan"):
+            return reasons
+        if reasons := self._publish_the_late():
             return reasons
         plan = self.model.component(self.state, "log_plans")[-1]
         self.requested[plan.requested] = -1 - number

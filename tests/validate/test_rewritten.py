@@ -32,6 +32,7 @@ def test_a_good_table_is_fine_and_all_of_it_is_played(good: Storage) -> None:
     assert found.possible.verdict == "OK"
     assert "requested-merge-order" in found.possible.legal, "all was requested in the order in which it completed"
     assert "replaced-file-ids" in found.possible.excluded, "its replace is a plan"
+    assert "completion-outside-lock" in found.possible.legal, "nothing was taken too late"
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
