@@ -15,6 +15,7 @@ from typing import Any
 from .actions import Setting
 from .clock import clock_of
 from .conditions import at, lock_is_free
+from .metadata import step_before
 from .step import Guard, Row
 
 BY_LOG = ("cleaner", "compactor", "loader", "rollbacker", "writer")
@@ -62,11 +63,11 @@ def decision_rows(
 
     An actor's `seen` is how many numbers were taken when it looked; its own is the next.
     """
-    clocks = clock_of(setting.world, setting.protocol)
+    clocks, ready = clock_of(setting.world, setting.protocol), step_before(setting, READY)
 
     def timed(own: Any, clock: int, decisions: Any, published: Any, *_: Any, ahead: int = 0) -> tuple[Any, ...]:
         completed, later = clocks.take(clock, ahead, after=max(requested(own), last_time(decisions)))
-        return own._replace(step=READY, completed=completed, seen=len(decisions)), later
+        return own._replace(step=ready, completed=completed, seen=len(decisions)), later
 
     def decides(own: Any, decisions: tuple[Any, ...]) -> tuple[Any, ...]:
         if len(decisions) > own.seen:  # the number is taken: look again

@@ -15,6 +15,7 @@ from .actions import Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
 from .answers import Cleaned, Data, answer
 from .cleaning import opened, published_horizon, since
+from .metadata import through
 from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
@@ -127,7 +128,8 @@ class Model:
         rollbacks = ("rollbacks",) if "rollbacks" in self.components else ()
         logs = ("log_plans",) if "log_plans" in self.components else ()
         active = ("removed",) if "removed" in self.components and self.protocol.archive_lookup == "never" else ()
-        return ("published", "plans", *logs, *rollbacks, *active, *writers)
+        listed = ("metadata",) if self.world.metadata_table else ()
+        return ("published", "plans", *logs, *rollbacks, *active, *listed, *writers)
 
     def table(self, state: State) -> Table:
         """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
@@ -137,6 +139,7 @@ class Model:
             rollbacks = seen.get("rollbacks", ())
             there = (entry for entry in seen["published"] if entry.requested not in seen.get("removed", ()))
             published = tuple(without_deleted(entry, rollbacks) for entry in there)
+            published = through(published, seen["metadata"].listed if "metadata" in seen else None)
             logs = seen.get("log_plans", ())
             if self.protocol.visibility == "all_earlier":
                 shown = exposed(published, [seen[name] for name in self.setting.of("writer")])
@@ -150,6 +153,8 @@ class Model:
         if not self.protocol.sees_pending:
             return ()
         there = unpublished(self.setting, seen, rollbacks)
+        if "metadata" in seen:  # what is there, for a reader, is what it lists
+            there = tuple(write for write in there if write.requested in seen["metadata"].listed)
         if self.protocol.visibility != "unless_pending":
             return there
         return tuple(write for write in there if not state_on_timeline(seen[write.actor], rollbacks))

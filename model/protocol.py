@@ -93,6 +93,10 @@ class Protocol:
                       of writes that completed as it starts come out again (RFC-66, incremental queries)
     replacing         an overwrite hides what was before by a barrier at its request, or by the ids of the file groups
                       that it replaces, which hide what is written to them later as well (Hudi's replacecommit)
+    metadata_commit   the metadata table is told of an instant before it completes in the data table, or afterwards
+    metadata_lock     it is told under the lock that also covers publishing, or before that lock is taken
+    metadata_again    an instant that it has already is applied again, which changes nothing, or refused
+    metadata_read     a reader lists files through it once it is sure of its instants, or goes by what it listed before
     log_compaction_rank    where the log of a log compaction ranks: where the newest of its inputs did, or by its own
                            completion
     log_compaction_window  windows leave that log out and go on with its inputs, or it is delivered like a write's
@@ -150,6 +154,10 @@ class Protocol:
     clustering: Literal["plan", "file_ids"] = "plan"
     window_deletes: Literal["marked", "omitted"] = "marked"
 
+    metadata_commit: Literal["before_data", "after_data"] = "before_data"
+    metadata_lock: Literal["under_lock", "outside_lock"] = "under_lock"
+    metadata_again: Literal["applied", "refused"] = "applied"
+    metadata_read: Literal["after_timeline", "before_timeline"] = "after_timeline"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     log_compaction_window: Literal["left_out", "delivered"] = "left_out"
 
@@ -162,6 +170,8 @@ class Protocol:
     def __post_init__(self) -> None:
         if self.decision == "log" and self.concurrency == "occ":
             raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")
+        if self.decision == "log" and (self.metadata_commit, self.metadata_lock) != ("before_data", "under_lock"):
+            raise ValueError("protocol: decision = 'log' is modelled with a metadata table that is told under the lock")
         for name, allowed in choices().items():
             value = getattr(self, name)
             if value not in allowed:

@@ -11,12 +11,15 @@ A lock can be lost while its holder lives (`world.lock_losses`, fault set F1), w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 from .actions import Setting
 from .clock import clock_of
 from .conditions import at, holds_lock, lock_is_free
 from .decisions import BY_LOG, decision_rows
+from .decisions import READY as READY_TO_DECIDE
+from .metadata import PUBLISHED, TOLD, UNLISTED, listing, listing_rows, step_before
 from .protocol import Protocol
 from .step import Action, Guard, Row
 
@@ -82,6 +85,7 @@ def publication_rows(
     requested: Callable[[Any], int] = lambda own: own.requested,
     cleared: tuple[Guard, ...] = (),
     check: Check | None = None,
+    undone: Callable[[Any], int] = lambda own: 0,
 ) -> Iterator[Row]:
     """The rows that lead `me` from the step `since` to a published instant.
 
@@ -89,30 +93,34 @@ def publication_rows(
     `requested(own)` the instant's requested time, which its completion time is greater than whatever the clock says.
     `cleared` are conditions over the actor itself that must hold before the last steps.
     Whoever does not pass `check` gets no further; what it does then is a row of its own.
+    `undone(own)` is the requested time of the write that its instant takes back, 0 if it takes back none.
     """
+    told = listing(setting)
+    tells = partial(listing_rows, me, setting, publish=publish, requested=requested, undone=undone)
+    if told == "before the lock":
+        yield from tells(since, then=_to(TOLD))
+        since = TOLD
     clocks = clock_of(setting.world, setting.protocol)
-
-    def checked(before: str, row: Row) -> Row:
-        if check is None or before != check.asked_at(since, setting.protocol_of(me)):
-            return row
-        return row._replace(reads=(*row.reads, *check.reads), guards=(*row.guards, check.guard(len(row.reads))))
-
+    checked = partial(_checked, check, since, setting.protocol_of(me))
     if setting.protocol.decision == "log" and kind in BY_LOG:
         yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
         for row in decision_rows(kind, me, setting, publish, requested):
             takes_time = row.action == f"{kind}_takes_completion_time"
             yield checked(UNDER_LOCK, row) if takes_time else row
+        if told:
+            yield from tells(UNLISTED, then=_to(READY_TO_DECIDE))
         return
 
     def timed(own: Any, clock: int, then: str, ahead: int = 0) -> tuple[Any, ...]:
         completed, later = clocks.take(clock, ahead, after=requested(own))
         return own._replace(step=then, completed=completed), later
 
+    ready = step_before(setting, READY)
     name = f"{kind}_takes_completion_time"
     if setting.protocol_of(me).completion_time == "under_lock":
         yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
         time = Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
-                   lambda own, lock, clock, *_, **args: timed(own, clock, READY, **args), believes(me, setting),
+                   lambda own, lock, clock, *_, **args: timed(own, clock, ready, **args), believes(me, setting),
                    lambda *_: clocks.readings())  # fmt: skip
         yield checked(UNDER_LOCK, time)
     else:
@@ -120,9 +128,24 @@ def publication_rows(
                    lambda own, clock, *_, **args: timed(own, clock, "given a completion time", **args),
                    choices=lambda *_: clocks.readings())  # fmt: skip
         yield checked(since, time)
-        yield _taking_lock(kind, me, setting, "given a completion time", READY)
+        yield _taking_lock(kind, me, setting, "given a completion time", ready)
+    if told == "before the data":
+        yield from tells(UNLISTED, then=_to(READY))
     row = _publishing(kind, me, setting, publish)
     yield checked(READY, row._replace(own=(*row.own, *cleared)))
+    if told == "after the data":
+        yield from tells(PUBLISHED, then=lambda own: publish(own)[0])
+
+
+def _checked(check: Check | None, since: str, protocol: Protocol, before: str, row: Row) -> Row:
+    """The row with the check, if it is asked at the step `before`, from which it happens."""
+    if check is None or before != check.asked_at(since, protocol):
+        return row
+    return row._replace(reads=(*row.reads, *check.reads), guards=(*row.guards, check.guard(len(row.reads))))
+
+
+def _to(step: str) -> Callable[[Any], Any]:
+    return lambda own: own._replace(step=step)
 
 
 def believes(me: str, setting: Setting) -> tuple[Guard, ...]:
@@ -153,6 +176,7 @@ def _taking_lock(kind: str, me: str, setting: Setting, before: str, then: str) -
 
 def _publishing(kind: str, me: str, setting: Setting, publish: Callable[[Any], tuple[Any, Any]]) -> Row:
     fenced = ("fence",) if setting.fenced else ()
+    listed_later = listing(setting) == "after the data"
 
     def publishes(own: Any, lock: str | None, published: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
         fence = more[: len(fenced)]
@@ -160,6 +184,8 @@ def _publishing(kind: str, me: str, setting: Setting, publish: Callable[[Any], t
             return own._replace(step="idle"), given_back(me, lock), published, (*fence[0], ("refused", me))
         after, entry = publish(own)
         seen = (fence[0][fence[0].index(me) + 1 :],) if fence else ()
+        if listed_later:
+            return own._replace(step=PUBLISHED), lock, (*published, entry), *seen
         return after, given_back(me, lock), (*published, entry), *seen
 
     reads = (me, "lock", "published", *fenced)

@@ -14,7 +14,7 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "table": ("type", "merge_mode", "buckets", "partitions"),
+    "table": ("type", "merge_mode", "buckets", "partitions", "metadata_table"),
     "limits": (
         "writes_per_writer",
         "compactions",
@@ -63,6 +63,7 @@ class World:
     Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
+    `metadata_table`: 1 if there is one, through which readers list files; 0 if they list the store.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
     its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
@@ -73,6 +74,7 @@ class World:
     merge_mode: MergeMode = "EVENT_TIME_ORDERING"
     buckets: int = 1
     partitions: int = 1
+    metadata_table: int = 0
     writes_per_writer: int = 1
     compactions: int = 1
     crashes: int = 0
@@ -136,6 +138,8 @@ class World:
             whole_number(getattr(self, name), f"world: {name}", least=1)
         for name in COUNTS:
             whole_number(getattr(self, name), f"world: {name}")
+        if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
+            raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
         whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
         if self.resends and self.retries:
             raise ValueError("world: resends beside retries are not modelled; leave one of them out")

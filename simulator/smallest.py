@@ -90,8 +90,8 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in specs.world_names():
         serves = {"archiver", "cleaner", "consumer", "log_compactor", "rollbacker"}
-        if specs.has_table(name) and serves & specs.world(name).actors.keys():
-            yield specs.world(name), Protocol()
+        if specs.has_table(name) and (serves & (world := specs.world(name)).actors.keys() or world.metadata_table):
+            yield world, Protocol()
     yield specs.world("answer_lost"), Protocol()
     yield specs.world("sent_again"), Protocol()
     for protocol, name in WEAKER:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from ..cleaning import needed, published_horizon
 from ..conditions import at
+from ..metadata import through
 from ..step import Action, Args, Guard, Row
 from ..table import DataFile, Plan, Table, table_of
 from . import Setting
@@ -31,6 +32,8 @@ ACTIONS = (
            "{actor} opens the archive"),
     Action("reader_looks_into_archive", "reads the manifest of the archived timeline and what it lists",
            "{actor} looks into the archive", joins=True),
+    Action("reader_lists_files", "lists files through the metadata table: those of completed instants",
+           "{actor} lists files through the metadata table", joins=True),
     Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster", "{actor} reads",
            joins=True),
 )  # fmt: skip
@@ -39,6 +42,7 @@ ACTIONS = (
 SURE = "sure of its instants"
 KNOWS = "knows the archive"
 HELD = "listed what it will read"
+OPENS = "sure of its files"
 ENDS = ("answered", "refused", "lost")
 """How a read ends: refused if files are gone because its time is before the horizon, lost if they are gone without."""
 
@@ -48,6 +52,7 @@ class Reader(NamedTuple):
 
     `time` is its T; `kept` the requested times of the completed instants it reads by, in order of publication.
     `archived`: what it found in the archive, if it looked there before it listed.
+    `listed`, with a metadata table: the instants whose files it has found in it.
     """
 
     step: str = "idle"
@@ -57,6 +62,7 @@ class Reader(NamedTuple):
     kept: tuple[int, ...] = ()
     dead: bool = False
     archived: frozenset[int] = frozenset()
+    listed: frozenset[int] | None = None
 
     @property
     def busy(self) -> bool:
@@ -78,16 +84,19 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     removed = ("removed",) if setting.of("archiver") else ()
     looks = setting.protocol.archive_lookup if removed else "never"
     budget = Guard(f"{me} must have a read left", lambda own: own.step not in ENDS, budget=True)
-    to_list = at(me, KNOWS) if looks == "before_listing" else _not_reading(me)
+    by_metadata = bool(setting.world.metadata_table)
+    files_first = by_metadata and setting.protocol.metadata_read == "before_timeline"
+    begins = at(me, OPENS) if files_first else _not_reading(me)
+    to_list = at(me, KNOWS) if looks == "before_listing" else begins
 
     def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], clock: int = 0) -> tuple[Any, ...]:
-        return (Reader("listing", len(published), len(plans), clock, archived=own.archived),)
+        return (own._replace(step="listing", mark=len(published), plans=len(plans), time=clock),)
 
     def ends(own: Reader, published: tuple[Any, ...], *gone: frozenset[int], seen: tuple[int, ...]) -> tuple[Any, ...]:
         entries = _listed(own, published, seen, *gone)
         time = own.time if by_clock else max((entry.completed for entry in entries), default=0)
         if not once:
-            return (Reader("listed", time=time, archived=own.archived),)
+            return (own._replace(step="listed", mark=0, plans=0, time=time),)
         return (_sure(own, entries, published, time) if looks != "after_listing" else _held(own, entries, time),)
 
     def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -112,11 +121,15 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
                   ends_again, choices=_parts)  # fmt: skip
     if looks == "before_listing":
         unread = Guard(f"{me} must not have looked", lambda own: own.step != KNOWS)
-        yield Row("reader_opens_archive", me, (me, "archive"), (me,), (_not_reading(me), budget, unread),
+        yield Row("reader_opens_archive", me, (me, "archive"), (me,), (begins, budget, unread),
                   lambda own, archive: (own._replace(step=KNOWS, archived=archive),))  # fmt: skip
     if looks == "after_listing":
         yield _looking(me, once, by_clock)
-    yield _reading(me, setting)
+    if by_metadata:
+        yield Row("reader_lists_files", me, (me, "metadata"), (me,),
+                  (_not_reading(me), budget) if files_first else (at(me, SURE),),
+                  lambda own, metadata: (own._replace(step=OPENS, listed=metadata.listed),))  # fmt: skip
+    yield _reading(me, setting, OPENS if by_metadata and not files_first else SURE)
 
 
 def _not_reading(me: str) -> Guard:
@@ -138,9 +151,9 @@ def _looking(me: str, once: bool, by_clock: bool) -> Row:
     return Row("reader_looks_into_archive", me, (me, "published", "archive"), (me,), (mine,), into)
 
 
-def _reading(me: str, setting: Setting) -> Row:
+def _reading(me: str, setting: Setting, since: str) -> Row:
     if not setting.of("cleaner"):
-        return Row("reader_reads", me, (me,), (me,), (at(me, SURE),), lambda own: (own._replace(step="answered"),))
+        return Row("reader_reads", me, (me,), (me,), (at(me, since),), lambda own: (own._replace(step="answered"),))
 
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
@@ -155,14 +168,14 @@ def _reading(me: str, setting: Setting) -> Row:
         return (own._replace(step="refused" if behind else "lost"),)
 
     seen = (me, "published", "plans", "cleans", "deleted", *log_plans)
-    return Row("reader_reads", me, seen, (me,), (at(me, SURE),), reads)
+    return Row("reader_reads", me, seen, (me,), (at(me, since),), reads)
 
 
 def kept_table(
     own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...], log_plans: tuple[Plan, ...] = ()
 ) -> Table:
     """The table that the instants it kept make up."""
-    kept = tuple(entry for entry in published if entry.requested in own.kept)
+    kept = through(tuple(entry for entry in published if entry.requested in own.kept), own.listed)
     # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
     known = tuple(plan for i, plan in enumerate(plans) if i < own.plans or plan.requested in own.kept)
     return table_of(kept, known, log_plans=log_plans)
@@ -183,11 +196,12 @@ def _listed(
 
 
 def _held(own: Reader, entries: Iterable[Any], time: int) -> Reader:
-    return Reader(HELD, plans=own.plans, time=time, kept=tuple(entry.requested for entry in entries))
+    kept = tuple(entry.requested for entry in entries)
+    return Reader(HELD, plans=own.plans, time=time, kept=kept, listed=own.listed)
 
 
 def _sure(own: Reader, entries: Iterable[Any], published: tuple[Any, ...], time: int) -> Reader:
     """A reader that keeps what completed by its time of what it listed or knows to be archived."""
     seen = {entry.requested for entry in entries} | own.archived
     kept = tuple(entry.requested for entry in published if entry.requested in seen and entry.completed <= time)
-    return Reader(SURE, plans=own.plans, time=time, kept=kept)
+    return Reader(SURE, plans=own.plans, time=time, kept=kept, listed=own.listed)

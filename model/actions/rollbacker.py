@@ -269,7 +269,8 @@ def _completing(me: str, setting: Setting) -> Iterator[Row]:
     alone = "nobody else may have completed its rollback"
     under_lock = logged or outside
     check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock)
-    yield from publication_rows(KIND, me, "removed", setting, publish, check=check, requested=lambda own: own.rollback)
+    yield from publication_rows(KIND, me, "removed", setting, publish, check=check,
+                                requested=lambda own: own.rollback, undone=lambda own: own.target)  # fmt: skip
 
 
 def _of(own: Rollbacker, rollbacks: tuple[Rollback, ...]) -> Rollback:

@@ -197,6 +197,10 @@ MAPPING: Final[list[Row]] = [
     # only under a setting that the engine cannot be put under
     Row("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
     Row("reader_reads",                    "snapshot", raises="Cleaned"),
+    # only in worlds with a metadata table: the engine lists files beside one, and writes no table that has one
+    Row("reader_lists_files",              "snapshot", starts=True),
+    Row("actor_begins_metadata",           "upsert"),
+    Row("actor_commits_metadata",          "upsert"),
 
     # where a log decides: a service publishes what the dead have decided, before it looks for anything else
     Row("compactor_finishes_decided",      "publish_decided", starts=True),

@@ -83,6 +83,14 @@ def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     return bool(model.world.lost_answers and model.component(state, "lost_answers")) and not any(o.busy for o in owns)
 
 
+def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
+    """The metadata table has the files of a write whose writer died before it completed; another went on after that."""
+    listed = model.component(state, "metadata").listed if model.world.metadata_table else ()
+    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
+    left = [own.completed for own in owns if own.dead and own.requested in listed]
+    return any(end > dead for _, end in _writes(model, state) for dead in left)
+
+
 def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
     """A write completed between the plan of a log compaction and its completion."""
     published = model.component(state, "published")
@@ -109,6 +117,7 @@ GOALS: dict[str, Goal] = {
         a_writer_woke_behind_the_archive,
         a_write_outlived_a_replace,
         an_answer_was_lost_and_found,
+        a_writer_died_between_the_two_commits,
         a_write_completed_while_logs_became_one,
     )
 }

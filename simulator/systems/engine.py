@@ -34,7 +34,7 @@ from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, Row, by_action
 from ..crosscheck.observables import refused
 from .engine_operation import EngineOperation
-from .engine_rules import rules_of
+from .engine_rules import check_world, rules_of
 from .protocol import CannotStep
 from .remembering import Remembering
 from .rows import from_rows, is_rolled, partition_name, table_config, to_table
@@ -61,6 +61,7 @@ class EngineSystem:
         mapping: Sequence[Row] = MAPPING,
         stage: Stage | None = None,
     ) -> None:
+        check_world(world)
         self.world = world
         self.config = table_config(world)
         self.stage = stage or Stage(MemoryStorage())

@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Final
 
 from nbcc.engine.rules import Rules
-from nbcc.model import Protocol
+from nbcc.model import Protocol, World
 
 _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
                  "incremental_axis": "incremental_by"}  # fmt: skip
@@ -45,6 +45,10 @@ _NOT_OURS: Final = {
     ("clustering", "file_ids"): "it clusters by a compaction that sorts",
     ("replacing", "file_ids"): "it replaces by a plan that takes nothing",
     ("log_compaction_window", "delivered"): "its windows leave out what services have put",
+    ("metadata_commit", "after_data"): "it writes no table that has a metadata table",
+    ("metadata_lock", "outside_lock"): "it writes no table that has a metadata table",
+    ("metadata_again", "refused"): "it writes no table that has a metadata table",
+    ("metadata_read", "before_timeline"): "it lists the files of a table that has a metadata table",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
 """Settings of the model that the engine cannot be put under, and why."""
@@ -62,3 +66,12 @@ def rules_of(protocol: Protocol) -> Rules:
     known = {field.name for field in fields(Rules)}
     named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
     return Rules.from_mapping({name: value for name, value in named.items() if name in known})
+
+
+def check_world(world: World) -> None:
+    """Raise ValueError if the engine cannot play in a world."""
+    if world.metadata_table:
+        raise ValueError(
+            "the engine cannot be put under metadata_table = 1: it reads a table that has a metadata table by listing "
+            "its files, and refuses to write it; play it on the model"
+        )

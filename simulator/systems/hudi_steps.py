@@ -117,6 +117,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "writer_decides_instant",
                      "writer_publishes_decided")),
 
+    *(PeerStep(action, impossible=True, because="`commit` commits to the metadata table and then to the table, in one "
+               "call under its lock; nothing stops it between")
+      for action in ("actor_begins_metadata", "actor_commits_metadata", "reader_lists_files")),
+
     PeerStep("actor_crashes", because="`crash` ends the client and its heartbeat; it is never asked to go on"),
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
 )

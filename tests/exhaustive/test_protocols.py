@@ -76,6 +76,10 @@ BREAKS = {
     ("window_merge", "slice_of_files"): {"INCR"},
     ("window_merge", "slice_of_files_from"): {"INCR"},
     ("window_deletes", "omitted"): {"INCR"},
+    ("metadata_commit", "after_data"): {"SNAP", "TRAVEL", "INCR", "CDC"},
+    ("metadata_lock", "outside_lock"): {"SNAP", "INCR", "CDC"},
+    ("metadata_again", "refused"): {"PROGRESS"},
+    ("metadata_read", "before_timeline"): {"SNAP", "TRAVEL"},
     ("log_compaction_rank", "own"): {"SNAP", "CDC", "QUIET"},
     ("log_compaction_window", "delivered"): {"INCR"},
 }
@@ -97,6 +101,10 @@ SHOWS_IN = {
     ("visibility", "unless_pending"): "failed_writer",
     ("log_compaction_rank", ""): "log_compaction",
     ("log_compaction_window", ""): "log_compaction",
+    ("metadata_commit", ""): "metadata_writers",
+    ("metadata_lock", ""): "metadata_writers",
+    ("metadata_again", ""): "metadata_services",
+    ("metadata_read", ""): "metadata_readers",
     ("retention", ""): "cleaning",
     ("horizon", ""): "cleaning",
     ("lock_expiry", ""): "crash_resume",
@@ -162,6 +170,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
     changes_steps |= {"rfc-22-option-1", "occ-clustering"}
+    changes_steps |= {"metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again"}
     changes_steps |= {"archive-unread", "old-manifest", "archive-past-pending"}
     assert (taken < len(trace)) == (name in changes_steps)
 

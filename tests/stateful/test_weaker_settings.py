@@ -16,6 +16,7 @@ NOT_OURS = {
     "rfc-22-option-2", "behind-in-silence", "old-layout-serial",
     "archived-by-absence", "rollback-chosen-early", "lost-answer-is-failure", "late-horizon",
     "pending-first", "commit-unchecked", "commit-checked-early", "old-manifest", "own-bucket-count",
+    "metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
