@@ -1,8 +1,8 @@
 """RFC-22's test plan as worlds: table type x concurrency mode x clean-up of failed writes x with and without metadata
 table, with an incremental pull.
 
-Asynchronous cleaning is a cleaner beside the writers. Rows with a metadata table are the model's alone: the engine writes
-no such table. What the RFC says it does not promise is shown broken, with the interleaving.
+Asynchronous cleaning is a cleaner beside the writers. Rows with a metadata table are the model's alone: the engine
+writes no such table. What the RFC says it does not promise is shown broken, with the interleaving.
 """
 
 from __future__ import annotations
