@@ -7,7 +7,7 @@ import pytest
 from nbcc.model import Model, Protocol, State, World
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.smallest import Never
-from nbcc.simulator.three_writers import measure
+from nbcc.simulator.three_writers import conflicts, measure
 
 
 def test_under_optimistic_concurrency_control_all_but_the_quickest_starve() -> None:
@@ -18,6 +18,20 @@ def test_under_optimistic_concurrency_control_all_but_the_quickest_starve() -> N
 def test_without_blocking_everybody_gets_done_what_fits_into_the_time() -> None:
     got = {each.does: (each.completed, each.aborted) for each in measure("nbcc", 20.0).values()}
     assert got == {"ingestion": (16, 0), "encryption": (4, 0), "backfill": (1, 0)}
+
+
+def test_conflicts_that_were_met_and_what_aborted_for_them() -> None:
+    """A backfill that does not look is overtaken, and completes; of the others who was overtaken has aborted."""
+    measured = {"occ, backfill nbcc": measure("occ, backfill nbcc", 20.0)}
+    [backfill] = [each for each in measured["occ, backfill nbcc"].values() if each.does == "backfill"]
+    assert (backfill.completed, backfill.met, backfill.aborted) == (1, 1, 0)
+    looking = [each for each in measured["occ, backfill nbcc"].values() if each is not backfill]
+    assert [each.met for each in looking] == [each.aborted for each in looking]
+    head, line = conflicts(measured).splitlines()
+    assert head.split() == ["mode", "completed", "met", "a", "conflict", "aborted", "thrown", "away"]
+    met, aborted = (sum(getattr(each, name) for each in (*looking, backfill)) for name in ("met", "aborted"))
+    assert line.split()[4:6] == [str(met), str(aborted)]
+    assert met == aborted + 1
 
 
 @pytest.mark.parametrize(("mode", "can"), [("occ", True), ("nbcc", False)])
