@@ -53,8 +53,8 @@ class Measured:
 
 def measure(mode: str, seconds: float, seed: int = 0) -> dict[str, Measured]:
     """The three writers on one file group for so many virtual seconds, on model and engine."""
-    tries = {"writes_per_writer": NEVER_TIRED, "retries": NEVER_TIRED}
-    world = World(actors={"writer": 3}, settings=MODES[mode], keys=2, **tries)
+    own = MODES[mode]
+    world = World(actors={"writer": 3}, settings=own, writes_per_writer=NEVER_TIRED, retries=NEVER_TIRED, keys=2)
     model = Model(world, Protocol())
     random = Random(seed)
     batches = draw_batches(random.randrange, World(actors={"writer": 3}, writes_per_writer=60, keys=2))
