@@ -249,7 +249,10 @@ class Table:
         return self.run("as_of", time=time)
 
     def incremental(self, after: Time, until: Time | None = None) -> Any:
-        """The merge of exactly the writes that completed in (after, until]; deletes have `_hoodie_is_deleted` true."""
+        """The merge of exactly the writes that completed in (after, until]; deletes have `_hoodie_is_deleted` true.
+
+        Of partial updates the records that contribute, several a key: `nbcc_set_columns` names what is taken from each.
+        """
         return self.run("incremental", after=after, until=until)
 
     def replaced(self, after: Time, until: Time | None = None) -> tuple[Replaced, ...]:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from math import inf
 from typing import Any
 
+from .columns import read, records_of
 from .fold import Fold, evaluate, logs_of
 from .protocol import Protocol
 from .reads import Query, as_of, is_refused, read_optimized
-from .record import Change, Ranked, Record, Rule
+from .record import Change, Ranked, Record, Rule, Several
 from .table import Log, Table
 from .windows import incremental
 
@@ -34,8 +35,9 @@ PENDING = "as of a time at or after the request of a pending write"
 
 def answer(
     table: Table, groups: int, query: Query, settled: int, data: Data, *, protocol: Protocol, rule: Rule
-) -> dict[Key, Record | Change]:
-    """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes.
+) -> dict[Key, Record | Change | Several]:
+    """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes; windows
+    of partial updates: key -> Several.
 
     `settled` is the end of a query that names none.
 
@@ -45,7 +47,7 @@ def answer(
     window = (query.after or 0, settled if query.until is None else query.until)
     if query.kind == "as_of" and is_refused(table, window[1], protocol):
         raise NoAnswer(PENDING)
-    found: dict[Key, Record | Change] = {}
+    found: dict[Key, Record | Change | Several] = {}
     for group in range(groups):
         found.update(_in_group(table, query.kind, window, Lookup(data, group, protocol, rule)))
     return found
@@ -62,11 +64,25 @@ class Lookup:
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
         keys = {key for log in logs_of(shape) for key in self.file(log)}
+        if self.rule.columns:
+            return {key: row for key in sorted(keys, key=str) for row in self._made(shape, key, window=False)}
         winners = ((key, evaluate(shape, self._record_of(key), self.rule)) for key in sorted(keys, key=str))
         found = {key: won.content for key, won in winners if won is not None and (deletes or not won.deleted)}
         if shape.changed:  # what a base file leaves out says no more than that it is gone
             found = {key: row._replace(ordering=None) if row.deleted else row for key, row in found.items()}
         return found
+
+    def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
+        """The rows and deletes of a window."""
+        if not self.rule.columns:
+            return self.rows(shape, deletes=True)
+        keys = sorted({key for log in logs_of(shape) for key in self.file(log)}, key=str)
+        found = {key: Several(tuple(self._made(shape, key, window=True))) for key in keys}
+        return {key: several for key, several in found.items() if several.records}
+
+    def _made(self, shape: Fold, key: Key, window: bool) -> Iterator[Record]:
+        made = read(shape, lambda log: self.file(log).get(key), self.rule, deletes=window)
+        return records_of(made, lambda log: self.file(log)[key], window) if made is not None else iter(())
 
     def _record_of(self, key: Key) -> Callable[[Log], Ranked | None]:
         def record_of(log: Log) -> Ranked | None:
@@ -80,7 +96,7 @@ class Lookup:
 
 def _in_group(
     table: Table, kind: str, window: tuple[int, int], lookup: Lookup
-) -> Iterator[tuple[Key, Record | Change]]:
+) -> Iterator[tuple[Key, Record | Change | Several]]:
     group, protocol = lookup.group, lookup.protocol
     after, until = window
     match kind:
@@ -91,7 +107,7 @@ def _in_group(
         case "read_optimized":
             yield from lookup.rows(read_optimized(table, group, inf, protocol)).items()
         case "incremental":
-            yield from lookup.rows(incremental(table, group, after, until, protocol), deletes=True).items()
+            yield from lookup.window(incremental(table, group, after, until, protocol)).items()
         case "changes":
             before = lookup.rows(as_of(table, group, after, protocol))
             now = lookup.rows(as_of(table, group, until, protocol))

@@ -19,7 +19,7 @@ from .metadata import through
 from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
-from .record import Change, Record, Rule
+from .record import Change, Record, Rule, Several
 from .slicing import file_slices
 from .step import Action, Refused, Row, Step
 from .table import FileSlice, Instant, Rollback, Table, Write, table_of, without_deleted
@@ -38,7 +38,7 @@ class Model:
         event_time = world.merge_mode == "EVENT_TIME_ORDERING"
         # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
         keeps = event_time and self.protocol.tombstones == "keep" and not world.copy_on_write
-        self.rule = Rule(event_time, keeps, self.protocol.fold)
+        self.rule = Rule(event_time, keeps, self.protocol.fold, world.column_names, self.protocol.column_merge)
         self._mechanisms = actions.mechanisms()
         self.actors: Mapping[str, tuple[str, ...]] = {
             m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))
@@ -200,7 +200,7 @@ class Model:
             return int(self.component(state, "clock"))
         return max((entry.completed for entry in self.component(state, "published")), default=0)
 
-    def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change]:
+    def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
         """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon, and where a
         clean has deleted what the read opens (under a protocol that keeps CLEAN no read but those before it).
         """

@@ -44,6 +44,8 @@ class Protocol:
     read_time         a read without a time is at the greatest completion published, or at whatever the clock says
     fold              rank: base first, then logs; logs_first: logs among themselves (a compaction's tombstones are
                       one of them), the survivor meets the base once
+    column_merge      partial updates: each column by the rank with which it was set; or, once several have become a
+                      row in a base file, all of them by the row's rank; by_row: wherever two are merged
     scheduling        whether a plan may be made while somebody writes
     plan_takes        completed logs only, or whatever log files are there
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
@@ -118,6 +120,7 @@ class Protocol:
     listing: Literal["twice", "once"] = "twice"
     read_time: Literal["settled", "clock"] = "settled"
     fold: Literal["rank", "logs_first"] = "rank"
+    column_merge: Literal["by_column", "by_row", "by_row_in_base"] = "by_column"
     scheduling: Literal["non_serial", "serial"] = "non_serial"
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     clock: Literal["true_time", "time_service", "local", "seconds"] = "true_time"

@@ -6,12 +6,16 @@ from typing import Any, Literal, NamedTuple
 
 
 class Record(NamedTuple):
-    """A row version or a delete. In an answer `requested` is the requested time of the write that set it."""
+    """A row version or a delete. In an answer `requested` is the requested time of the write that set it.
+
+    `sets`, of a partial update: the columns that it sets, all to `value`; in an answer `value` tells them one by one.
+    """
 
     ordering: int
     value: Any
     deleted: bool = False
     requested: int | None = None
+    sets: tuple[str, ...] = ()
 
 
 class Change(NamedTuple):
@@ -19,6 +23,12 @@ class Change(NamedTuple):
 
     before: Record | None
     after: Record | None
+
+
+class Several(NamedTuple):
+    """What a window of partial updates has of one key: records with the columns that are taken from each, a delete."""
+
+    records: tuple[Record, ...]
 
 
 class Ranked(NamedTuple):
@@ -32,11 +42,13 @@ class Ranked(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How records merge in one table under one protocol."""
+    """How records merge in one table under one protocol; `columns`: those of which a write sets some, () if all."""
 
     event_time: bool
     keeps_tombstones: bool
     fold: Literal["rank", "logs_first"]
+    columns: tuple[str, ...] = ()
+    column_merge: Literal["by_column", "by_row", "by_row_in_base"] = "by_column"
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:

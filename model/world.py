@@ -14,7 +14,7 @@ TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "table": ("type", "merge_mode", "buckets", "partitions", "metadata_table"),
+    "table": ("type", "merge_mode", "buckets", "partitions", "columns", "metadata_table"),
     "limits": (
         "writes_per_writer",
         "compactions",
@@ -48,6 +48,7 @@ class World:
     """Counts, all whole numbers. File groups are partition-major: group = partition * buckets + bucket.
 
     `actors` maps an actor kind to how many there are; a kind that is not named has none.
+    `columns`: how many columns there are of which a write sets some (partial updates); 0: rows are written whole.
     `writes` maps (writer, number of its write, from 1) to the log versions it writes in each file group (0: it does
     not touch the group); a write that is not named touches every group with `log_versions` versions.
     `skew` is how far the clocks of two actors may differ, in ticks; `skew_beyond` by how much that is more than the
@@ -75,6 +76,7 @@ class World:
     buckets: int = 1
     partitions: int = 1
     metadata_table: int = 0
+    columns: int = 0
     writes_per_writer: int = 1
     compactions: int = 1
     crashes: int = 0
@@ -129,6 +131,8 @@ class World:
             raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
         if self.copy_on_write and self.actors.get("cleaner"):
             raise ValueError("world: cleaning of a COPY_ON_WRITE table is not modelled; leave the cleaner out")
+        if self.copy_on_write and self.columns:
+            raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         services = self.actors.get("compactor") or self.actors.get("log_compactor")
         if self.copy_on_write and (services or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
@@ -136,7 +140,7 @@ class World:
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
-        for name in COUNTS:
+        for name in ("columns", *COUNTS):
             whole_number(getattr(self, name), f"world: {name}")
         if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
             raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
@@ -166,6 +170,11 @@ class World:
     def assumed(self) -> bool:
         """Whether nothing happens here that the default protocol assumes away (fault set F0, no F1, no F4)."""
         return not self.skew_beyond and not self.lock_losses
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of which a write sets some."""
+        return tuple(chr(ord("a") + number) for number in range(self.columns))
 
     @property
     def groups(self) -> int:

@@ -148,6 +148,7 @@ def _rows(batches: Batches) -> Iterable[dict[str, Any]]:
                 yield {
                     "actor": actor, "write": number, "group": group, "version": version, "key": key,
                     "ordering": record.ordering, "value": record.value, "deleted": record.deleted,
+                    **({"sets": list(record.sets)} if record.sets else {}),
                 }  # fmt: skip
 
 
@@ -156,7 +157,7 @@ def _batches(rows: Iterable[Mapping[str, Any]]) -> dict[tuple[str, int], Batch]:
     for row in rows:
         files = batches.setdefault((row["actor"], row["write"]), {})
         records = files.setdefault((row["group"], row["version"]), {})
-        records[row["key"]] = Record(row["ordering"], row["value"], row["deleted"])
+        records[row["key"]] = Record(row["ordering"], row["value"], row["deleted"], sets=tuple(row.get("sets", ())))
     return {write: dict(files) for write, files in batches.items()}
 
 

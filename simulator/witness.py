@@ -12,7 +12,8 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, Query, Record, State, Step
-from nbcc.model.promises.oracle import Row, completed, logs_by_rank, winner
+from nbcc.model.promises.oracle import completed, logs_by_rank
+from nbcc.model.promises.valuations import records_by_definition
 
 from .crosscheck.draws import keys_of
 from .crosscheck.observables import Batch, model_rows
@@ -65,21 +66,22 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
     """Valuations from plain to odd: equal orderings first, upserts before deletes."""
-    kinds = sorted(product(ORDERINGS, (False, True)), key=lambda kind: (kind[1], kind[0]))
+    names = model.rule.columns
+    sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
+    kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
+    kinds = [kind for kind in kinds if not kind[1] or kind[2] == sets[0]]
     choices = list(product(kinds, repeat=min(len(writes), MOST_WRITES)))
-    for chosen in sorted(choices, key=lambda each: (sum(deleted for _, deleted in each), len(set(each)))):
+    for chosen in sorted(choices, key=lambda each: (sum(deleted for _, deleted, _ in each), len(set(each)))):
         padded = [*chosen, *[kinds[0]] * (len(writes) - len(chosen))]
         yield {write: _batch(model, write, *kind) for write, kind in zip(writes, padded, strict=True)}
 
 
-def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool) -> Batch:
+def _batch(model: Model, write: tuple[str, int], ordering: int, deleted: bool, sets: tuple[str, ...]) -> Batch:
     """One row a file; versions of one write hold different keys, because a write has one row a key."""
     world = model.world
     deleted = deleted and not any(write[0] in model.actors.get(kind, ()) for kind in WITHOUT_DELETES)
-    return {
-        (group, version): {keys_of(world, group)[version - 1]: Record(ordering, f"{write[0]}.{write[1]}", deleted)}
-        for group, version in world.files(*write)
-    }
+    record = Record(ordering, f"{write[0]}.{write[1]}", deleted, sets=sets)
+    return {file: {keys_of(world, file[0])[file[1] - 1]: record} for file in world.files(*write)}
 
 
 def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> bool:
@@ -110,9 +112,6 @@ def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batc
                 for requested, version in logs
                 if key in data.get(requested, {}).get((group, version), {})
             }
-            rows = {log: Row(record.ordering, record.deleted) for log, record in records.items()}
-            won = winner(logs, rows, model.rule.event_time)
-            if won is not None and (window or not records[won].deleted):
-                record = records[won]
-                found.append((key, record.ordering, None if record.deleted else record.value, won[0]))
-    return tuple(sorted(found))
+            right = records_by_definition(logs, records, model.rule, window)
+            found += [(key, each.ordering, None if each.deleted else each.value, each.requested) for each in right]
+    return tuple(sorted(found, key=lambda row: (row[0], row[3], row[2] is None)))

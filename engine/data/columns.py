@@ -20,7 +20,7 @@ IS_DELETED: Final = "_hoodie_is_deleted"
 """True marks a row as a delete: of it only key, partition and ordering count."""
 
 SET_COLUMNS: Final = "nbcc_set_columns"
-"""In windows of partial updates: the columns that a row has from writes of the window; others are null, and unset."""
+"""In windows of partial updates: the columns that are taken from a row; its others are null, and unset."""
 
 
 def one_array(column: pa.Array | pa.ChunkedArray) -> pa.Array:

@@ -45,8 +45,8 @@ class Layer(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """Of each key, what won: a row, or a delete. Of partial updates: the row and the greatest delete, if there are;
-    `sets`, the columns that each row has from anybody."""
+    """Of each key, what won: a row, or a delete. Of partial updates: the row and the greatest delete, if there are; in
+    windows several rows, of which each sets the columns in `sets`."""
 
     rows: pa.Table
     deletes: pa.Table

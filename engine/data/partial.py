@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .columns import META, RECORD_KEY, one_array
+from .columns import META, RECORD_KEY, conform, one_array
 from .merge import Layer, Mask, Merged, MergeRule, Numbers, key_codes, order_numbers
 
 _Says = Callable[[Layer], bool]
@@ -57,8 +57,19 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     merged = {name: _taken(rows[name], of_rows, records) for name, records in taken_from.items()}
     lost = np.where(found.delete >= 0, found.delete, found.fence)
     kept = deletes.take(pa.array(of_deletes[lost[lost >= 0]]))
-    sets = pa.array([[name for name, best in found.columns.items() if best[key] >= 0] for key in there], _NAMES)
-    return Merged(pa.table(merged, schema=rows.schema), kept, sets)
+    return Merged(pa.table(merged, schema=rows.schema), kept)
+
+
+def in_window(layers: Sequence[Layer], rule: MergeRule) -> Merged:
+    """The records that contribute, as the rows of a window: each sets what is taken from it, and nothing else."""
+    found, names = contributing(layers, rule), _data_columns(layers, rule)
+    deletes = pa.concat_tables([layers[0].deletes.slice(0, 0), *(kept.deletes for kept in found if len(kept.deletes))])
+    rows, sets = [layers[0].rows.slice(0, 0)], list[list[str]]()
+    for kept in found:
+        mine = [name for name in names if kept.sets is None or name in kept.sets]
+        rows.append(conform(kept.rows.drop_columns([name for name in names if name not in mine]), kept.rows.schema))
+        sets += [mine] * len(kept.rows)
+    return Merged(pa.concat_tables(rows), deletes, pa.array(sets, _NAMES))
 
 
 def contributing(layers: Sequence[Layer], rule: MergeRule) -> list[Kept]:

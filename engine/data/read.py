@@ -17,6 +17,7 @@ from ..storage import Storage
 from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
 from .keys import key_columns
 from .merge import Layer, Merged, merged
+from .partial import in_window
 from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
 
 Columns = Sequence[str] | None
@@ -46,9 +47,13 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
 
 
 def read_window(storage: Storage, task: WindowTask) -> pa.Table:
-    """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time."""
-    found = merge_window(storage, task)
-    shape = task.shape
+    """The winners among the files of a window, in `task.shape.window_schema`; deletes hold key, ordering and time.
+
+    Of partial updates the records that contribute, each with what is taken from it: merged into what a key had before,
+    by their own ordering values, they make what it has after.
+    """
+    shape, layers = task.shape, window_layers(storage, task)
+    found = in_window(layers, shape.merge) if shape.merge.partial else merged(layers, shape.merge)
     rows = conform(found.rows, shape.stored_schema)
     if IS_DELETED not in rows.column_names:
         rows = rows.append_column(IS_DELETED, pa.repeat(False, len(rows)))
@@ -62,11 +67,15 @@ def read_window(storage: Storage, task: WindowTask) -> pa.Table:
 
 def merge_window(storage: Storage, task: WindowTask) -> Merged:
     """The rows and the deletes that win among the files of a window."""
-    shape = task.shape
-    layers = [_changed_by(storage, base, shape) for base in task.bases]
+    return merged(window_layers(storage, task), task.shape.merge)
+
+
+def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
+    """The files of a window in the order in which they rank; at least one layer."""
+    layers = [_changed_by(storage, base, task.shape) for base in task.bases]
     for log in task.logs:
-        layers += log_layers(storage, log, shape)
-    return merged(layers or [_nothing(shape)], shape.merge)
+        layers += log_layers(storage, log, task.shape)
+    return layers or [_nothing(task.shape)]
 
 
 def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:

@@ -23,7 +23,7 @@ from .conflicts import first_or_none, under_occ
 from .promise import Promise
 from .reads import atomic_holds
 from .sentences import key_given, row_of, write_named
-from .valuations import read, valuations
+from .valuations import of_rule, read
 from .view import View, on_table, on_table_and_readers, settled_times, view_of
 
 Holds = Callable[[Model, State | None, Step | None, State], str | None]
@@ -58,7 +58,7 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
     if one == other:
         return None
     names = view.names(group, one, other)
-    for rows in valuations(len(names), view.rule.event_time):
+    for rows in of_rule(len(names), view.rule):
         had, has = (read(view.renamed(shape, names), rows, view.rule, deletes=False) for shape in (one, other))
         if had != has and (had is None) == appears:
             own = view.unnamed(rows, names)

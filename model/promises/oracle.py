@@ -9,10 +9,11 @@ from ..table import Log, Write
 
 
 class Row(NamedTuple):
-    """What a log holds for the one key that is looked at."""
+    """What a log holds for the one key that is looked at; `sets`, of a partial update: the columns that it sets."""
 
     ordering: int
     deleted: bool
+    sets: tuple[str, ...] = ()
 
 
 def completed(published: Iterable[object], after: float, until: float) -> tuple[Write, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..columns import ROW, Made
 from ..table import Log, Write
 from .oracle import Row
 
@@ -32,15 +33,23 @@ def log_named(log: Log, writes: Mapping[int, Write]) -> str:
     return owner if log[1] == 1 else f"{owner} in log version {log[1]}"
 
 
+def _deed(row: Row) -> str:
+    return "deletes" if row.deleted else f"sets {several(row.sets)}" if row.sets else "upserts"
+
+
 def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
     """The row values: who wrote what for the key."""
     given = [
-        f"{log_named(log, writes)} {'deletes' if row.deleted else 'upserts'} with ordering value {row.ordering}"
+        f"{log_named(log, writes)} {_deed(row)} with ordering value {row.ordering}"
         for log, row in rows.items()
     ]
     return f"a key that {several(given)}"
 
 
-def row_of(log: Log | None, writes: Mapping[int, Write]) -> str:
+def row_of(shown: Log | Made | None, writes: Mapping[int, Write]) -> str:
     """What a read shows of the key."""
-    return "no row" if log is None else f"the row of {log_named(log, writes)}"
+    if isinstance(shown, Made):
+        parts = [f"{name} of {log_named(log, writes)}" for name, log in shown.columns if name != ROW]
+        parts += [] if shown.delete is None else [f"the delete of {log_named(shown.delete, writes)}"]
+        return several(parts)
+    return "no row" if shown is None else f"the row of {log_named(shown, writes)}"

@@ -1,38 +1,52 @@
 """Every way in which the logs of a file group can hold rows of one key, and the first on which two answers differ.
 
-A valuation gives each log no row, an upsert or a delete, and orders the ordering values weakly; it is all that an
-answer for one key can depend on. Logs are renamed to their rank first, so that one shape is evaluated once however
-many states show it.
+A valuation gives each log no row, an upsert (of some columns) or a delete, and orders the ordering values weakly; it is
+all that an answer for one key can depend on. Logs are renamed to their rank first, so that one shape is evaluated once
+however many states show it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
-from itertools import product
+from itertools import combinations, product
 
+from .. import columns as by_columns
+from ..columns import ROW, Made
 from ..fold import Fold, evaluate
-from ..record import Ranked, Rule
+from ..record import Ranked, Record, Rule
 from ..table import Log
 from .oracle import Row, winner
 
 Valuation = dict[Log, Row]
+Shown = Log | Made | None
+"""What a read shows of the key: the log whose row it is, or of partial updates the log of each column."""
 LARGEST = 5
 """More logs than this in one file group: 2^n times the weak orders of n, beyond what a search can evaluate."""
 
 
 @cache
-def valuations(count: int, event_time: bool) -> tuple[Valuation, ...]:
-    """Every valuation of logs (1, 0) .. (count, 0), fewest rows first; commit time needs no ordering values."""
+def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> tuple[Valuation, ...]:
+    """Every valuation of logs (1, 0) .. (count, 0), fewest rows first; commit time needs no ordering values.
+
+    `columns`: those of which a row sets at least one; (): rows are whole.
+    """
     if count > LARGEST:
         raise ValueError(f"{count} logs in one file group are more than the {LARGEST} that rows are evaluated for")
+    sets = tuple(some for size in range(len(columns)) for some in combinations(columns, size + 1)) or ((),)
+    every = (None, *((False, some) for some in sets), (True, ()))
     found = []
-    for kinds in product((None, False, True), repeat=count):
+    for kinds in product(every, repeat=count):
         present = [index for index, kind in enumerate(kinds) if kind is not None]
         for orders in weak_orders(len(present)) if event_time else ((1,) * len(present),):
             given = dict(zip(present, orders, strict=True))
-            found.append({(i + 1, 0): Row(given[i], bool(kinds[i])) for i in present})
+            found.append({(i + 1, 0): Row(given[i], *kind) for i in present if (kind := kinds[i])})
     return tuple(sorted(found, key=lambda rows: (len(rows), [(log, row) for log, row in rows.items()])))
+
+
+def of_rule(count: int, rule: Rule) -> tuple[Valuation, ...]:
+    """The valuations that matter to a table's merges."""
+    return valuations(count, rule.event_time, rule.columns)
 
 
 def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
@@ -51,13 +65,25 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
     return Fold(base, logs, shape.tombstones, changed, shown, shape.deletes)
 
 
+def records_by_definition(logs: tuple[Log, ...], rows: Mapping[Log, Record], rule: Rule, window: bool) -> list[Record]:
+    """What completed writes make of a key, in the words of an answer: its row, and in a window its delete."""
+    found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, rule, window)
+    if found is None:
+        return []
+    if isinstance(found, Made):
+        return list(by_columns.records_of(found, lambda log: rows[log], window))
+    return [rows[found]._replace(requested=found[0])]
+
+
 def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
     """Log -> (place in the order given, 0)."""
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
-def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Log | None:
-    """The log whose row a read shows; a delete shows nothing, unless deletes are part of the answer."""
+def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Shown:
+    """What a read shows; a delete shows nothing, unless deletes are part of the answer."""
+    if rule.columns:
+        return by_columns.read(shape, rows.get, rule, deletes)
 
     def record_of(log: Log) -> Ranked | None:
         row = rows.get(log)
@@ -70,8 +96,10 @@ def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Log | None:
     return log
 
 
-def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) -> Log | None:
+def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) -> Shown:
     """What the oracle has a read show."""
+    if rule.columns:
+        return by_columns.by_definition(logs, rows, rule, deletes)
     log = winner(logs, rows, rule.event_time)
     return None if log is None or (rows[log].deleted and not deletes) else log
 
@@ -79,7 +107,7 @@ def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) 
 @lru_cache(maxsize=1 << 16)
 def differs_from_oracle(shape: Fold, logs: tuple[Log, ...], count: int, rule: Rule, deletes: bool) -> Valuation | None:
     """The first valuation on which a read is not what the completed writes `logs` make it; names are renamed ones."""
-    for rows in valuations(count, rule.event_time):
+    for rows in of_rule(count, rule):
         if read(shape, rows, rule, deletes) != expected(logs, rows, rule, deletes):
             return rows
     return None
@@ -88,7 +116,7 @@ def differs_from_oracle(shape: Fold, logs: tuple[Log, ...], count: int, rule: Ru
 @lru_cache(maxsize=1 << 16)
 def differ(one: Fold, other: Fold, count: int, rule: Rule, deletes: bool) -> Valuation | None:
     """The first valuation on which two reads differ."""
-    for rows in valuations(count, rule.event_time):
+    for rows in of_rule(count, rule):
         if read(one, rows, rule, deletes) != read(other, rows, rule, deletes):
             return rows
     return None
@@ -99,21 +127,45 @@ def falls_behind(old: int, new: int, rule: Rule) -> Valuation | None:
     """Of logs by rank: the first valuation on which the state of the first `old`, with what the logs up to `new` make
     merged into it, is not the state of the first `new`. States are records and tombstones."""
     names = tuple((place + 1, 0) for place in range(new))
-    for rows in valuations(new, rule.event_time):
-        parts = (expected(logs, rows, rule, deletes=True) for logs in (names[:old], names[old:]))
-        merged = winner(tuple(log for log in parts if log is not None), rows, rule.event_time)
-        if merged != expected(names, rows, rule, deletes=True):
+    for rows in of_rule(new, rule):
+        state, window = (expected(logs, rows, rule, deletes=True) for logs in (names[:old], names[old:]))
+        left = {**_left_of(state, rows), **_left_of(window, rows)}
+        if expected(names, left, rule, deletes=True) != expected(names, rows, rule, deletes=True):
             return rows
     return None
+
+
+def _left_of(shown: Shown, rows: Valuation) -> Valuation:
+    """The records that an answer consists of."""
+    if shown is None:
+        return {}
+    if not isinstance(shown, Made):
+        return {shown: rows[shown]}
+    sets: dict[Log, tuple[str, ...]] = {}
+    for name, log in shown.columns:
+        sets[log] = (*sets.get(log, ()), *((name,) if name != ROW else ()))
+    found = {log: rows[log]._replace(sets=names) for log, names in sets.items()}
+    return found if shown.delete is None else {**found, shown.delete: rows[shown.delete]}
 
 
 @lru_cache(maxsize=1 << 16)
 def changes_differ(before: tuple[Fold, tuple[Log, ...]], after: tuple[Fold, tuple[Log, ...]], count: int, rule: Rule) \
         -> Valuation | None:  # fmt: skip
     """The first valuation on which the change between two reads is not the one between the two oracles' states."""
-    for rows in valuations(count, rule.event_time):
-        found = (read(before[0], rows, rule, False), read(after[0], rows, rule, False))
-        right = (expected(before[1], rows, rule, False), expected(after[1], rows, rule, False))
-        if found != right and (found[0] != found[1] or right[0] != right[1]):
+    found = zip(_every_read(before[0], count, rule), _every_read(after[0], count, rule), strict=True)
+    right = zip(_every_expected(before[1], count, rule), _every_expected(after[1], count, rule), strict=True)
+    for rows, is_now, should in zip(of_rule(count, rule), found, right, strict=True):
+        if is_now != should and (is_now[0] != is_now[1] or should[0] != should[1]):
             return rows
     return None
+
+
+@lru_cache(maxsize=64)
+def _every_read(shape: Fold, count: int, rule: Rule) -> tuple[Shown, ...]:
+    """What a read shows on each valuation: a state is one end of many windows."""
+    return tuple(read(shape, rows, rule, False) for rows in of_rule(count, rule))
+
+
+@lru_cache(maxsize=64)
+def _every_expected(logs: tuple[Log, ...], count: int, rule: Rule) -> tuple[Shown, ...]:
+    return tuple(expected(logs, rows, rule, False) for rows in of_rule(count, rule))

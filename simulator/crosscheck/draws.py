@@ -106,6 +106,7 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
     """A bulk insert or a replace holds no `deletes`, and one file a group."""
     files = tuple(file for file in world.files(actor, number) if deletes or file[1] == 1)
     rolled = any(version > 1 for _, version in files)
+    sets = _columns(choose, world, some=deletes)
     batch: dict[tuple[int, int], dict[str, Record]] = {}
     used: dict[int, list[str]] = {}
     for group, version in files:
@@ -116,10 +117,18 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
                 ordering=1 + choose(world.orderings),
                 value=f"{actor}.{number}",
                 deleted=deletes and choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
+                sets=sets,
             )
             for _ in range(rows)
         }
     return batch
+
+
+def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
+    """The columns that a write sets in all its rows: of partial updates one, or all; () where rows are whole."""
+    names = world.column_names
+    place = choose(len(names) + 1) if some and names else len(names)
+    return names if place == len(names) else (names[place],)
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from nbcc.model import Change, Query, Record
 from nbcc.model.answers import Cleaned, answer
 from nbcc.model.promises.view import answers
+from nbcc.model.record import Several
 
 from ..systems import System
 from .symbols import Symbols
@@ -77,9 +78,15 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:
     """By key: ``(key, ordering, value, requested)``, the value of a delete is None; ``(key, op, before, after)``, where
-    a row of a change is ``(ordering, value)`` or None.
+    a row of a change is ``(ordering, value)`` or None. A key has several records in a window of partial updates.
     """
-    return tuple((key, *_cells(rows[key])) for key in sorted(rows))
+    return tuple((key, *cells) for key in sorted(rows) for cells in _entries(rows[key]))
+
+
+def _entries(row: Record | Change | Several) -> list[tuple[Any, ...]]:
+    if isinstance(row, Several):
+        return sorted((_cells(record) for record in row.records), key=lambda cells: (cells[2], cells[1] is None))
+    return [_cells(row)]
 
 
 def _cells(row: Record | Change) -> tuple[Any, ...]:

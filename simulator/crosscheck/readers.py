@@ -37,6 +37,9 @@ def hudi_rs(history: History, tally: Tally) -> None:
         tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
         return
     model, state, data = history.model, history.state, history.data
+    if model.world.columns:
+        tally.skipped["hudi-rs: partial updates (finding partial-updates-in-hudi-files)"] += 1
+        return
     with folder() as place:
         reader = HudiRs(place, ticks)
         for query in _queries(history):

@@ -37,7 +37,7 @@ from .engine_operation import EngineOperation
 from .engine_rules import check_world, rules_of
 from .protocol import CannotStep
 from .remembering import Remembering
-from .rows import from_rows, is_rolled, partition_name, table_config, to_table
+from .rows import columns_set, from_rows, is_rolled, partition_name, table_config, to_table
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
 """Hudi's words for the ways in which writers get along."""
@@ -83,7 +83,11 @@ class EngineSystem:
         config, arguments = self._opened_by(actor), dict(args)
         if batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
-            arguments["data"] = self.data(to_table(batch, self.world))
+            table, sets = to_table(batch, self.world), columns_set(batch, self.world)
+            if sets is not None:
+                arguments["columns"] = sets
+                table = table.drop_columns([name for name in self.world.column_names if name not in sets])
+            arguments["data"] = self.data(table)
             if groups := self.world.reads.get((actor, self.stage.started(actor) + 1)):
                 arguments["reads"] = {partition_name(group // self.world.buckets) for group in groups}
             if sent := self.world.batch(actor, self.stage.started(actor) + 1):

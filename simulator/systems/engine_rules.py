@@ -42,6 +42,8 @@ _NOT_OURS: Final = {
     ("window_merge", "slice_of_table"): "a window is made of the logs of its writes",
     ("window_merge", "slice_of_files"): "a window is made of the logs of its writes",
     ("window_merge", "slice_of_files_from"): "a window is made of the logs of its writes",
+    ("column_merge", "by_row"): "each column keeps the ordering value that it was set with",
+    ("column_merge", "by_row_in_base"): "beside a base file it keeps what the rows do not say",
     ("clustering", "file_ids"): "it clusters by a compaction that sorts",
     ("replacing", "file_ids"): "it replaces by a plan that takes nothing",
     ("log_compaction_window", "delivered"): "its windows leave out what services have put",

@@ -35,14 +35,15 @@ FITTED: Final = ("writer", "compactor")
 
 
 def fitted(world: World) -> World:
-    """The world that Hudi can play: merge-on-read, a call is a step.
+    """The world that Hudi can play: merge-on-read, whole rows, a call is a step.
 
     A write has one log file a group, because Hudi's client never rolls one so small. Worlds without a name have the
     actors alone to whose random histories the setting is fitted.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
-    return replace(world, table_type="MERGE_ON_READ", actors=actors, log_versions=1, writes=shapes, grain="peer")
+    plain = replace(world, table_type="MERGE_ON_READ", columns=0, log_versions=1)
+    return replace(plain, actors=actors, writes=shapes, grain="peer")
 
 
 class HudiSystem:
@@ -70,6 +71,8 @@ class HudiSystem:
         batch = args.get("batch", {})
         if is_rolled(batch):
             raise Impossible("Hudi's client puts all rows of a write for a file group into one log file")
+        if self.world.columns:
+            raise Impossible("Hudi's client writes whole rows; partial ones come from MERGE INTO of Spark SQL alone")
         columns = ("id", "part", "ts", "value", "_hoodie_is_deleted")
         rows = [[row[name] for name in columns] for row in to_table(batch, self.world).to_pylist()] if batch else []
         instants = {tick: instant for instant, tick in self.ticks.items()}

@@ -8,19 +8,30 @@ import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
 from nbcc.model import Query, World
+from nbcc.model.columns import told
 
 from ..control.clock import tick_of
 from ..crosscheck.observables import Batch
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
-_FLAGGED: Final = SCHEMA.append(pa.field("_hoodie_is_deleted", pa.bool_()))
+_FLAG: Final = pa.field("_hoodie_is_deleted", pa.bool_())
+_SETS: Final = "nbcc_set_columns"
+
+
+def schema_of(world: World) -> pa.Schema:
+    """The table's columns; where writes set some columns each, these instead of ``value``."""
+    if not world.columns:
+        return SCHEMA
+    # Without partitions ``part`` would be one more column that a write sets or not.
+    always = [SCHEMA.field(name) for name in ("id", *(["part"] if world.partitions > 1 else []), "ts")]
+    return pa.schema([*always, *(pa.field(name, pa.string()) for name in world.column_names)])
 
 
 def table_config(world: World) -> TableConfig:
     """The engine's table for a world: key ``id``, ordering ``ts``, ``value`` names the write that made the row."""
     return TableConfig(
         name="simulated",
-        schema=SCHEMA,
+        schema=schema_of(world),
         record_key=("id",),
         ordering="ts",
         partition_by=("part",) if world.partitions > 1 else (),
@@ -28,6 +39,7 @@ def table_config(world: World) -> TableConfig:
         merge_mode=world.merge_mode,
         table_type=world.table_type,
         hive_style=False,
+        partial_update=world.columns > 0,
     )
 
 
@@ -43,13 +55,19 @@ def to_table(batch: Batch, world: World) -> pa.Table:
             "id": key,
             "part": partition_name(group // world.buckets),
             "ts": record.ordering,
-            "value": record.value,
+            **(dict.fromkeys(record.sets, record.value) if world.columns else {"value": record.value}),
             "_hoodie_is_deleted": record.deleted,
         }
         for (group, _), records in sorted(batch.items())
         for key, record in records.items()
     ]
-    return pa.Table.from_pylist(rows, schema=_FLAGGED)
+    return pa.Table.from_pylist(rows, schema=schema_of(world).append(_FLAG))
+
+
+def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
+    """The columns that a write sets; None: all, as a write that does not say."""
+    sets = {name for records in batch.values() for record in records.values() for name in record.sets}
+    return tuple(sorted(sets)) if 0 < len(sets) < world.columns else None
 
 
 def is_rolled(batch: Batch) -> bool:
@@ -61,15 +79,24 @@ def from_rows(rows: list[dict[str, Any]], query: Query) -> tuple[Any, ...]:
     """The engine's answer as `nbcc.simulator.crosscheck.observables.canonical_rows` gives the model's."""
     if query.kind == "changes":
         return tuple(sorted(_change(row) for row in rows))
-    return tuple(sorted(_row(row) for row in rows))
+    return tuple(sorted((_row(row) for row in rows), key=lambda row: (row[0], row[3], row[2] is None)))
 
 
 def _row(row: dict[str, Any]) -> tuple[Any, ...]:
-    value = None if row.get("_hoodie_is_deleted") else row["value"]
+    value = None if row.get("_hoodie_is_deleted") else _value(row)
     return (row["_hoodie_record_key"], row["ts"], value, tick_of(row["_hoodie_commit_time"]))
+
+
+def _value(row: dict[str, Any]) -> Any:
+    """What the write, or each column's write, has put there."""
+    if "value" in row:
+        return row["value"]
+    known = {*SCHEMA.names, "_hoodie_is_deleted", _SETS}
+    names = (name for name in sorted(row) if name not in known and not name.startswith("_hoodie_"))
+    return told({name: row[name] for name in names if row[name] is not None})
 
 
 def _change(row: dict[str, Any]) -> tuple[Any, ...]:
     before, after = row["before"], row["after"]
-    cells = [None if part is None else (part["ts"], part["value"]) for part in (before, after)]
+    cells = [None if part is None else (part["ts"], _value(part)) for part in (before, after)]
     return ((before or after)["id"], row["op"], *cells)

@@ -7,13 +7,14 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
+from nbcc.model.columns import read, records_of
 from nbcc.model.fold import Fold, evaluate, logs_of
 from nbcc.model.reads import as_of, base_file
 from nbcc.model.record import Ranked
 from nbcc.model.table import Log, Table
 from nbcc.model.windows import incremental
 
-from .rows import Case, reader_table
+from .rows import Case, reader_table, shown
 
 Shown = list[Any]
 
@@ -145,6 +146,9 @@ class Files:
         keys = {key for log in logs_of(shape) for key in self._file(group, log)}
         rule = self.model.rule
         for key in sorted(keys, key=str):
+            if rule.columns:
+                yield from self._row_of_columns(shape, group, key)
+                continue
 
             def record_of(log: Log, key: Any = key) -> Ranked | None:
                 record = self._file(group, log).get(key)
@@ -154,6 +158,12 @@ class Files:
             if won is not None and (rule.keeps_tombstones or not won.deleted):
                 record, requested = won.content
                 yield [str(key), None if won.deleted else str(record.value), won.ordering, requested]
+
+    def _row_of_columns(self, shape: Fold, group: int, key: Any) -> Iterator[list[Any]]:
+        rule = self.model.rule
+        made = read(shape, lambda log: self._file(group, log).get(key), rule, deletes=rule.keeps_tombstones)
+        for row in records_of(made, lambda log: self._file(group, log)[key], window=False) if made is not None else ():
+            yield [str(key), None if row.deleted else str(row.value), row.ordering, row.requested]
 
     def _fold(self, table: Table, group: int) -> Fold:
         query, protocol = self.case.reading.query, self.model.protocol
@@ -172,4 +182,4 @@ class Files:
 
     def _rows(self, group: int, log: Log) -> list[list[Any]]:
         records = self._file(group, log).items()
-        return [[str(key), None if record.deleted else str(record.value), record.ordering] for key, record in records]
+        return [[str(key), shown(record), record.ordering] for key, record in records]

@@ -13,7 +13,7 @@ from .files import Files as FilesOf
 from .frames import actors_of, instants_of, puts_of
 from .judge import breaking_step, judged
 from .plot_scene import Bar, Chip, Ending, Files, Group, Lane, Slice, Times, cells
-from .rows import Case, Put, Reading, answers, choose, valuations
+from .rows import Case, Put, Reading, answers, choose, shown, valuations
 from .run import Run, play
 from .story import Story, story
 from .style import SERVICE, Hue, hues
@@ -50,7 +50,7 @@ def _case(trace: Trace, run: Run, broke: int, names: Sequence[str]) -> Case:
 
 
 def _plain(run: Run, puts: Sequence[Put]) -> Data:
-    return next(iter(valuations(puts, run.model.rule.event_time)), {})
+    return next(iter(valuations(puts, run.model.rule)), {})
 
 
 class _Place(NamedTuple):
@@ -117,7 +117,7 @@ class _Moment:
         """What a write writes, over all its files."""
         files = self.case.data.get(requested, {}).values()
         rows = (item for file in files for item in file.items())
-        return [[str(key), None if record.deleted else str(record.value)] for key, record in rows]
+        return [[str(key), shown(record)] for key, record in rows]
 
     # files
 

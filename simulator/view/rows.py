@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 from nbcc.model import Change, Model, Query, Record
 from nbcc.model.actions.consumer import time_of
 from nbcc.model.answers import Cleaned, Data, answer
+from nbcc.model.columns import told
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
-from nbcc.model.promises.valuations import Valuation
-from nbcc.model.promises.valuations import valuations as every_valuation
+from nbcc.model.promises.valuations import Valuation, of_rule, records_by_definition
 from nbcc.model.promises.view import answers as reader_answers
+from nbcc.model.record import Rule, Several
 from nbcc.model.table import Table, Write
 
 KEY = "k1"
@@ -84,6 +85,13 @@ def visible(record: Record | None) -> Any:
     return None if record is None or record.deleted else record.value
 
 
+def shown(record: Record) -> str | None:
+    """What a log holds: a value, or what it sets some columns to; None: a delete."""
+    if record.deleted:
+        return None
+    return told(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
+
+
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
     """Both answers after `step` steps; `broke` is the number of steps after which the break is seen."""
     reading, data, state = case.reading, case.data, states[step]
@@ -146,15 +154,16 @@ def _merged(model: Model, writes: tuple[Write, ...], data: Data) -> dict[Any, Re
         files = {log: data.get(log[0], {}).get((group, log[1]), {}) for log in logs}
         for key in sorted({key for file in files.values() for key in file}, key=str):
             here = {log: file[key] for log, file in files.items() if key in file}
-            rows = {log: oracle.Row(record.ordering, record.deleted) for log, record in here.items()}
-            won = oracle.winner(logs, rows, model.rule.event_time)
-            if won is not None:
-                found[key] = here[won]._replace(requested=won[0])
+            right = records_by_definition(logs, here, model.rule, window=False)
+            deletes = right or records_by_definition(logs, here, model.rule, window=True)
+            if deletes:
+                found[key] = deletes[0]
     return found
 
 
-def _records(rows: Mapping[Any, Record | Change]) -> dict[Any, Record]:
-    return {key: row for key, row in rows.items() if isinstance(row, Record)}
+def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]:
+    found = {key: row.records[-1] if isinstance(row, Several) else row for key, row in rows.items()}
+    return {key: row for key, row in found.items() if isinstance(row, Record)}
 
 
 # Looking for what to show
@@ -163,13 +172,13 @@ def _records(rows: Mapping[Any, Record | Change]) -> dict[Any, Record]:
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
     """The case that shows the break: given rows if they do, else the simplest valuation of k1 that does."""
     given = [data] if data else []
-    for rows in chain(given, valuations(puts, model.rule.event_time)):
+    for rows in chain(given, valuations(puts, model.rule)):
         for reading in readings(model, states, broke, promise):
             case = Case(reading, rows, "")
             wrong = answers(model, states, broke, case, broke).wrong()
             if wrong:
                 return case._replace(key=wrong[0])
-    rows = data or next(iter(valuations(puts, model.rule.event_time)), {})
+    rows = data or next(iter(valuations(puts, model.rule)), {})
     return Case(Reading(Query("snapshot")), rows, "")
 
 
@@ -194,10 +203,10 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     return list(chain.from_iterable(order))
 
 
-def valuations(puts: Sequence[Put], event_time: bool) -> Iterator[Data]:
+def valuations(puts: Sequence[Put], rule: Rule) -> Iterator[Data]:
     """Valuations of k1, simplest first: few writes that leave it alone, few deletes, few ordering values."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
-    for rows in sorted(every_valuation(len(shown), event_time), key=lambda rows: _cost(len(shown), rows)):
+    for rows in sorted(of_rule(len(shown), rule), key=lambda rows: _cost(len(shown), rows)):
         yield {
             put.requested: {_last_file(put): {KEY: _record(number, rows[number, 0])}}
             for number, put in enumerate(shown, start=1)
@@ -216,7 +225,7 @@ def _last_file(put: Put) -> tuple[int, int]:
 
 
 def _record(number: int, row: Row) -> Record:
-    return Record(row.ordering, None if row.deleted else letter(number - 1), row.deleted)
+    return Record(row.ordering, None if row.deleted else letter(number - 1), row.deleted, sets=row.sets)
 
 
 def letter(number: int) -> str:

@@ -48,7 +48,12 @@ class Story(NamedTuple):
 
 
 def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None:
-    """The thread of one wrong answer; None if the row that is lost or too much comes from no file that is there."""
+    """The thread of one wrong answer; None if the row that is lost or too much comes from no file that is there.
+
+    Nor is there one of partial updates, whose rows come from several files.
+    """
+    if setting.model.rule.columns:
+        return None
     must, got = (found.must or {}).get(key), (found.got or {}).get(key)
     lost = culprit(setting, must, got)
     name = _file(setting, step, key, lost)

@@ -30,6 +30,7 @@ MODEL_ONLY = {
     "26-late-file",
     "43-key-in-two-groups",
     "44-exposed-in-order",
+    "62-partial-updates",
     "64-replaced-for-good",
     "66-clustering-hides-a-write",
     "67-clustering-aborts-a-writer",

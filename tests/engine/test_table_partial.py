@@ -174,6 +174,22 @@ def test_a_window_says_what_is_set_and_what_was_deleted() -> None:
     assert said == [(3, False, ["c"]), (2, True, None)]
 
 
+def test_a_window_keeps_the_ordering_value_of_each_column() -> None:
+    """Else whoever merges it into what was there before takes b1 for as new as a3, and loses the b2 that was there."""
+    table = table_in_memory("EVENT_TIME_ORDERING")
+    table.upsert(some({"id": "k", "ts": 2, "b": "b2"}), columns=["b"])
+    start = table.settled()
+    table.upsert(some({"id": "k", "ts": 1, "b": "b1"}), columns=["b"])
+    table.upsert(some({"id": "k", "ts": 3, "a": "a3"}), columns=["a"])
+
+    found = table.incremental(start or "").to_pylist()
+
+    assert [(row["ts"], row["nbcc_set_columns"], row["a"], row["b"]) for row in found] == [
+        (1, ["b"], None, "b1"),
+        (3, ["a"], "a3", None),
+    ]
+
+
 def test_what_cannot_be(tmp_path: Path) -> None:
     whole = make_table(tmp_path / "whole")
     with pytest.raises(BadInput, match="the table merges whole rows"):

@@ -81,6 +81,8 @@ BREAKS = {
     ("metadata_again", "refused"): {"PROGRESS"},
     ("metadata_read", "before_timeline"): {"SNAP", "TRAVEL"},
     ("log_compaction_rank", "own"): {"SNAP", "CDC", "QUIET"},
+    ("column_merge", "by_row"): {"SNAP", "INCR", "CDC", "QUIET"},
+    ("column_merge", "by_row_in_base"): {"SNAP", "CDC", "QUIET"},
     ("log_compaction_window", "delivered"): {"INCR"},
 }
 
@@ -100,6 +102,7 @@ SHOWS_IN = {
     ("commit_check", ""): "failed_writer",
     ("visibility", "unless_pending"): "failed_writer",
     ("log_compaction_rank", ""): "log_compaction",
+    ("column_merge", ""): "partial_updates",
     ("log_compaction_window", ""): "log_compaction",
     ("metadata_commit", ""): "metadata_writers",
     ("metadata_lock", ""): "metadata_writers",
