@@ -76,7 +76,7 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
             if broken := against_oracle(view, what, group, shape, right=right, deletes=True):
                 return broken
             if any(group in view.done[log[0]].replaced for log in right):
-                # Nothing is left of a state from before its request: then the window is the state after, and both are held
+                # Of a state from before its request nothing is left: the window is the state after, and both are held
                 # against the same logs. What is left of a state from between cannot be told from rows alone.
                 continue
             old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
