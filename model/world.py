@@ -40,7 +40,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
 }
 COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
 """Limits that may be 0."""
-
+RETAINED = "commits_retained"
+"""The limit that each cleaner may have for itself: its policy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +58,8 @@ class World:
     `reads` maps (writer, number) to the file groups that the rows of a write rest on, if they are not those it writes:
     an optimistic writer says so and is held to it (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
-    A clean keeps every state since that after the oldest of the newest `commits_retained` writes.
+    A clean keeps every state since that after the oldest of the newest `commits_retained` writes; a cleaner's settings
+    may say another number.
     `late_files` is how often a task of a writer that died puts the next file of its write all the same.
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
@@ -100,7 +102,7 @@ class World:
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     reads: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
-    settings: Mapping[str, Mapping[str, str]] = field(default_factory=dict, hash=False)
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
     grain: Grain = "storage"
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
@@ -120,8 +122,10 @@ class World:
         for actor, choices in self.settings.items():
             if not actions.kind_of(actor):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
-            refuse_unknown(choices, PER_ACTOR, f"world [actor.{actor}]")
-            Protocol.from_mapping(choices)
+            policy = (RETAINED,) if actions.kind_of(actor) == "cleaner" else ()
+            refuse_unknown(choices, (*PER_ACTOR, *policy), f"world [actor.{actor}]")
+            whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
+            Protocol.from_mapping(_of_protocol(choices))
 
     def _check_table(self) -> None:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
@@ -194,8 +198,16 @@ class World:
         """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""
         if not self.settings:
             return protocol
-        chosen = {**self.settings.get(actions.kind_of(actor), {}), **self.settings.get(actor, {})}
+        chosen = _of_protocol(self._chosen(actor))
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
+
+    def retained_by(self, cleaner: str) -> int:
+        """How many commits one cleaner's policy retains."""
+        return int(self._chosen(cleaner).get(RETAINED, self.commits_retained))
+
+    def _chosen(self, actor: str) -> dict[str, Any]:
+        """What the world says of an actor: of its kind, or of it alone."""
+        return {**self.settings.get(actions.kind_of(actor), {}), **self.settings.get(actor, {})}
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
@@ -254,6 +266,10 @@ class World:
             ),
             **({"writes": shapes} if shapes else {}),
         }
+
+
+def _of_protocol(choices: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in choices.items() if name != RETAINED}
 
 
 DEFAULTS = {field.name: field.default for field in fields(World)}

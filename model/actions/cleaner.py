@@ -67,7 +67,7 @@ TIMED, PLANNED = "given a time for its clean", "about to start its clean"
 def components(setting: Setting) -> dict[str, Any]:
     cleaners = setting.of(KIND)
     shared = {"cleans": (), "deleted": frozenset()} if cleaners else {}
-    return {**shared, **{me: Cleaner(setting.world.commits_retained) for me in cleaners}}
+    return {**shared, **{me: Cleaner(setting.world.retained_by(me)) for me in cleaners}}
 
 
 def rows(setting: Setting) -> Iterator[Row]:

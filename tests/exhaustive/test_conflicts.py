@@ -57,6 +57,8 @@ def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
+        ({"w1": {"commits_retained": 2}}, "world [actor.w1]: unknown field 'commits_retained'"),
+        ({"d1": {"commits_retained": 0}}, "world [actor.d1]: commits_retained: a whole number of at least 1 is needed"),
         ({"writr": {"concurrency": "occ"}}, "world [actor.writr]: there is no such actor; did you mean 'writer'?"),
         ({"w1": {"concurency": "occ"}}, "world [actor.w1]: unknown field 'concurency'; did you mean 'concurrency'?"),
         ({"w1": {"concurrency": "pessimistic"}}, "protocol: concurrency = 'pessimistic'"),
