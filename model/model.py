@@ -155,6 +155,8 @@ class Model:
         there = unpublished(self.setting, seen, rollbacks)
         if "metadata" in seen:  # what is there, for a reader, is what it lists
             there = tuple(write for write in there if write.requested in seen["metadata"].listed)
+        elif self.protocol.metadata_trust == "listed":
+            return ()
         if self.protocol.visibility != "unless_pending":
             return there
         return tuple(write for write in there if not state_on_timeline(seen[write.actor], rollbacks))

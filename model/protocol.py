@@ -99,6 +99,7 @@ class Protocol:
     metadata_lock     it is told under the lock that also covers publishing, or before that lock is taken
     metadata_again    an instant that it has already is applied again, which changes nothing, or refused
     metadata_read     a reader lists files through it once it is sure of its instants, or goes by what it listed before
+    metadata_trust    of what the metadata table lists a reader believes what the data table has completed, or all of it
     log_compaction_rank    where the log of a log compaction ranks: where the newest of its inputs did, or by its own
                            completion
     log_compaction_window  windows leave that log out and go on with its inputs, or it is delivered like a write's
@@ -161,14 +162,19 @@ class Protocol:
     metadata_lock: Literal["under_lock", "outside_lock"] = "under_lock"
     metadata_again: Literal["applied", "refused"] = "applied"
     metadata_read: Literal["after_timeline", "before_timeline"] = "after_timeline"
+    metadata_trust: Literal["completed", "listed"] = "completed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     log_compaction_window: Literal["left_out", "delivered"] = "left_out"
 
     @property
+    def shows_pending(self) -> bool:
+        """Whether a reader takes rows of a write that is pending."""
+        return self.visibility != "completed" or self.metadata_trust == "listed"
+
+    @property
     def sees_pending(self) -> bool:
         """Whether what a reader is told depends on writes that are pending."""
-        asks = self.visibility == "completed" and self.first_slice == "first_completed"
-        return not asks or self.as_of_pending == "refused"
+        return self.shows_pending or self.first_slice == "first_requested" or self.as_of_pending == "refused"
 
     def __post_init__(self) -> None:
         if self.decision == "log" and self.concurrency == "occ":

@@ -43,7 +43,7 @@ class Query:
 def stands(requested: int, completed: int | None, time: float, protocol: Protocol) -> bool:
     """Whether a read as of `time` counts an instant."""
     if completed is None:
-        return protocol.visibility != "completed" and requested <= time
+        return protocol.shows_pending and requested <= time
     at = completed if protocol.as_of_axis == "completion" else requested
     return at < time if protocol.as_of_bound == "before" else at <= time
 

@@ -102,4 +102,4 @@ def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice
 
 
 def _seen(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]:
-    return writes if protocol.visibility != "completed" else tuple(w for w in writes if w.completed is not None)
+    return writes if protocol.shows_pending else tuple(w for w in writes if w.completed is not None)

@@ -103,6 +103,8 @@ def _typed(error: Exception) -> Exit | None:
     """Typed errors name what was asked, what exists and what to do: their text is the message. None: a bug of ours."""
     from nbcc.engine.errors import CannotRun, NbccError
 
+    from ..systems.protocol import CannotPlay
+
     if isinstance(error, CannotRun):
         return Exit.COULD_NOT_RUN
-    return Exit.BAD_INPUT if isinstance(error, NbccError) else None
+    return Exit.BAD_INPUT if isinstance(error, (CannotPlay, NbccError)) else None

@@ -8,6 +8,8 @@ from typing import Final
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, World
 
+from .protocol import CannotPlay
+
 _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
                  "incremental_axis": "incremental_by"}  # fmt: skip
 """Where model and engine call the same choice by different names."""
@@ -50,6 +52,7 @@ _NOT_OURS: Final = {
     ("metadata_commit", "after_data"): "it writes no table that has a metadata table",
     ("metadata_lock", "outside_lock"): "it writes no table that has a metadata table",
     ("metadata_again", "refused"): "it writes no table that has a metadata table",
+    ("metadata_trust", "listed"): "it lists the files of a table that has a metadata table",
     ("metadata_read", "before_timeline"): "it lists the files of a table that has a metadata table",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
@@ -60,20 +63,20 @@ def rules_of(protocol: Protocol) -> Rules:
     """The engine's rules for a protocol of the model.
 
     Raises:
-        ValueError: the engine cannot do a setting; the sentence says why.
+        CannotPlay: the engine cannot do a setting; the sentence says why.
     """
     for (name, value), why in _NOT_OURS.items():
         if protocol.to_mapping()[name] == value:
-            raise ValueError(f"the engine cannot be put under {name} = {value}: {why}; play it on the model")
+            raise CannotPlay(f"the engine cannot be put under {name} = {value}: {why}; play it on the model")
     known = {field.name for field in fields(Rules)}
     named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
     return Rules.from_mapping({name: value for name, value in named.items() if name in known})
 
 
 def check_world(world: World) -> None:
-    """Raise ValueError if the engine cannot play in a world."""
+    """Raise CannotPlay if the engine cannot play in a world."""
     if world.metadata_table:
-        raise ValueError(
+        raise CannotPlay(
             "the engine cannot be put under metadata_table = 1: it reads a table that has a metadata table by listing "
             "its files, and refuses to write it; play it on the model"
         )

@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 
+class CannotPlay(ValueError):
+    """A system cannot be put under a setting, or into a world; the sentence says why, and what can."""
+
+
 class CannotStep(Exception):
     """The system cannot do what the model says is possible now; the message says where it stands."""
 

@@ -27,6 +27,7 @@ MODES: dict[str, dict[str, Any]] = {
     "non-overlapping": {"actors": {"writer": 2}, "buckets": 2, "writes": {("w1", 1): (1, 0), ("w2", 1): (0, 1)}},
 }
 CONCURRENCY = {"single writer": "single_writer", "overlapping": "occ", "non-overlapping": "occ"}
+OPTIMISTIC = [mode for mode, concurrency in CONCURRENCY.items() if concurrency == "occ"]
 ROWS = [
     (table, mode, policy)
     for table, mode, policy in product(("COPY_ON_WRITE", "MERGE_ON_READ"), MODES, ("lazy", "eager"))
@@ -70,6 +71,24 @@ def test_a_row_of_the_plan_with_asynchronous_cleaning(mode: str, policy: str, me
     assert result.deadlock is None
     if mode == "single writer":
         assert result.promises["CLEAN"].verdict is Verdict.HOLDS
+
+
+# Who rolls back whatever is pending takes the living for dead, and Hudi forces LAZY where there are several writers.
+FAILING = [
+    pytest.param(mode, policy, metadata, marks=pytest.mark.nightly if policy == "eager" and mode in OPTIMISTIC else ())
+    for mode, policy, metadata in product(MODES, ("lazy", "eager"), (0, 1))
+]
+
+
+@pytest.mark.parametrize(("mode", "policy", "metadata"), FAILING)
+def test_a_row_of_the_plan_with_a_writer_that_fails(mode: str, policy: str, metadata: int) -> None:
+    """Eagerly a living writer is rolled back (REC); what is read is right under both, with either table."""
+    world, protocol = of("MERGE_ON_READ", mode, policy, metadata)
+    beside = replace(world, actors={**world.actors, "rollbacker": 1}, stalls=1, rollbacks=1, retries=0)
+    result = search(Model(beside, protocol))
+    assert violated(result) == ({"REC": 2} if policy == "eager" else {})
+    assert result.promises["SNAP"].verdict is Verdict.HOLDS
+    assert result.deadlock is None
 
 
 def test_what_is_not_promised_unique_keys_of_two_writers_that_insert() -> None:

@@ -18,6 +18,7 @@ NOT_OURS = {
     "pending-first", "commit-unchecked", "commit-checked-early", "old-manifest", "own-bucket-count",
     "metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again",
     "partial-by-row", "partial-rows-in-base",
+    "metadata-not-reconciled",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
