@@ -76,6 +76,10 @@ class Model:
         """Every step that can happen now with the state after it, always in the same order."""
         return self.stepper.successors(state)
 
+    def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
+        """The steps of one actor that can happen now, each with the state after it."""
+        return self.stepper.steps_of(self.coding.place[actor], state)
+
     def enabled(self, state: State) -> list[Step]:
         """Every step that can happen now."""
         return [step for step, _ in self.successors(state)]

@@ -97,6 +97,7 @@ class Compiled(NamedTuple):
 _Awake = tuple[int, dict[State, Moves], tuple[tuple[int, Compiled], ...]]
 """Of one value of an own component: the bits that its rows read, what they found there, and the rows (each after a
 private change)."""
+_Own = tuple[int, int, dict[State, _Awake]]
 
 
 class Stepper:
@@ -124,7 +125,7 @@ class Stepper:
         self.private = private
         self.joins = joins
         # Per own component: its bits, and per value of it who is awake: the bits they read, and what they found there.
-        self._own: list[tuple[int, int, dict[State, _Awake]]] = [
+        self._own: list[_Own] = [
             (own, coding.mask((own,)), {}) for own in dict.fromkeys(compiled.reads[0] for compiled in self.rows)
         ]
         self._changes: dict[int, dict[State, dict[int, tuple[Step, ...]]]] = {own: {} for own, _, _ in self._own}
@@ -136,8 +137,12 @@ class Stepper:
         every = list(self._awake_steps(state))
         return iter([found for found in every if found[0].action in self.joins] or every)
 
-    def _awake_steps(self, state: State) -> Iterator[tuple[Step, State]]:
-        for own, bits, awake in self._own:
+    def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
+        """Those of one component's own rows alone: of an actor, for who knows whose turn it is."""
+        return self._awake_steps(state, [each for each in self._own if each[0] == own])
+
+    def _awake_steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:
+        for own, bits, awake in of or self._own:
             mine = awake.get(state & bits)
             if mine is None:
                 mine = awake[state & bits] = self._wake(own, state & bits)

@@ -167,14 +167,15 @@ class _Play:
     def _advance(self, actor: str, until: str) -> tuple[str, ...]:
         """Let an actor go on, one private step after the other, until it has done `until`."""
         while True:
-            steps = [s for s in self.model.enabled(self.state) if s.actor == actor and s.action != "actor_crashes"]
-            wanted = next((step for step in steps if step.action == until), None)
-            step = wanted or (steps[0] if steps else None)
-            if step is None:
-                return self.model.refusal(self.state, Step(actor, until)) or (f"{actor} cannot go on to {until}",)
-            self.state = self.model.apply(self.state, step)
+            steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor)]
+            steps = [(action, after) for action, after in steps if action != "actor_crashes"]
+            wanted = next((after for action, after in steps if action == until), None)
             if wanted is not None:
+                self.state = wanted
                 return ()
+            if not steps:
+                return self.model.refusal(self.state, Step(actor, until)) or (f"{actor} cannot go on to {until}",)
+            self.state = steps[0][1]
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
