@@ -19,6 +19,7 @@ SMALL = {
     "crashes": replace(specs.world("crash_resume"), compactions=1),
     "a rollback": replace(specs.world("failed_writer"), crashes=0),
     "a reader": replace(specs.world("readers"), actors={"writer": 2, "reader": 1}),
+    "a metadata table": specs.world("metadata_readers"),
 }
 PROTOCOLS = {
     "default": Protocol(),
