@@ -101,14 +101,14 @@ def homeless(all_of_them: Iterable[Mechanism]) -> Iterator[str]:
 
 def _known() -> dict[str, Iterable[str]]:
     """Field -> the words that it may hold."""
-    from .systems.hudi_steps import STEPS
+    from .systems.hudi_steps import BY_HAND, STEPS
 
     limits = (f"world.{field.name}" for field in fields(World))
     return {
         "model": tuple(actions.ACTIONS),
         "settings": (*choices(), *limits),
         "engine": _operations(),
-        "hudi": (*(step.call for step in STEPS if step.call), *KINDS),
+        "hudi": (*(step.call for step in STEPS if step.call), *BY_HAND, *KINDS),
         "mutants": mutants.names(),
         "verdicts": tuple(_pins()),
         "promises": tuple(PROMISES),

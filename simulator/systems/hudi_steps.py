@@ -70,7 +70,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
-    *(PeerStep(action, impossible=True, because="this peer's clients beat as long as their process lives; none stalls")
+    *(PeerStep(action, impossible=True, because="no history is drawn with a client that stalls")
       for action in ("heartbeat_expires", "writer_looks_at_heartbeat", "writer_is_refused", "writer_gives_up")),
     *(PeerStep(action, impossible=True, because="Hudi rolls failed writes back inside `start` (EAGER) or clean (LAZY)")
       for action in ("rollbacker_chooses_write", "rollbacker_plans_rollback", "rollbacker_starts_rollback",
@@ -125,3 +125,6 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("lock_expires",  because="Hudi holds its lock inside one call, so the dead hold none"),
 )
 # fmt: on
+
+BY_HAND: Final = ("stall", "clean")
+"""Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

@@ -80,6 +80,11 @@ class Client:
         self.hudis.rollback(self.instant)
         self.close()
 
+    def clean(self) -> None:
+        """Roll back failed writes, and delete what no read needs any more."""
+        self.hudis.clean()
+        self.close()
+
     def commit(self) -> None:
         """Publish the completed instant."""
         if not self.hudis.commitStats(self.instant, self._done, nothing(), ACTION, java_map({}), nothing()):

@@ -91,9 +91,17 @@ class Table:
         """A client ends where it stands. Others meet it when its last heartbeat, whose file stays, has long expired."""
         if actor in self._clients:
             self._clients[actor].close()
-            beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
-            if beat.exists():
-                os.utime(beat, (LONG_AGO, LONG_AGO))
+            self.stall(actor)
+
+    def stall(self, actor: str) -> None:
+        """The last heartbeat of a client becomes old for whoever looks at its file; the client lives, and goes on."""
+        beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
+        if beat.exists():
+            os.utime(beat, (LONG_AGO, LONG_AGO))
+
+    def clean(self) -> None:
+        """Another client cleans, which rolls back the writes whose heartbeat has expired (LAZY)."""
+        Client(self._path, self._options).clean()
 
     def plan(self, actor: str) -> str | None:
         return Client(self._path, self._options).plan()

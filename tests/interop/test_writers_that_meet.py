@@ -1,0 +1,100 @@
+"""Writers of Apache Hudi that conflict, stall and are rolled back: which of our promises its own client keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbcc.simulator.peers.process import PeerRefused, peer
+
+Ask = Callable[..., Any]
+OCC = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+
+
+@pytest.fixture
+def ask(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Ask]:
+    """The steps of the peer on a table of one bucket and two partitions."""
+    process, more = peer("hudi"), getattr(request, "param", {})
+    shape = {"merge_mode": "EVENT_TIME_ORDERING", "buckets": 1, "partitions": ["p0", "p1"]}
+    process.ask("create", str(tmp_path), **shape, more=more)
+    yield lambda step, **arguments: process.ask(step, str(tmp_path), **arguments)
+    process.ask("forget", str(tmp_path))
+
+
+def begin(ask: Ask, actor: str, key: str, part: str = "p0") -> None:
+    ask("start", actor=actor)
+    ask("data", actor=actor, rows=[[key, part, 1, actor, False]])
+
+
+def shown(ask: Ask) -> list[tuple[str, str]]:
+    return sorted((key, value) for key, _, value, _ in ask("read", kind="snapshot"))
+
+
+def completed(ask: Ask) -> list[str]:
+    """The actions of completed instants, in the order of their requests."""
+    return [name.rpartition(".")[2] for name in ask("look")["timeline"] if "_" in name]
+
+
+@pytest.mark.parametrize("ask", [OCC], indirect=True)
+def test_of_two_optimistic_writers_of_one_bucket_the_second_is_refused_and_others_are_not(ask: Ask) -> None:
+    """FIRST, as in the model: by bucket, held against what completed since it began."""
+    for actor, part in (("w1", "p0"), ("w2", "p0"), ("w3", "p1")):
+        begin(ask, actor, "k", part)
+    for actor in ("w1", "w3"):
+        ask("commit", actor=actor)
+    with pytest.raises(PeerRefused, match="HoodieWriteConflictException"):
+        ask("commit", actor="w2")
+    assert shown(ask) == [("k", "w1"), ("k", "w3")]
+    ask("undo", actor="w2")
+    assert completed(ask) == ["deltacommit", "deltacommit", "rollback"]
+
+
+@pytest.mark.parametrize("ask", [OCC], indirect=True)
+def test_an_optimistic_writer_that_began_later_sees_no_conflict(ask: Ask) -> None:
+    for actor in ("w1", "w2"):
+        begin(ask, actor, "k")
+        ask("commit", actor=actor)
+    assert completed(ask) == ["deltacommit"] * 2
+
+
+def test_a_stalled_writer_is_rolled_back_and_its_commit_refused(ask: Ask) -> None:
+    """REC: commit and rollback exclude each other, because the inflight instant is gone."""
+    begin(ask, "w1", "a")
+    ask("stall", actor="w1")
+    ask("clean")
+    with pytest.raises(PeerRefused, match=r"deltacommit\.inflight does not exist"):
+        ask("commit", actor="w1")
+    assert completed(ask) == ["rollback"]
+    assert ask("look")["files"] == []
+
+
+def test_a_live_writer_is_left_alone(ask: Ask) -> None:
+    begin(ask, "w1", "a")
+    ask("clean")
+    ask("commit", actor="w1")
+    assert shown(ask) == [("a", "w1")]
+
+
+def test_a_writer_that_nobody_has_rolled_back_commits_although_its_heartbeat_is_old(ask: Ask) -> None:
+    """Ours would be refused: Hudi's client goes by what it remembers of its own beats."""
+    begin(ask, "w1", "a")
+    ask("stall", actor="w1")
+    ask("commit", actor="w1")
+    assert shown(ask) == [("a", "w1")]
+
+
+def test_a_writer_that_wakes_after_its_rollback_cannot_put_its_inflight_instant(ask: Ask) -> None:
+    """Hudi's client looks for its request first, so that nothing comes back; ours finds out before it publishes."""
+    begin(ask, "w0", "z")
+    ask("commit", actor="w0")
+    ask("start", actor="w1")
+    ask("stall", actor="w1")
+    ask("clean")
+    before = ask("look")
+    with pytest.raises(PeerRefused, match=r"deltacommit\.requested does not exist"):
+        ask("data", actor="w1", rows=[["a", "p0", 1, "w1", False]])
+    assert ask("look") == before
+    assert shown(ask) == [("z", "w0")]
