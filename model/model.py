@@ -22,7 +22,7 @@ from .reads import Query, table_as_of
 from .record import Change, Record, Rule, Several
 from .slicing import file_slices
 from .step import Action, Refused, Row, Step
-from .table import FileSlice, Instant, Rollback, Table, Write, table_of, without_deleted
+from .table import FileSlice, Instant, Rollback, Savepoint, Table, Write, table_of, without_deleted
 from .world import World
 
 Value = TypeVar("Value")
@@ -200,6 +200,11 @@ class Model:
 
         return self.derive(state, ("cleans", "published"), "horizon", compute)
 
+    def savepoints(self, state: State) -> tuple[Savepoint, ...]:
+        """The completed savepoints that are there."""
+        there = self.component(state, "savepoints") if "savepoints" in self.components else ()
+        return tuple(each for each in there if each.completed is not None)
+
     def settled(self, state: State) -> int:
         """The time of a read that names none: the greatest completion published, or what the protocol takes for it."""
         if self.protocol.read_time == "clock":
@@ -208,9 +213,12 @@ class Model:
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
         """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon, and where a
-        clean has deleted what the read opens (under a protocol that keeps CLEAN no read but those before it).
+        clean has deleted what the read opens (under a protocol that keeps CLEAN no read but those before it). As of what
+        a savepoint pins the read is answered all the same.
         """
-        if (bound := self.horizon(state)) and (start := query.begins) is not None and start < bound:
+        pinned = {each.at for each in self.savepoints(state)} if query.kind == "as_of" else set()
+        bound, start = self.horizon(state), query.begins
+        if start is not None and start < bound and start not in pinned:
             raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
         table, settled = self.table(state), self.settled(state)
         until = settled if query.until is None else query.until

@@ -81,6 +81,7 @@ class Protocol:
                       now with a barrier before the horizon; or any plan with such a barrier
     horizon           published with the plan of a clean, or when its files are gone
     lock_wait         a writer waits for the lock until it has it; or it gives up one day, and leaves what it has begun
+    savepoint_keeps   what a clean leaves alone for a savepoint: the files that it names; base files alone; or nothing
     archive_bound     archiving stops before what was requested or completed after the request of a pending instant, or
                       does not care
     archive_lookup    a reader looks into the archive after each listing; or keeps to what it knew before the first one;
@@ -145,6 +146,7 @@ class Protocol:
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"
+    savepoint_keeps: Literal["files", "base_files", "nothing"] = "files"
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "before_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"

@@ -176,6 +176,18 @@ class Cleaned(NamedTuple):
         return "clean"
 
 
+class Savepoint(NamedTuple):
+    """The instant requested then, which completed at `at`, is pinned: `files` are those that a read as of then opens.
+
+    `completed` is None while the savepoint is not published.
+    """
+
+    requested: int
+    at: int
+    files: tuple[DataFile, ...]
+    completed: int | None = None
+
+
 class Instant(NamedTuple):
     """One action on the timeline as anybody can observe it."""
 

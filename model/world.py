@@ -35,6 +35,8 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "windows",
         "archives",
         "instants_retained",
+        "savepoints",
+        "savepoints_dropped",
     ),
     "data": ("keys", "orderings"),
 }
@@ -64,6 +66,7 @@ class World:
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
     Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
+    `savepoints` is how many savepoints may be begun, `savepoints_dropped` how many of them dropped.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
     `metadata_table`: 1 if there is one, through which readers list files; 0 if they list the store.
@@ -98,6 +101,8 @@ class World:
     windows: int = 0
     archives: int = 0
     instants_retained: int = 0
+    savepoints: int = 0
+    savepoints_dropped: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)

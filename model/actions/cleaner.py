@@ -15,6 +15,7 @@ from ..conditions import at, lock_is_free
 from ..decisions import ALL_PUBLISHED, last_time, undecided
 from ..publication import given_back, publication_actions, publication_rows, put_by_another
 from ..resuming import resuming
+from ..savepoints import kept, without
 from ..step import Action, Args, Guard, Row
 from ..table import Clean, Cleaned, DataFile, Instant, Victims, table_of
 from . import Setting
@@ -81,23 +82,29 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol = setting.world, setting.protocol
     clocks, fence = clock_of(world, protocol), put_by_another(setting)
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+    saved = ("savepoints",) if "savepoints" in setting.first else ()
     log = ("decisions",) if protocol.decision == "log" else ()
+    before_log = len(log_plans) + len(saved)
 
     def planned(
         own: Cleaner, cleans: Any, published: Any, plans: Any, deleted: frozenset[DataFile], *more: tuple[Any, ...]
     ) -> Any:
         known = published_horizon(cleans, published, protocol)
-        found = table_of(published, plans, log_plans=more[0] if log_plans else ())
-        table = since(found, world.groups, known, protocol)
+        table = table_of(published, plans, log_plans=more[0] if log_plans else ())
+        if not saved:  # else files that a savepoint kept from earlier cleans may be left
+            table = since(table, world.groups, known, protocol)
         bound = horizon(table, own.retained)
-        return (bound, superseded(table, world.groups, bound, deleted, protocol) if bound is not None else ())
+        if bound is None:
+            return bound, ()
+        found = superseded(table, world.groups, bound, deleted, protocol)
+        return bound, without(found, kept(more[len(log_plans)], protocol)) if saved else found
 
     def made(own: Cleaner, clock: int, cleans: tuple[Clean, ...], seen: tuple[Any, ...], ahead: int) -> Any:
         bound, groups = planned(own, cleans, *seen)
         published, plans, _, *more = seen
-        begun = (*plans, *cleans, *(plan for each in more[: len(log_plans)] for plan in each))
+        begun = (*plans, *cleans, *(plan for each in more[:before_log] for plan in each))
         known = (*(entry.completed for entry in published), *(each.requested for each in begun))
-        time, later = clocks.take(clock, ahead, after=max((*known, *map(last_time, more[len(log_plans) :]))))
+        time, later = clocks.take(clock, ahead, after=max((*known, *map(last_time, more[before_log:]))))
         return own._replace(step=TIMED, clean=time, groups=groups, horizon=bound), later
 
     def schedules(own: Cleaner, lock: None, clock: int, cleans: Any, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
@@ -116,7 +123,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     ]
     if log:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[4])))
-    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans, *log)
+    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans, *saved, *log)
     if world.lock_losses:
         yield Row("cleaner_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
                   tuple(guards), lambda *_: clocks.readings())  # fmt: skip

@@ -14,7 +14,8 @@ from .view import settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """CLEAN: no file is gone that a read at or after the horizon or a pending plan needs; no reader is lost."""
+    """CLEAN: no file is gone that a read at or after the horizon, a pending plan or a savepoint needs; no reader is
+    lost."""
     table, bound, gone = model.table(after), model.horizon(after), model.component(after, "deleted")
     if missing := gone & needed_by_plans(table):
         return f"a pending plan takes {_named(min(missing))}, which is deleted"
@@ -23,6 +24,10 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
             if missing := gone & needed(table, group, time, model.protocol):
                 what = "the snapshot" if time == inf else f"the read as of t{time}"
                 return f"{what} needs {_named(min(missing))}, which is deleted; the horizon is t{bound}"
+    for saved in model.savepoints(after):
+        for group in range(model.world.groups):
+            if missing := gone & needed(table, group, saved.at, model.protocol):
+                return f"the savepoint of t{saved.requested} needs {_named(min(missing))}, which is deleted"
     for name in (*model.setting.of("reader"), *model.setting.of("consumer")):
         if model.component(after, name).step == "lost":
             return f"{name} found files gone and no horizon that says why"
@@ -36,12 +41,13 @@ def _named(file: DataFile) -> str:
 
 def _on_files(model: Model) -> tuple[str, ...]:
     cleaning = ("cleans", "deleted") if model.setting.of("cleaner") else ()
-    return (*model.table_reads, *cleaning, *model.setting.of("reader"), *model.setting.of("consumer"))
+    saved = ("savepoints",) if model.setting.of("savepointer") else ()
+    return (*model.table_reads, *cleaning, *saved, *model.setting.of("reader"), *model.setting.of("consumer"))
 
 
 CLEAN = Promise(
     name="CLEAN",
-    about="No file that a read since the horizon or a pending plan needs is deleted; who is behind is told.",
+    about="No file that a read since the horizon, a pending plan or a savepoint needs is deleted; who is behind is told.",
     source="design, section 4; RFC-66, cleaning by completion time",
     kind="state",
     holds=clean_holds,
