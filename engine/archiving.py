@@ -3,7 +3,8 @@
 Completed instants go in the order of their requested times, so that what stays is always the newer part: whoever takes
 an instant older than the active timeline for completed, as Apache Hudi's readers do, is right. So nothing goes that was
 requested or completed after the request of a pending instant: the files of a failed write stay recognisable until they
-are gone (its instant goes last), and an optimistic writer finds everything that completed since it began.
+are gone (its instant goes last), and an optimistic writer finds everything that completed since it began. For the same
+reason nothing goes past a savepoint: a restore undoes what is on the active timeline.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def archivable(context: Context, timeline: Timeline, whole: Timeline, retained: 
     """
     stay = _stay(context, timeline, whole, retained)
     waits = context.rules.archive_bound == "pending"
-    bound = min((instant.requested for instant in timeline.pending if waits), default="~")
+    bound = min((i.requested for i in (*timeline.pending, *timeline.savepoints) if waits), default="~")
     found = []
     for instant in sorted(timeline.completed, key=lambda i: (i.requested, i.action)):
         if instant.requested >= bound:

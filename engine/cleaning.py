@@ -8,12 +8,13 @@ from typing import Final, Literal, get_args
 
 from .clock import to_instant, to_millis
 from .context import Context
-from .errors import BadInput, Unsupported
+from .errors import BadInput
 from .files.group_files import Group
-from .files.names import split_path
-from .files.slices import FileSlice, kept_since
+from .files.slices import FileSlice, all_slices, kept_since
+from .savepoints import kept_files, paths_of
 from .timeline import Commits, Instant, Timeline, completion_of
 from .timeline.cleans import CleanPlan
+from .timeline.savepoints import by_partition
 
 PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
 
@@ -73,19 +74,29 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """The plan of a clean with this horizon; None if no file would go."""
+    """The plan of a clean with this horizon; None if no file would go. What savepoints name stays."""
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
-    files: dict[str, list[str]] = {}
-    for piece in slices:
-        if id(piece) not in stay:
-            found = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
-            files.setdefault(piece.partition, []).extend(split_path(file.path)[1] for file in found if file is not None)
-    if not any(files.values()):
+    gone = {path for piece in slices if id(piece) not in stay for path in paths_of(piece)}
+    files = by_partition((gone | left_by_savepoints(context, timeline, horizon)) - kept_files(context, timeline))
+    if not files:
         return None
     newest = max((instant.requested for instant in timeline.completed), default="")
-    names = {partition: tuple(sorted(names)) for partition, names in sorted(files.items())}
-    return CleanPlan(policy.name, names, _earliest(timeline, kept, horizon), newest, horizon)
+    saved = tuple(instant.requested for instant in timeline.savepoints)
+    return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
+
+
+def left_by_savepoints(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
+    """What earlier cleans have left alone for savepoints and no read needs any more: dropped since, it may go.
+
+    Slices before the horizon are out of sight (`load_slices`), so that nobody else would find it.
+    """
+    cleans = [context.commits.clean(i.requested) for i in timeline.instants if i.action == "clean"]
+    if not any(plan.savepoints for plan in cleans):
+        return frozenset()
+    every = all_slices(context.storage, timeline, context.commits, context.rules)
+    stay = {path for piece in kept_since(every, horizon, context.rules) for path in paths_of(piece)}
+    return frozenset(path for piece in every for path in paths_of(piece)) - stay - {p for c in cleans for p in c.paths}
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
@@ -96,13 +107,3 @@ def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> In
     begun = max(first.values(), default="")
     after = (i for i in timeline.completed if i.writes and i.requested >= begun and completion_of(i) >= horizon)
     return min(after, key=lambda instant: instant.requested, default=None)
-
-
-def refuse_savepoints(timeline: Timeline) -> None:
-    """`Unsupported` if a savepoint protects files: this release does not know which."""
-    if any(instant.action == "savepoint" for instant in timeline.instants):
-        raise Unsupported(
-            "clean the table",
-            "it has savepoints, whose files this release cannot tell from others",
-            "delete the savepoints, or clean it with Apache Hudi",
-        )

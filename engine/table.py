@@ -228,6 +228,15 @@ class Table:
         """
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
+    def savepoint(self, instant: Time | None = None, *, comment: str = "", user: str = "") -> Instant:
+        """Pin the state after a completed instant, by default the newest: cleaning keeps its files and `as_of` answers
+        as of its completion until `delete_savepoint`; nothing is archived past it."""
+        return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
+
+    def delete_savepoint(self, instant: Time | None = None) -> Instant:
+        """Drop a savepoint, by default the oldest; what it kept goes with a later clean."""
+        return cast("Instant", self.run("delete_savepoint", instant=instant))
+
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..cleaning import Policy, PolicyName, horizon_of, plan_clean, refuse_savepoints
+from ..cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..config import TableConfig
 from ..context import Context
 from ..deciding import look, put_plan
@@ -31,7 +31,6 @@ def run(
     with held(context.lock):
         last = look(context)
         timeline = context.whole(load(context.storage))
-        refuse_savepoints(timeline)
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):
             return None

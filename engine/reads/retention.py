@@ -8,10 +8,11 @@ from ..timeline import Archive, Instant, Timeline, completion_of
 from ..timeline.container import decode_record
 
 
-def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str) -> None:
-    """`Cleaned` if a read as of `time` may need files that cleaning has deleted."""
+def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, *, pinned: bool = False) -> None:
+    """`Cleaned` if a read as of `time` may need files that cleaning has deleted; `pinned`: unless a savepoint keeps
+    them."""
     bound = horizon(context, timeline)
-    if bound is not None and time < bound:
+    if bound is not None and time < bound and not (pinned and timeline.is_pinned(time)):
         raise Cleaned(f"{asked} {time}", f"cleaning has removed files from before {bound}", f"use {bound} or later")
 
 

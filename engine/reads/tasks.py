@@ -29,17 +29,17 @@ def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) 
     return load_slices(context.storage, timeline, context.commits, context.rules, time)
 
 
-def _refuse_lost(context: Context, timeline: Timeline, time: str | None) -> None:
+def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned: bool = False) -> None:
     refuse_unlisted(context, timeline, "look for the files of the table")
     if time is not None:
-        refuse_cleaned(context, timeline, time, "read the table as of")
+        refuse_cleaned(context, timeline, time, "read the table as of", pinned=pinned)
 
 
 def state_tasks(
     context: Context, config: TableConfig, timeline: Timeline, time: str | None = None
 ) -> tuple[ReadTask, ...]:
-    """One task a file group; their rows are the table as of `time`."""
-    _refuse_lost(context, timeline, time)
+    """One task a file group; their rows are the table as of `time`, which a savepoint may have kept."""
+    _refuse_lost(context, timeline, time, pinned=True)
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return tuple(
         read_task(piece, config, group_rules(context, timeline, piece.base.requested if piece.base else None))

@@ -16,13 +16,17 @@ from .timeline import FOLDER
 HORIZON: Final = "nbcc.horizon"
 """Extra metadata of a clean of ours: the completion time before which reads are refused from now on."""
 
+SAVEPOINTS: Final = "savepointed_timestamps"
+"""Hudi's name for the savepoints, comma between them, for which a clean has left files alone."""
+
 _VERSION: Final = 2  # the completed clean holds file names, its plan whole addresses
 
 
 @dataclass(frozen=True, slots=True)
 class CleanPlan:
     """`files` maps a partition to the names of the files that go. `earliest`: the oldest instant, by requested time,
-    that Hudi's readers may still ask for. `horizon` is None in cleans that another engine planned.
+    that Hudi's readers may still ask for. `horizon` is None in cleans that another engine planned. `savepoints`: the
+    requested times of those whose files were left alone.
     """
 
     policy: str
@@ -30,6 +34,13 @@ class CleanPlan:
     earliest: Instant | None = None
     newest: str = ""
     horizon: str | None = None
+    savepoints: tuple[str, ...] = ()
+
+    @property
+    def extra(self) -> dict[str, str]:
+        """The extra metadata."""
+        ours = {OWN_KEY: OWN_FORMAT, HORIZON: self.horizon} if self.horizon else {}
+        return {**ours, SAVEPOINTS: ",".join(self.savepoints)} if self.savepoints else ours
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -54,7 +65,7 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
             for partition, names in plan.files.items()
         },
         "partitionsToBeDeleted": [],
-        "extraMetadata": {OWN_KEY: OWN_FORMAT, HORIZON: plan.horizon} if plan.horizon else {},
+        "extraMetadata": plan.extra,
     }
     return encode_record("clean_plan", record)
 
@@ -71,7 +82,7 @@ def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
         "partitionMetadata": partitions,
         "version": _VERSION,
         "bootstrapPartitionMetadata": {},
-        "extraMetadata": {OWN_KEY: OWN_FORMAT, HORIZON: plan.horizon} if plan.horizon else {},
+        "extraMetadata": plan.extra,
     }
     return encode_record("clean", record)
 
@@ -80,13 +91,14 @@ def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
     """The plan in the bytes of ``<t>.clean.requested``, whoever wrote them."""
     record = decode_record(data, name)
     by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
-    earliest = record.get("earliestInstantToRetain")
+    earliest, extra = record.get("earliestInstantToRetain"), record.get("extraMetadata") or {}
     return CleanPlan(
         policy=record.get("policy") or "",
         files={p: tuple(info["filePath"].rpartition("/")[2] for info in files) for p, files in by_partition.items()},
         earliest=Instant(earliest["timestamp"], earliest["action"], "completed", "") if earliest else None,
         newest=record.get("lastCompletedCommitTimestamp") or "",
-        horizon=(record.get("extraMetadata") or {}).get(HORIZON),
+        horizon=extra.get(HORIZON),
+        savepoints=tuple(filter(None, (extra.get(SAVEPOINTS) or "").split(","))),
     )
 
 

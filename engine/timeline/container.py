@@ -22,6 +22,9 @@ _SCHEMAS: Final = {
     "rollback": schemas.ROLLBACK,
     "clean_plan": schemas.CLEAN_PLAN,
     "clean": schemas.CLEAN,
+    "savepoint": schemas.SAVEPOINT,
+    "restore_plan": schemas.RESTORE_PLAN,
+    "restore": schemas.RESTORE,
 }
 
 _MAGIC: Final = b"Obj\x01"

@@ -195,3 +195,38 @@ CLEAN: Final = _record(
     _nullable("bootstrapPartitionMetadata", {"type": "map", "values": "HoodieCleanPartitionMetadata"}),
     _nullable("extraMetadata", _STRINGS),
 )
+
+_SAVED_PARTITION: Final = _record(
+    "HoodieSavepointPartitionMetadata",
+    {"name": "partitionPath", "type": "string"},
+    {"name": "savepointDataFile", "type": _NAMES},
+)
+
+SAVEPOINT: Final = _record(
+    "HoodieSavepointMetadata",
+    {"name": "savepointedBy", "type": "string"},
+    {"name": "savepointedAt", "type": "long"},
+    {"name": "comments", "type": "string"},
+    {"name": "partitionMetadata", "type": {"type": "map", "values": _SAVED_PARTITION}},
+    _version(),
+)
+
+RESTORE_PLAN: Final = _record(
+    "HoodieRestorePlan",
+    {"name": "instantsToRollback", "type": {"type": "array", "items": _INSTANT_INFO}, "default": []},
+    {"name": "version", "type": ["int", "null"], "default": 2},
+    _nullable("savepointToRestoreTimestamp", "string"),
+)
+
+RESTORE: Final = _record(
+    "HoodieRestoreMetadata",
+    {"name": "startRestoreTime", "type": "string"},
+    {"name": "timeTakenInMillis", "type": "long"},
+    {"name": "instantsToRollback", "type": _NAMES},
+    {
+        "name": "hoodieRestoreMetadata",
+        "type": {"type": "map", "values": {"type": "array", "items": ["null", ROLLBACK]}},
+    },
+    _version(),
+    {"name": "restoreInstantInfo", "type": {"type": "array", "items": "HoodieInstantInfo"}, "default": []},
+)

@@ -70,10 +70,21 @@ class Timeline:
         """Plans that have not completed."""
         return tuple(i for i in self.pending if i.action == "compaction")
 
+    @cached_property
+    def savepoints(self) -> tuple[Instant, ...]:
+        """Completed savepoints by requested time, which is that of the instant that each pins."""
+        return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
+
+    def is_pinned(self, time: str) -> bool:
+        """Whether a savepoint keeps what a read as of that completion time opens."""
+        pinned = (self.find(saved.requested) for saved in self.savepoints)
+        return any(instant is not None and instant.completed == time for instant in pinned)
+
     @property
     def greatest_completion(self) -> str | None:
-        """The newest completion time, None if nothing has completed."""
-        return completion_of(self.completed[-1]) if self.completed else None
+        """The newest completion time, None if nothing has completed; a savepoint, which may be dropped, does not count.
+        """
+        return max((completion_of(i) for i in self.completed if i.action != "savepoint"), default=None)
 
     @cached_property
     def newest(self) -> str | None:

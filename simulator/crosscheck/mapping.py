@@ -180,6 +180,11 @@ MAPPING: Final[list[Row]] = [
     Row("cleaner_decides_instant",         "run_clean", ends_after="put decision"),
     Row("cleaner_publishes_instant",       "run_clean"),
 
+    # under one lock: the timeline, the inflight instant; the time and the completed one
+    Row("savepointer_pins_instant",        "savepoint", ends_after="put savepoint.inflight", starts=True),
+    Row("savepointer_publishes_savepoint", "savepoint"),
+    Row("savepointer_drops_savepoint",     "delete_savepoint", starts=True),
+
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
         given=(("retained", "retained"),)),

@@ -104,7 +104,7 @@ def final_queries(timeline: tuple[Any, ...], change_logs: bool = True, most_wind
     Whoever keeps the promises may make its change log from the keys that the window's writes touched, and no others; so
     under settings that break promises change logs are not compared.
     """
-    ends = sorted(completed for _, _, _, completed in timeline if completed is not None)
+    ends = sorted(completed for action, _, _, completed in timeline if completed is not None and action != "savepoint")
     first = min((completed for action, _, _, completed in timeline if completed and action != "rollback"), default=None)
     for end in ends if first else ():
         if end >= first:  # before the first write a table has no rows, and engines may say so in an error

@@ -86,6 +86,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
+    *(PeerStep(action, impossible=True, because="Hudi savepoints and restores in one call, by rules of its own")
+      for action in ("savepointer_pins_instant", "savepointer_publishes_savepoint", "savepointer_drops_savepoint")),
     *(PeerStep(action, impossible=True, because="the peer does not cluster: Hudi names the file ids it replaces")
       for action in ("clusterer_schedules_plan", "clusterer_starts_plan", "clusterer_writes_base", "clusterer_gives_up",
                      "clusterer_takes_lock", "clusterer_takes_completion_time", "clusterer_publishes_instant")),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nbcc import Table
-from nbcc.engine.errors import BadInput, Cleaned, Unsupported
+from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.container import decode_record
@@ -156,6 +156,3 @@ def test_what_cannot_be_cleaned_is_refused(tmp_path: Path) -> None:
         table.clean(retained=0)
     with pytest.raises(BadInput, match="the timeline has no clean with that requested time"):
         table.run("run_clean", instant=tick(1))
-    table.context.storage.put_if_absent(f"{FOLDER}/{tick(1)}_{tick(2)}.savepoint", b"")
-    with pytest.raises(Unsupported, match="it has savepoints"):
-        table.clean()

@@ -68,6 +68,8 @@ BREAKS = {
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
     ("lock_expiry", "never"): {"PROGRESS"},
     ("archive_bound", "none"): {"ARCH"},
+    ("savepoint_keeps", "base_files"): {"CLEAN"},
+    ("savepoint_keeps", "nothing"): {"CLEAN"},
     ("archive_lookup", "before_listing"): {"SNAP", "TRAVEL", "ARCH"},
     ("archive_lookup", "never"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "PART", "ARCH"},
     ("first_slice", "first_requested"): {"SNAP", "TRAVEL", "CDC", "PART"},
@@ -116,6 +118,7 @@ SHOWS_IN = {
     ("replacing", ""): "replaces",
     ("clustering", ""): "clustered",
     ("archive_bound", ""): "archiving",
+    ("savepoint_keeps", ""): "savepoints",
     ("archive_lookup", ""): "archiving_readers",
 }
 """The world for a choice, where it is not the demo's."""

@@ -1,0 +1,36 @@
+"""Drop a savepoint: what it kept goes with a later clean."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..errors import BadInput
+from ..lock import held
+from ..reads.times import Time
+from ..savepoints import to_use
+from ..timeline import Instant, load
+from ..timeline.savepoints import ACTION
+from ..timeline.timeline import FOLDER
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
+    """Take a savepoint off the timeline, by default the oldest, and return it; `instant`: or the requested time that it
+    pins.
+
+    Under the lock, under which a clean is planned: the completed file goes first, so that a savepoint that is half
+    dropped keeps nothing and can be dropped again. `BadInput` if there is none.
+    """
+    config.check_writable()
+    with held(context.lock):
+        timeline = load(context.storage)
+        there = timeline.savepoints
+        left = [each for each in timeline.pending if each.action == ACTION]
+        if instant is None and (there or left):
+            found = (*there, *left)[0]
+        else:
+            requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
+            pending = (each for each in left if each.requested == requested)
+            found = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
+        inflight = Instant(found.requested, ACTION, "inflight")
+        context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((found, inflight))])
+    return found

@@ -1,0 +1,39 @@
+"""Pin the state after a completed instant: its files stay, and it can be read and restored, until it is dropped."""
+
+from __future__ import annotations
+
+from ..clock import to_millis
+from ..config import TableConfig
+from ..context import Context
+from ..errors import BadInput
+from ..lock import held
+from ..reads.retention import refuse_cleaned, refuse_unlisted
+from ..reads.times import Time
+from ..savepoints import files_as_of, to_pin
+from ..timeline import Instant, completion_of, load, put_completed, put_inflight
+from ..timeline.savepoints import ACTION, Savepoint, by_partition, encode_savepoint
+from ..writing import take_time
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None, comment: str = "", user: str = "") -> Instant:
+    """Publish a savepoint of the instant, by default the newest completed one, and return it.
+
+    Its requested time is that of what it pins. Under one lock, so that a clean that is planned later sees it: list the
+    timeline, name the files that a read as of the instant's completion opens, publish. `BadInput` for an instant that
+    is not completed or has a savepoint; `Cleaned` if its files are gone.
+    """
+    config.check_writable()
+    with held(context.lock):
+        active = load(context.storage)
+        timeline = context.whole(active)
+        chosen = to_pin(active, instant)
+        asked = f"make a savepoint of {chosen.requested}"
+        if any(each.requested == chosen.requested for each in active.savepoints):
+            raise BadInput(asked, "it has one already", "use that one")
+        refuse_unlisted(context, timeline, asked)
+        refuse_cleaned(context, timeline, completion_of(chosen), f"{asked}, completed at")
+        files = files_as_of(context, timeline, completion_of(chosen))
+        put_inflight(context.storage, chosen.requested, ACTION, again=True)
+        completed = take_time(context, active)
+        saved = Savepoint(by_partition(files), user or "nbcc", comment, to_millis(completed))
+        return put_completed(context.storage, chosen.requested, completed, ACTION, encode_savepoint(saved))

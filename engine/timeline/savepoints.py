@@ -1,0 +1,63 @@
+"""What a savepoint says: who pinned an instant, and which files a read as of then opens (hudi-format §4.9)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from ..files.names import in_partition, split_path
+from .container import decode_record, encode_record
+
+ACTION: Final = "savepoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Savepoint:
+    """`files` maps a partition to the names of its files; `millis` is when it was made, since 1970."""
+
+    files: Mapping[str, tuple[str, ...]]
+    user: str = ""
+    comment: str = ""
+    millis: int = 0
+
+    @property
+    def paths(self) -> frozenset[str]:
+        """The files relative to the table's root."""
+        return frozenset(in_partition(partition, name) for partition in self.files for name in self.files[partition])
+
+
+def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Partition -> the names of those files that lie in it."""
+    found: dict[str, list[str]] = {}
+    for partition, name in sorted(split_path(path) for path in set(paths)):
+        found.setdefault(partition, []).append(name)
+    return {partition: tuple(names) for partition, names in found.items()}
+
+
+def encode_savepoint(savepoint: Savepoint) -> bytes:
+    """The bytes of the completed savepoint."""
+    partitions = {
+        partition: {"partitionPath": partition, "savepointDataFile": list(names)}
+        for partition, names in savepoint.files.items()
+    }
+    record = {
+        "savepointedBy": savepoint.user,
+        "savepointedAt": savepoint.millis,
+        "comments": savepoint.comment,
+        "partitionMetadata": partitions,
+        "version": 1,
+    }
+    return encode_record(ACTION, record)
+
+
+def decode_savepoint(data: bytes, name: str = ACTION) -> Savepoint:
+    """The savepoint in a file's bytes, whoever made it."""
+    record = decode_record(data, name)
+    partitions = record.get("partitionMetadata") or {}
+    return Savepoint(
+        {partition: tuple(each.get("savepointDataFile") or ()) for partition, each in partitions.items()},
+        record.get("savepointedBy") or "",
+        record.get("comments") or "",
+        record.get("savepointedAt") or 0,
+    )
