@@ -3,7 +3,7 @@
 In the order of requested times, so that what stays is the newer part: whoever takes an instant older than the active
 timeline for completed is right then. Nothing goes that was requested or completed after the request of a pending
 instant: what a failed write has put is recognised by it, and an optimistic writer finds all that completed since it
-began. The newest writes stay, the newest clean, and writes whose logs a snapshot merges, which some readers look for on
+began. The newest writes stay, the newest clean, restores, and writes whose logs a snapshot merges, which some readers look for on
 the active timeline alone.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 from .covering import covered, standing_in
 from .protocol import Protocol
 from .reads import taken
-from .table import Cleaned, Compaction, LogCompaction, Table, Write
+from .table import Cleaned, Compaction, LogCompaction, Restored, Table, Write
 
 WRITES = (Write, Compaction, LogCompaction)
 """What adds data files."""
@@ -45,8 +45,9 @@ def staying(active: list[Any], table: Table, groups: int, retained: int, protoco
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
     cleans = [entry.requested for entry in by_completion if isinstance(entry, Cleaned)][-1:]
+    restores = [entry.requested for entry in active if isinstance(entry, Restored)]
     merged = (instant for group in range(groups) for instant in _merged(table, group, protocol))
-    return frozenset((*newest, *cleans, *merged))
+    return frozenset((*newest, *cleans, *restores, *merged))
 
 
 def _merged(table: Table, group: int, protocol: Protocol) -> Iterable[int]:

@@ -20,9 +20,10 @@ from .packed import Coding, Compiled, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
 from .record import Change, Record, Rule, Several
+from .restoring import hides
 from .slicing import file_slices
 from .step import Action, Refused, Row, Step
-from .table import FileSlice, Instant, Rollback, Savepoint, Table, Write, table_of, without_deleted
+from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
 from .world import World
 
 Value = TypeVar("Value")
@@ -209,7 +210,13 @@ class Model:
         """The time of a read that names none: the greatest completion published, or what the protocol takes for it."""
         if self.protocol.read_time == "clock":
             return int(self.component(state, "clock"))
-        return max((entry.completed for entry in self.component(state, "published")), default=0)
+        begun = (each.requested for each in self.restores(state))  # nothing completes at or before it any more
+        return max((*(entry.completed for entry in self.component(state, "published")), *begun), default=0)
+
+    def restores(self, state: State) -> tuple[Restore, ...]:
+        """The restores that were planned."""
+        found: tuple[Restore, ...] = self.component(state, "restores") if "restores" in self.components else ()
+        return found
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
         """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon, and where a
@@ -220,6 +227,9 @@ class Model:
         bound, start = self.horizon(state), query.begins
         if start is not None and start < bound and start not in pinned:
             raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
+        for time in (start, query.until):
+            if time is not None and (undone := hides(self.restores(state), time)):
+                raise Cleaned(f"a read of t{time} is refused: the restore of t{undone.requested} went back to t{undone.at}")
         table, settled = self.table(state), self.settled(state)
         until = settled if query.until is None else query.until
         gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()

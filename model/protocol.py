@@ -82,6 +82,8 @@ class Protocol:
     horizon           published with the plan of a clean, or when its files are gone
     lock_wait         a writer waits for the lock until it has it; or it gives up one day, and leaves what it has begun
     savepoint_keeps   what a clean leaves alone for a savepoint: the files that it names; base files alone; or nothing
+    restore_by        a restore undoes what completed after the instant of the savepoint; or what was requested later
+    restore_pending   a restore undoes what is pending as well; or leaves it to its writer
     archive_bound     archiving stops before what was requested or completed after the request of a pending instant, or
                       does not care
     archive_lookup    a reader looks into the archive after each listing; or keeps to what it knew before the first one;
@@ -147,6 +149,8 @@ class Protocol:
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"
     savepoint_keeps: Literal["files", "base_files", "nothing"] = "files"
+    restore_by: Axis = "completion"
+    restore_pending: Literal["undone", "left"] = "undone"
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "before_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"

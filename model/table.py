@@ -179,13 +179,44 @@ class Cleaned(NamedTuple):
 class Savepoint(NamedTuple):
     """The instant requested then, which completed at `at`, is pinned: `files` are those that a read as of then opens.
 
-    `completed` is None while the savepoint is not published.
+    `writes`: the requested times of the writes that had completed by then. `completed` is None while the savepoint is
+    not published.
     """
 
     requested: int
     at: int
     files: tuple[DataFile, ...]
+    writes: tuple[int, ...]
     completed: int | None = None
+
+
+class Restore(NamedTuple):
+    """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
+    times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
+
+    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone.
+    """
+
+    requested: int
+    at: int
+    runner: str
+    inflight: bool
+    undone: tuple[int, ...]
+    kept: tuple[int, ...]
+    plans: tuple[Plan, ...] = ()
+    gone: int = 0
+
+
+class Restored(NamedTuple):
+    """A published completion of the restore with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "restore"
 
 
 class Instant(NamedTuple):

@@ -37,6 +37,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "instants_retained",
         "savepoints",
         "savepoints_dropped",
+        "restores",
     ),
     "data": ("keys", "orderings"),
 }
@@ -44,6 +45,8 @@ COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
 """Limits that may be 0."""
 RETAINED = "commits_retained"
 """The limit that each cleaner may have for itself: its policy."""
+BESIDE_RESTORES = frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer"))
+"""The kinds of actors that a world with restores may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +69,8 @@ class World:
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
     Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
-    `savepoints` is how many savepoints may be begun, `savepoints_dropped` how many of them dropped.
+    `savepoints` is how many savepoints may be begun, `savepoints_dropped` how many of them dropped, `restores` how many
+    restores planned.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
     `metadata_table`: 1 if there is one, through which readers list files; 0 if they list the store.
@@ -103,6 +107,7 @@ class World:
     instants_retained: int = 0
     savepoints: int = 0
     savepoints_dropped: int = 0
+    restores: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -131,6 +136,9 @@ class World:
             refuse_unknown(choices, (*PER_ACTOR, *policy), f"world [actor.{actor}]")
             whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
+
+        if self.actors.get("restorer") and (others := sorted({k for k, n in self.actors.items() if n} - BESIDE_RESTORES)):
+            raise ValueError(f"world: a {others[0]} beside a restorer is not modelled; leave one of them out")
 
     def _check_table(self) -> None:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):

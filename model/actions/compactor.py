@@ -14,9 +14,10 @@ from ..conditions import at, lock_is_free
 from ..decisions import ALL_PUBLISHED, last_time, undecided
 from ..planning import plan
 from ..publication import given_back, publication_actions, publication_rows, put_by_another
+from ..restoring import is_undone, stands
 from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
-from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
+from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, Restore, table_of
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import unpublished
@@ -78,6 +79,12 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     looks_at_writers = sees_logs or protocol.scheduling == "serial" or times.reads
     writers = setting.of(WRITER) if looks_at_writers else ()
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+    restores = ("restores",) if "restores" in setting.first else ()
+
+    def known(values: tuple[Any, ...]) -> tuple[Plan, ...]:
+        """All plans that were made, those that a restore has undone included."""
+        undone = (plan for each in values[-1] for plan in each.plans) if restores else ()
+        return (*values[4], *undone)
 
     def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
         after = last_time(others[-1]) if log else 0
@@ -112,14 +119,14 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     guards = [
         lock_is_free(),
-        Guard("a compaction must be left", lambda *v: made_by(mine, v[4]) < world.compactions, budget=True),
+        Guard("a compaction must be left", lambda *v: made_by(mine, known(v)) < world.compactions, budget=True),
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
         guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
     if log:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
-    reads = (me, "lock", "clock", "published", "plans", *writers, *log_plans, *log)
+    reads = (me, "lock", "clock", "published", "plans", *writers, *log_plans, *log, *restores)
     if world.lock_losses:
         yield Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
                   takes_barrier, tuple(guards), readings)  # fmt: skip
@@ -160,7 +167,7 @@ def _resuming(me: str, setting: Setting) -> Row:
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:
-    def starts(own: Compactor, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+    def starts(own: Compactor, plans: tuple[Plan, ...], *_: Any) -> tuple[Any, ...]:
         return _started(me, next(p for p in plans if p.requested == own.plan), plans)
 
     def next_group(own: Compactor, *_: Any) -> Iterable[Args]:
@@ -170,21 +177,36 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
         last = own.bases + 1 == len(own.groups)
         return (own._replace(step="written" if last else "running its plan", bases=own.bases + 1),)
 
-    def is_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
-        part = next(p for p in plans if p.requested == own.plan).of(own.groups[own.bases])
-        return part is not None and deleted.isdisjoint(part.files)
+    def is_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile], *_: Any) -> bool:
+        parts = (p.of(own.groups[own.bases]) for p in plans if p.requested == own.plan)
+        return all(part is not None and deleted.isdisjoint(part.files) for part in parts)
 
-    # Only a clean that breaks its promise deletes what a pending plan takes.
+    # Only a clean that breaks its promise deletes what a pending plan takes; a restore undoes both.
     cleaned = ("plans", "deleted") if setting.of("cleaner") else ()
     there = (Guard("the files that the plan takes must be there", is_there),) if cleaned else ()
+    restores = ("restores",) if "restores" in setting.first else ()
+    stays = Guard("no restore may have undone its plan", lambda own, *v: not is_undone(v[-1], own.plan))
+    whole = Guard("no restore may have deleted what the plan takes", lambda own, *v: not loses_input(own, v[-1]))
 
     def publish(own: Compactor) -> tuple[Compactor, Compaction]:
         return Compactor(), Compaction(own.plan, own.completed, me)
 
-    yield Row("compactor_starts_plan", me, (me, "plans"), (me, "plans"), (at(me, "about to start its plan"),), starts)
-    yield Row("compactor_writes_base", me, (me, *cleaned), (me,), (at(me, "running its plan"),), writes, there,
-              next_group)  # fmt: skip
-    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan)
+    yield Row("compactor_starts_plan", me, (me, "plans", *restores), (me, "plans"),
+              (at(me, "about to start its plan"),), starts, (stays,) if restores else ())  # fmt: skip
+    yield Row("compactor_writes_base", me, (me, *cleaned, *restores), (me,), (at(me, "running its plan"),), writes,
+              (*there, whole) if restores else there, next_group)  # fmt: skip
+    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,
+                                check=stands("plan") if restores else None)  # fmt: skip
+
+
+def loses_input(own: Compactor, restores: tuple[Restore, ...]) -> bool:
+    """Whether a file that it is about to take is gone, because a restore has undone who put it."""
+    for each in restores:
+        found = next((plan for plan in each.plans if plan.requested == own.plan), None)
+        part = found.of(own.groups[own.bases]) if found else None
+        if part and any(file.requested in each.undone[: each.gone] for file in part.files):
+            return True
+    return False
 
 
 def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:

@@ -11,10 +11,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conditions import at, lock_is_free
-from ..publication import Check, given_back
+from ..publication import Check, both, given_back
 from ..step import Action, Guard, Row
 from . import Setting
-from .writer import LEFT, UNAWARE, Writer, about_to_publish, beating, is_alive, looks_under_lock
+from .writer import KIND, LEFT, UNAWARE, Writer, about_to_publish, beating, is_alive, looks_under_lock, unrestored
 
 SERVICE = True
 ACTIONS = (
@@ -38,8 +38,9 @@ def components(setting: Setting) -> dict[str, Any]:
 def rows(setting: Setting) -> Iterator[Row]:
     for me in beating(setting):
         yield _expiring(me, setting.world.stalls)
-        if alive := is_alive(setting, me):
-            yield from _asking(me, setting, alive)
+    for me in setting.of(KIND):
+        if asked := both(is_alive(setting, me), unrestored(setting, me)):
+            yield from _asking(me, setting, asked)
 
 
 def _expiring(me: str, most: int) -> Row:
@@ -60,11 +61,11 @@ def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:
     asked_at = alive.asked_at(about_to_publish(protocol), protocol)
     unsure = (Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked),)
     if not alive.under_lock:
-        yield Row("writer_looks_at_heartbeat", me, (me, "rollbacks"), (me,), (at(me, asked_at),),
-                  lambda own, rollbacks: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
-    yield Row("writer_is_refused", me, (me, "lock", "rollbacks"), (me, "lock"),
+        yield Row("writer_looks_at_heartbeat", me, (me, *alive.reads), (me,), (at(me, asked_at),),
+                  lambda own, *_: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
+    yield Row("writer_is_refused", me, (me, "lock", *alive.reads), (me, "lock"),
               (at(me, asked_at), *(unsure if looks_under_lock(protocol) else ())),
-              lambda own, lock, _: (own._replace(step=REFUSED), given_back(me, lock)),
+              lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
               (alive.guard(2, fails=True),))  # fmt: skip
     yield Row("writer_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),),
               lambda own, lock: (Writer(number=own.number),), (lock_is_free(),))  # fmt: skip

@@ -78,7 +78,7 @@ def _pinning(me: str, setting: Setting) -> Row:
         table = table_of(published, plans, log_plans=logs[0] if logs else ())
         files = files_as_of(table, world.groups, entry.completed, protocol)
         others = tuple(each for each in savepoints if each.requested != entry.requested)
-        begun = Savepoint(entry.requested, entry.completed, files)
+        begun = Savepoint(entry.requested, entry.completed, files, tuple(write.requested for write in table.writes))
         return own._replace(step=PINNED, pinned=entry.requested), me, saved + 1, (*others, begun)
 
     def is_free(savepoints: tuple[Savepoint, ...], published: Any) -> bool:

@@ -17,6 +17,7 @@ from ..conflicts import clusterings, file_ids
 from ..copy_on_write import newest_base
 from ..protocol import Protocol
 from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
+from ..restoring import is_undone, stands
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write
 from ..world import World
@@ -133,7 +134,7 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     elif looks_under_lock(protocol):
         alive = None  # asked when it looks for conflicts
     cleared = (checked,) if under_occ else ()
-    check = both(alive, once(setting, me))
+    check = both(both(alive, unrestored(setting, me)), once(setting, me))
     yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=check)
 
 
@@ -171,6 +172,11 @@ def is_alive(setting: Setting, me: str) -> Check | None:
         lambda own, rollbacks: not own.expired and all(each.target != own.requested for each in rollbacks),
         under_lock=protocol.commit_check == "under_lock",
     )
+
+
+def unrestored(setting: Setting, me: str) -> Check | None:
+    """A restore undoes what is pending, too."""
+    return stands("requested") if "restores" in setting.first else None
 
 
 def written(world: World, me: str, own: Writer) -> Write:
@@ -249,5 +255,7 @@ def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
         writer = values[me]
         if any(entry.requested == writer.requested for entry in values["published"]):
             continue  # it is published, and its writer does not know
+        if is_undone(values.get("restores", ()), writer.requested):
+            continue
         if state := state_on_timeline(writer, values.get("rollbacks", ())):
             yield Instant(writer.requested, "commit" if writer.onto else "deltacommit", state, None)

@@ -14,12 +14,16 @@ from .sentences import write_named
 
 def no_rollback(model: Model) -> str | None:
     """Why a promise about rollback says nothing of this model."""
-    return None if model.setting.of("rollbacker") and model.world.rollbacks else "nothing is rolled back in this world"
+    there = model.setting.of("rollbacker") and model.world.rollbacks
+    return None if there or model.setting.of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """REC: a write is committed or rolled back, never both; nobody is rolled back whose heartbeat has not expired."""
-    rollbacks: tuple[Rollback, ...] = model.component(after, "rollbacks")
+    """REC: a write is committed or rolled back, never both; nobody is rolled back whose heartbeat has not expired; a
+    restore undoes exactly what its savepoint does not hold."""
+    if broken := restored_wrongly(model, after):
+        return broken
+    rollbacks: tuple[Rollback, ...] = model.component(after, "rollbacks") if "rollbacks" in model.components else ()
     planned = {rollback.target for rollback in rollbacks}
     for entry in model.component(after, "published"):
         if isinstance(entry, Write) and entry.requested in planned:
@@ -31,19 +35,39 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
     return None
 
 
+def restored_wrongly(model: Model, state: State) -> str | None:
+    """After a restore the writes of its savepoint are there, and of the others those that were requested after it."""
+    writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
+    for each in model.restores(state)[-1:]:
+        what = f"the restore of t{each.requested} went back to t{each.at}"
+        if lost := set(each.kept) - {write.requested for write in writes}:
+            return f"{what} and has undone the write requested at t{min(lost)}, which had completed by then"
+        for write in writes:
+            if write.requested not in each.kept and write.requested < each.requested:
+                return f"{what}, and {write_named(write, write.requested)} is there, which had not completed by then"
+    return None
+
+
+def _is_undone(model: Model, state: State) -> bool:
+    rolled_back = "rollbacks" in model.components and model.component(state, "rollbacks")
+    return bool(rolled_back or model.restores(state))
+
+
 def _on_rollbacks(model: Model) -> tuple[str, ...]:
+    restores = ("restores",) if "restores" in model.components else ()
     if "rollbacks" not in model.components:
-        return ("published",)
-    return ("published", "rollbacks", *model.setting.of("writer"))
+        return ("published", *restores)
+    return ("published", "rollbacks", *restores, *model.setting.of("writer"))
 
 
 REC = Promise(
     name="REC",
-    about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back.",
+    about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back; a restore "
+    "undoes exactly what its savepoint does not hold.",
     source="RFC-22, inline rollback; design, section 4",
     kind="state",
     holds=recovery_holds,
-    sometimes=lambda model, state: bool(model.component(state, "rollbacks")),
+    sometimes=_is_undone,
     reads=_on_rollbacks,
     unfit=no_rollback,
 )

@@ -40,6 +40,8 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
             left[f"plan {instant.requested}"] = f"the compaction planned at t{instant.requested} is never completed"
         elif instant.action == "logcompaction" and services["log_compactor"]:
             left[f"plan {instant.requested}"] = f"the log compaction planned at t{instant.requested} is never completed"
+        elif instant.action == "restore" and _lives(model, state, "restorer"):
+            left[f"restore {instant.requested}"] = f"the restore planned at t{instant.requested} is never completed"
         elif instant.action == "rollback" and services["rollbacker"]:
             left[f"rollback {instant.requested}"] = f"the rollback planned at t{instant.requested} is never completed"
         elif instant.action == "deltacommit" and services["rollbacker"] and instant.requested not in working:

@@ -9,6 +9,7 @@ from ..actions.consumer import time_of
 from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
+from ..restoring import hides
 from ..step import Step
 from ..table import Write
 from .compare import against_oracle, one_against_other
@@ -54,7 +55,8 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
     assert before is not None
     assert step is not None
     old, new = view_of(model, before), view_of(model, after)
-    if changed := same_reads(old, new, answered_times(model, before)):
+    restores = model.restores(after)
+    if changed := same_reads(old, new, tuple(t for t in answered_times(model, before) if not hides(restores, t))):
         return f"when {model.describe(step)}: {changed}"
     for who, time, table in answers(model, after):
         seen = View(model, table, new.published)

@@ -29,6 +29,8 @@ KNOWN = {
 
 def shape_of(model: Model, *states: State) -> Hashable | None:
     """What promises can tell of these states; None where something is in them that is not known here."""
+    if "restores" in model.components:
+        return None
     if set(model.table_reads) - {"rollbacks"} != {"published", "plans"} or model.world.settings:
         return None
     if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":

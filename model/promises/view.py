@@ -12,6 +12,7 @@ from ..actions.reader import kept_table
 from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
+from ..restoring import hides
 from ..slicing import barriers, file_slices
 from ..table import Compaction, FileSlice, Log, Table, Write
 from . import oracle
@@ -136,8 +137,9 @@ def settled_times(model: Model, state: State) -> tuple[int, ...]:
 
 def answered_times(model: Model, state: State) -> tuple[int, ...]:
     """Of these the ones as of which a read is answered."""
-    table = model.table(state)
-    return tuple(t for t in settled_times(model, state) if not reads.is_refused(table, t, model.protocol))
+    table, restores = model.table(state), model.restores(state)
+    times = (t for t in settled_times(model, state) if not hides(restores, t))
+    return tuple(t for t in times if not reads.is_refused(table, t, model.protocol))
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
@@ -152,7 +154,9 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
 
 def on_table(model: Model) -> tuple[str, ...]:
     """What a read of the table rests on, a clock that reads go by included."""
-    return (*model.table_reads, "clock") if model.protocol.read_time == "clock" else model.table_reads
+    restores = ("restores",) if "restores" in model.components else ()
+    clock = ("clock",) if model.protocol.read_time == "clock" else ()
+    return (*model.table_reads, *restores, *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:

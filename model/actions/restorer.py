@@ -1,0 +1,177 @@
+"""Restorers: back to a savepoint. A plan made under the lock undoes at once, for all who look; then the files go.
+
+The plan names what completed after the savepoint's instant and whatever is pending. Writers that are under way find so
+before they publish and take their files back; others begin anew and need not wait. Whoever takes up the restore of a
+dead restorer goes through the same list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..conditions import at, lock_is_free
+from ..publication import given_back, publication_actions, publication_rows
+from ..restoring import is_undone, newest, stands, undo
+from ..step import Action, Args, Guard, Row
+from ..table import Instant, Restore, Restored, Savepoint
+from . import Setting
+from .compactor import Compactor, loses_input
+from .writer import Writer
+
+KIND, PREFIX = "restorer", "u"
+ACTIONS = (
+    Action("restorer_plans_restore", "under the lock: puts the plan, from which on nobody sees what it undoes",
+           "{actor} plans the restore to the newest savepoint"),
+    Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
+    Action("restorer_resumes_restore", "takes up the restore of a restorer that died",
+           "{actor} takes up the restore of a dead restorer"),
+    Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
+           "{actor} undoes {instant}"),
+    Action("compactor_finds_plan_gone", "is about to start its plan, and a restore has undone it",
+           "{actor} finds its plan gone"),
+    Action("compactor_misses_input", "finds a file of its plan deleted, by the restore that has undone the plan",
+           "{actor} finds its input gone"),
+    Action("compactor_is_refused", "under the lock: finds that a restore has undone its plan; gives the lock back",
+           "{actor} finds that its plan was undone"),
+    Action("compactor_gives_up", "deletes its files, then, under the lock, what it left of its instant",
+           "{actor} takes its files back"),
+    *publication_actions(KIND),
+)  # fmt: skip
+
+REFUSED = "refused"
+
+
+class Restorer(NamedTuple):
+    """`restore`: the requested time of the one it runs; `undone`: what it undoes, `done` how many of them it has."""
+
+    step: str = "idle"
+    restore: int = 0
+    undone: tuple[int, ...] = ()
+    done: int = 0
+    completed: int = 0
+    dead: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """In the midst of an operation."""
+        return not self.dead and self.step != "idle"
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    mine = setting.of(KIND)
+    return {"restores": (), **{me: Restorer() for me in mine}} if mine else {}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        yield _planning(me, setting)
+        yield _resuming(me, setting)
+        yield from _running(me, setting)
+    for me in setting.of("compactor") if "restores" in setting.first else ():
+        yield from _undone_compactions(me)
+
+
+def _planning(me: str, setting: Setting) -> Row:
+    world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
+
+    def planned(savepoints: Any, restores: Any, published: Any, plans: Any, theirs: tuple[Writer, ...]) -> Any:
+        saved = newest(savepoints)
+        if saved is None:
+            return None, None
+        done = {entry.requested for entry in published}
+        pending = (w.requested for w in theirs if w.requested and w.requested not in done)
+        writing = (each for each in pending if not is_undone(restores, each))
+        return saved, undo(saved, published, plans, writing, protocol)
+
+    def plans_it(
+        own: Restorer, lock: None, clock: int, restores: tuple[Restore, ...], published: Any, plans: Any,
+        savepoints: tuple[Savepoint, ...], *theirs: Writer,
+    ) -> tuple[Any, ...]:  # fmt: skip
+        saved, found = planned(savepoints, restores, published, plans, theirs)
+        gone = tuple(plan for plan in plans if plan.requested in found.order)
+        plan = Restore(clock + 1, saved.at, me, False, found.order, saved.writes, gone)
+        left = tuple(each for each in savepoints if each.requested not in found.order)
+        started = Restorer("about to start its restore", clock + 1, found.order)
+        return started, clock + 1, (*restores, plan), found.published, found.plans, left
+
+    def something(savepoints: Any, restores: Any, published: Any, plans: Any, theirs: tuple[Writer, ...]) -> bool:
+        saved, found = planned(savepoints, restores, published, plans, theirs)
+        return saved is not None and bool(found.order)
+
+    guards = (
+        lock_is_free(),
+        Guard("a restore must be left", lambda *v: len(v[3]) < world.restores, budget=True),
+        Guard("no restore may be pending", lambda *v: {r.requested for r in v[3]} <= {e.requested for e in v[4]}),
+        Guard("there must be a savepoint, and something to undo", lambda *v: something(v[6], v[3], v[4], v[5], v[7:])),
+    )
+    shared = (me, "clock", "restores", "published", "plans", "savepoints")
+    reads = (me, "lock", *shared[1:], *writers)
+    return Row("restorer_plans_restore", me, reads, shared, (at(me, "idle"),), plans_it, guards)
+
+
+def _resuming(me: str, setting: Setting) -> Row:
+    others = tuple(name for name in setting.of(KIND) if name != me)
+
+    def orphan(published: Any, restores: tuple[Restore, ...], peers: tuple[Restorer, ...]) -> Restore | None:
+        done = {entry.requested for entry in published}
+        dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
+        return next((each for each in restores if each.requested not in done and each.runner in dead), None)
+
+    def resumes(own: Restorer, published: Any, restores: tuple[Restore, ...], *peers: Restorer) -> tuple[Any, ...]:
+        found = orphan(published, restores, peers)
+        assert found is not None, "the guard saw the same restores"
+        return _started(me, found, restores)
+
+    guard = Guard("a restore must be pending whose runner died", lambda own, done, all_, *p: bool(orphan(done, all_, p)))
+    reads = (me, "published", "restores", *others)
+    return Row("restorer_resumes_restore", me, reads, (me, "restores"), (at(me, "idle"),), resumes, (guard,))
+
+
+def _started(me: str, started: Restore, restores: tuple[Restore, ...]) -> tuple[Any, ...]:
+    left = started.undone[started.gone :]
+    own = Restorer("undoing" if left else "undone", started.requested, left)
+    return own, tuple(r._replace(runner=me, inflight=True) if r == started else r for r in restores)
+
+
+def _running(me: str, setting: Setting) -> Iterator[Row]:
+    def starts(own: Restorer, restores: tuple[Restore, ...]) -> tuple[Any, ...]:
+        return _started(me, next(each for each in restores if each.requested == own.restore), restores)
+
+    def next_instant(own: Restorer, restores: Any) -> Iterable[Args]:
+        return ((("instant", own.undone[own.done]),),)
+
+    def undoes(own: Restorer, restores: tuple[Restore, ...], instant: int) -> tuple[Any, ...]:
+        own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
+        changed = (r._replace(gone=r.gone + 1) if r.requested == own.restore else r for r in restores)
+        return own, tuple(changed)
+
+    def publish(own: Restorer) -> tuple[Restorer, Restored]:
+        return Restorer(), Restored(own.restore, own.completed, me)
+
+    both = (me, "restores")
+    yield Row("restorer_starts_restore", me, both, both, (at(me, "about to start its restore"),), starts)
+    yield Row("restorer_undoes_instant", me, both, both, (at(me, "undoing"),), undoes, choices=next_instant)
+    yield from publication_rows(KIND, me, "undone", setting, publish, requested=lambda own: own.restore)
+
+
+def _undone_compactions(me: str) -> Iterator[Row]:
+    gone = Guard("a restore must have undone its plan", lambda own, restores: is_undone(restores, own.plan))
+    lost = Guard("a file of its plan must be gone", lambda own, restores: loses_input(own, restores))
+    idle = (me,)
+    yield Row("compactor_finds_plan_gone", me, (me, "restores"), idle, (at(me, "about to start its plan"),),
+              lambda own, _: (Compactor(),), (gone,))  # fmt: skip
+    yield Row("compactor_misses_input", me, (me, "restores"), idle, (at(me, "running its plan"),),
+              lambda own, _: (Compactor(),), (lost,))  # fmt: skip
+    yield Row("compactor_is_refused", me, (me, "lock", "restores"), (me, "lock"), (at(me, "under the lock"),),
+              lambda own, lock, _: (own._replace(step=REFUSED), given_back(me, lock)),
+              (stands("plan").guard(2, fails=True),))  # fmt: skip
+    yield Row("compactor_gives_up", me, (me, "lock"), idle, (at(me, REFUSED),), lambda own, lock: (Compactor(),),
+              (lock_is_free(),))  # fmt: skip
+
+
+def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
+    done = {entry.requested for entry in values["published"]}
+    for each in values.get("restores", ()):
+        if each.requested not in done:
+            yield Instant(each.requested, "restore", "inflight" if each.inflight else "requested", None)

@@ -1,0 +1,67 @@
+"""What a restore undoes: what completed after the instant that a savepoint pins, and every instant that is pending.
+
+By the completion axis, on which the savepoint was made: a write that was requested before it and completed later is not
+in it, and one that was requested later can not be in it. From the plan on nobody sees what is undone, whether or not it
+is gone already; a pending writer finds so under the lock, before it publishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from .archiving import WRITES
+from .protocol import Protocol
+from .publication import Check
+from .table import Plan, Restore, Savepoint
+
+
+class Undone(NamedTuple):
+    """What is left of the timeline: published instants, plans; and what went, in the order in which it is undone."""
+
+    published: tuple[Any, ...]
+    plans: tuple[Plan, ...]
+    order: tuple[int, ...]
+
+
+def undo(
+    saved: Savepoint, published: tuple[Any, ...], plans: tuple[Plan, ...], writing: Iterable[int], protocol: Protocol
+) -> Undone:
+    """`writing`: the requested times of pending writes. Pending instants go first, then the newest completion."""
+    by_completion = protocol.restore_by == "completion"
+
+    def is_later(entry: Any) -> bool:
+        later = entry.completed > saved.at if by_completion else entry.requested > saved.requested
+        return isinstance(entry, WRITES) and later
+
+    done = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
+    known = {entry.requested for entry in published if isinstance(entry, WRITES)}
+    pending = [plan.requested for plan in plans if plan.requested not in known]
+    pending = sorted((*pending, *writing), reverse=True) if protocol.restore_pending == "undone" else []
+    order = (*pending, *(entry.requested for entry in done))
+    left = tuple(e for e in published if not (isinstance(e, WRITES) and e.requested in order))
+    return Undone(left, tuple(plan for plan in plans if plan.requested not in order), order)
+
+
+def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
+    """The completed savepoint of the newest instant."""
+    return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
+
+
+def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
+    """Whether a restore has undone the instant requested then."""
+    return any(requested in each.undone for each in restores)
+
+
+def stands(component: str) -> Check:
+    """What an actor asks before it publishes; `component` of it holds the requested time."""
+    return Check(
+        "no restore may have undone its instant",
+        ("restores",),
+        lambda own, restores: not is_undone(restores, getattr(own, component)),
+    )
+
+
+def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
+    """The restore that has undone what a read as of `time` would see."""
+    return next((each for each in restores if each.at < time < each.requested), None)
