@@ -52,18 +52,20 @@ def archivable(context: Context, timeline: Timeline, whole: Timeline, retained: 
 
 
 def _stay(context: Context, timeline: Timeline, whole: Timeline, retained: int) -> frozenset[Instant]:
-    """Completed instants that stay: the newest writes, the newest clean, and writes whose logs are not compacted yet.
+    """Completed instants that stay: the newest writes, the newest clean, restores, and writes whose logs are not
+    compacted yet.
 
     The last are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
-    everybody since when reads are answered.
+    everybody since when reads are answered, a restore what does not count.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
+    restores = [instant for instant in timeline.completed if instant.action == "restore"]
     slices = load_slices(context.storage, whole, context.commits, context.rules)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)
-    return frozenset((*newest, *cleans, *with_logs))
+    return frozenset((*newest, *cleans, *restores, *with_logs))
 
 
 def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:

@@ -28,6 +28,7 @@ from .data.write import bucket_column, split_by_group, write_group
 from .names import Names
 from .storage import NotFound, Storage
 from .timeline.cleans import cleaned_away
+from .timeline.restores import restored_away
 
 __all__ = [
     "ChangesTask",
@@ -103,17 +104,20 @@ class WatchedJobs(InProcessJobs):
 
 
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
-    """The files of one task, whatever kind of compaction it is."""
-    if isinstance(task, CompactTask):
-        return compact_group(storage, names, task)
-    return compact_logs(storage, names, task)
+    """The files of one task, whatever kind of compaction it is; `Cleaned` if a restore has undone what it takes."""
+    try:
+        if isinstance(task, CompactTask):
+            return compact_group(storage, names, task)
+        return compact_logs(storage, names, task)
+    except NotFound as gone:
+        raise restored_away(storage, str(gone)) or gone from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """The rows of one task, whatever kind of read it is; `Cleaned` if a clean was faster than the reader."""
+    """The rows of one task, whatever kind of read it is; `Cleaned` if a clean or a restore was faster."""
     try:
         if isinstance(task, ReadTask):
             return read_slice(storage, task)
         return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
     except NotFound as gone:
-        raise cleaned_away(storage, str(gone)) or gone from None
+        raise cleaned_away(storage, str(gone)) or restored_away(storage, str(gone)) or gone from None

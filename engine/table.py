@@ -229,19 +229,22 @@ class Table:
         return cast("Instant | None", self.run("clean", policy=policy, retained=retained))
 
     def savepoint(self, instant: Time | None = None, *, comment: str = "", user: str = "") -> Instant:
-        """Pin the state after a completed instant, by default the newest: cleaning keeps its files and `as_of` answers
-        as of its completion until `delete_savepoint`; nothing is archived past it."""
+        """Pin the state after a completed instant, by default the newest: its files stay until `delete_savepoint`."""
         return cast("Instant", self.run("savepoint", instant=instant, comment=comment, user=user))
 
     def delete_savepoint(self, instant: Time | None = None) -> Instant:
         """Drop a savepoint, by default the oldest; what it kept goes with a later clean."""
         return cast("Instant", self.run("delete_savepoint", instant=instant))
 
+    def restore(self, instant: Time | None = None) -> Instant | None:
+        """Go back to a savepoint, by default the newest: undo what completed after what it pins and what is pending."""
+        return cast("Instant | None", self.run("restore", instant=instant))
+
     def archive(self, retained: int = RETAINED) -> tuple[Instant, ...]:
         """Move the oldest completed instants into the archived timeline, so that listing the active one stays cheap.
 
         No read notices. The newest `retained` writes stay, those whose logs are not compacted yet, and all since the
-        oldest pending instant was requested. Returns what was archived.
+        oldest pending instant or savepoint. Returns what was archived.
         """
         return cast("tuple[Instant, ...]", self.run("archive", retained=retained))
 

@@ -7,7 +7,7 @@ from functools import partial
 
 from .context import Context
 from .data.tasks import WrittenFile
-from .errors import BadInput
+from .errors import BadInput, Conflict
 from .reads.times import Time
 from .timeline import Instant, Timeline, load
 from .writing import complete
@@ -44,10 +44,17 @@ def taken_up(
     )
 
 
-def _completed_by_another(context: Context, action: str, requested: str) -> Instant | None:
-    """The completed instant, if another runner was faster; as the timeline is now."""
+def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
+    """The completed instant, if another runner was faster; why there is nothing left to complete, if its plan is gone;
+    as the timeline is now."""
     found = where_it_is_known(context, action, requested).find(requested, action)
-    return found if found is not None and found.completed else None
+    if found is None:
+        return Conflict(
+            f"complete the {action} {requested}",
+            "its plan is not on the timeline any more: a restore has undone it, or somebody gave it up",
+            f"plan another {action}, if there is anything to do",
+        )
+    return found if found.completed else None
 
 
 def completed(

@@ -108,7 +108,7 @@ def complete(
     *,
     files: Sequence[WrittenFile],
     commit: bytes,
-    completed_by_another: Callable[[], Instant | None] = lambda: None,
+    completed_by_another: Callable[[], Instant | Conflict | None] = lambda: None,
     refused_by: Callable[[Timeline | None], Conflict | None] = _nothing,
     batch_id: str | None = None,
     may_ask_early: bool = False,
@@ -117,7 +117,8 @@ def complete(
     """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
 
     Where a log decides, an entry is put between the two; if its number was taken meanwhile, all is looked at again.
-    `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours.
+    `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours;
+    if it has a reason why it never will be, that is as good as one of `refused_by`.
     `batch_id`: if another attempt at the batch has completed, the instant is taken back and `Repeated` raised.
     `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
     back, and the reason raised; before the lock, where the rules say so and it `may_ask_early`.
@@ -134,13 +135,14 @@ def complete(
     with held_or_left(context, requested):
         while instant is None and refusal is None:
             last = catch_up(context) if by_log(context) else None
-            if there := completed_by_another():
+            there = completed_by_another()
+            if isinstance(there, Instant):
                 for file in files:
                     context.storage.delete(file.path)
                 return there
             timeline = load(context.storage) if beats else None
             dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
-            refusal = dead or twice(context, timeline, batch_id) or refused_by(timeline)
+            refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files)
                 time = early or context.clock.take()

@@ -16,6 +16,19 @@ def refuse_cleaned(context: Context, timeline: Timeline, time: str, asked: str, 
         raise Cleaned(f"{asked} {time}", f"cleaning has removed files from before {bound}", f"use {bound} or later")
 
 
+def refuse_undone(timeline: Timeline, time: str, asked: str) -> None:
+    """`Cleaned` if a restore has undone what was to be seen at `time`. `timeline`: with what is archived."""
+    for plan in timeline.restores:
+        saved = timeline.find(plan.savepoint)
+        since = saved.completed if saved is not None else None
+        if since is not None and since < time < plan.requested:
+            raise Cleaned(
+                f"{asked} {time}",
+                f"the restore {plan.requested} has undone what completed after {since}",
+                f"use {since} or earlier, or {plan.requested} or later",
+            )
+
+
 def horizon(context: Context, timeline: Timeline) -> str | None:
     """The completion time behind which reads are not answered any more; None if nothing was cleaned.
 

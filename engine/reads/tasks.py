@@ -17,7 +17,7 @@ from ..files.slices import FileSlice, all_slices, load_slices, merge_position, t
 from ..rules import HUDI, Rules
 from ..shape import table_shape
 from ..timeline import Instant, Timeline
-from .retention import refuse_cleaned, refuse_unlisted
+from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
 
 def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) -> tuple[FileSlice, ...]:
@@ -32,6 +32,7 @@ def slices_as_of(context: Context, timeline: Timeline, time: str | None = None) 
 def _refuse_lost(context: Context, timeline: Timeline, time: str | None, pinned: bool = False) -> None:
     refuse_unlisted(context, timeline, "look for the files of the table")
     if time is not None:
+        refuse_undone(timeline, time, "read the table as of")
         refuse_cleaned(context, timeline, time, "read the table as of", pinned=pinned)
 
 

@@ -14,7 +14,7 @@ from ..files.names import in_partition
 from ..files.window import WindowFiles, window_files
 from ..shape import table_shape
 from ..timeline import Timeline, completion_of, load_settled
-from .retention import refuse_archived_window, refuse_cleaned, refuse_unlisted
+from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
 from .travel import settled_at
@@ -81,6 +81,8 @@ def refuse_unanswerable(context: Context, window: Window) -> None:
     """`Cleaned` or `Unsupported` for a window of which the table does not tell what was written in it."""
     refuse_unlisted(context, window.timeline, ASKED)
     refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
+    refuse_undone(window.timeline, window.after, f"{ASKED} after")
+    refuse_undone(window.timeline, window.until, f"{ASKED} until")
     refuse_archived_window(context, window.timeline, window.after, ASKED)
     refuse_replacements(context, window, clustering=False)
 

@@ -9,6 +9,8 @@ from typing import Final, Literal
 
 from .. import html
 
+FOLDER: Final = ".hoodie/timeline"
+
 State = Literal["requested", "inflight", "completed"]
 
 COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}

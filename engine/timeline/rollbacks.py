@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ..storage import Storage
 from .container import decode_record, encode_record
-from .instant import Instant
-from .timeline import FOLDER
+from .instant import FOLDER, Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +55,16 @@ def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
 
 
 def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:
-    """The bytes of the completed rollback that was requested then. Its duration is not told: 0."""
+    """The bytes of the completed rollback that was requested then."""
+    return encode_record("rollback", rollback_record(requested, plan, deleted, url))
+
+
+def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> dict[str, Any]:
+    """What a completed rollback says, and a restore of each instant. Its duration is not told: 0."""
     partitions: dict[str, list[str]] = {}
     for path in deleted:
         partitions.setdefault(path.rpartition("/")[0], []).append(f"{url}/{path}")
-    record = {
+    return {
         "startRollbackTime": requested,
         "timeTakenInMillis": 0,
         "totalFilesDeleted": len(deleted),
@@ -77,8 +82,6 @@ def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], 
         "version": 1,
         "instantsRollback": [{"commitTime": plan.target, "action": plan.action}],
     }
-    return encode_record("rollback", record)
-
 
 def _relative(partition: str, path: str) -> str:
     """The path below the table's root of a file that is named in full."""

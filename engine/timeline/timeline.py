@@ -11,12 +11,11 @@ from .. import html
 from ..errors import Unsupported
 from ..rules import NBCC, Rules
 from ..storage import Entry, Storage
-from .instant import COLUMNS, COMPLETES_AS, Instant, is_layout_1, parse_instant
+from .instant import COLUMNS, COMPLETES_AS, FOLDER, Instant, is_layout_1, parse_instant
+from .restores import RestorePlan, load_restore_plan
 
 if TYPE_CHECKING:
     from .commits import Commits
-
-FOLDER: Final = ".hoodie/timeline"
 
 _ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
 
@@ -26,12 +25,15 @@ class Timeline:
     """All instants of one listing, each in the highest state seen, ordered by requested time.
 
     `begun_as` remembers under which action a completed instant was pending, where that differs: it tells the commit
-    of a compaction from that of a copy-on-write writer. `archived`: some instants have left for the archive.
+    of a compaction from that of a copy-on-write writer. `archived`: some instants have left for the archive. What
+    `restores` have undone is not among the instants; what is left of it there, in whatever state, is in `undone`.
     """
 
     instants: tuple[Instant, ...] = ()
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
     archived: bool = False
+    restores: tuple[RestorePlan, ...] = ()
+    undone: tuple[Instant, ...] = ()
 
     @classmethod
     def of(cls, seen: Iterable[Instant], archived: bool = False) -> Timeline:
@@ -53,7 +55,19 @@ class Timeline:
         if not seen:
             return replace(self, archived=False)
         begun = (Instant(requested, action, "requested") for (requested, _), action in self.begun_as.items())
-        return Timeline.of((*seen, *begun, *self.instants))
+        whole = Timeline.of((*seen, *begun, *self.instants))
+        return replace(whole, restores=self.restores, undone=self.undone)
+
+    def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
+        """The timeline as these restores leave it."""
+        plans = tuple(restores)
+        gone = {requested for plan in plans for requested, _ in plan.undone}
+
+        def is_undone(instant: Instant) -> bool:
+            return instant.requested in gone and (instant.writes or instant.action == "savepoint")
+
+        left = tuple(instant for instant in self.instants if not is_undone(instant))
+        return replace(self, instants=left, restores=plans, undone=tuple(i for i in self.instants if is_undone(i)))
 
     @cached_property
     def completed(self) -> tuple[Instant, ...]:
@@ -82,9 +96,11 @@ class Timeline:
 
     @property
     def greatest_completion(self) -> str | None:
-        """The newest completion time, None if nothing has completed; a savepoint, which may be dropped, does not count.
+        """The newest completion time, None if nothing has completed. A savepoint, which may be dropped, does not count;
+        the request of a restore does: nothing completes at or before it any more.
         """
-        return max((completion_of(i) for i in self.completed if i.action != "savepoint"), default=None)
+        begun = (plan.requested for plan in self.restores)
+        return max((*(completion_of(i) for i in self.completed if i.action != "savepoint"), *begun), default=None)
 
     @cached_property
     def newest(self) -> str | None:
@@ -148,9 +164,11 @@ def completion_of(instant: Instant) -> str:
 
 
 def load(storage: Storage) -> Timeline:
-    """The timeline by one listing. Raises `Unsupported` for instants of layout 1."""
+    """The timeline by one listing, as its restores leave it. Raises `Unsupported` for instants of layout 1."""
     entries = storage.list(FOLDER)
-    return Timeline.of(_instants(entries), any(_in_archive(entry.path) for entry in entries))
+    timeline = Timeline.of(_instants(entries), any(_in_archive(entry.path) for entry in entries))
+    restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
+    return timeline.without_undone(load_restore_plan(storage, each) for each in restores) if restores else timeline
 
 
 def load_settled(

@@ -73,9 +73,9 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_asking_why(segment: list[Access]) -> list[Access]:
-    """Without what a reader that ends with a missing file asks the timeline: which clean has deleted it.
+    """Without what a reader that ends with a missing file asks the timeline: which clean or restore has deleted it.
 
-    That clean's plan was there before the file was gone and stays, so it does not matter when it is asked for. A
+    That one's plan was there before the file was gone and stays, so it does not matter when it is asked for. A
     segment that reads another data file afterwards has used what it asked for, and is looked at as a whole.
     """
     last = next((n for n in reversed(range(len(segment))) if not _asks_why(segment[n])), None)
@@ -86,7 +86,7 @@ def _without_asking_why(segment: list[Access]) -> list[Access]:
 
 def _asks_why(access: Access) -> bool:
     if access.verb == "get":
-        return access.outcome == "done" and kind_of(access.path) == "clean.requested"
+        return access.outcome == "done" and kind_of(access.path) in {"clean.requested", "restore.requested"}
     return access.verb.startswith("list") and kind_of(access.path) == "timeline"
 
 

@@ -40,7 +40,7 @@ class Row:
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean")
 """The completed instants that a log decides."""
 
-LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested")
+LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
 """How a writer that has listed the timeline finds out whether its write was rolled back."""
 
 # fmt: off
@@ -184,6 +184,22 @@ MAPPING: Final[list[Row]] = [
     Row("savepointer_pins_instant",        "savepoint", ends_after="put savepoint.inflight", starts=True),
     Row("savepointer_publishes_savepoint", "savepoint"),
     Row("savepointer_drops_savepoint",     "delete_savepoint", starts=True),
+
+    Row("restorer_plans_restore",          "schedule_restore", starts=True),
+    Row("restorer_starts_restore",         "run_restore", ends_after="put restore.inflight", starts=True,
+        given=(("instant", "restore"),)),
+    Row("restorer_resumes_restore",        "run_restore", ends_after="put restore.inflight", starts=True,
+        given=(("instant", "restore"),)),
+    # what the instant had put, then its files on the timeline
+    Row("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
+    Row("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
+    Row("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),
+    Row("restorer_publishes_instant",      "run_restore"),
+    Row("compactor_finds_plan_gone",       "run_compaction", starts=True, given=(("instant", "plan"),), raises="BadInput"),
+    Row("compactor_misses_input",          "run_compaction", raises="Cleaned"),
+    Row("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
+        also=("get restore.requested", "lock.release")),
+    Row("compactor_gives_up",              "run_compaction", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,

@@ -1,0 +1,57 @@
+"""Carry out a planned restore: what each instant has put goes, then the instant, the newest first."""
+
+from __future__ import annotations
+
+import time
+
+from ..config import TableConfig
+from ..context import Context
+from ..files.names import marker, split_path
+from ..reads.times import Time
+from ..taking_up import completed, taken_up, where_it_is_known
+from ..timeline import Instant, Timeline, put_inflight
+from ..timeline.instant import PENDING
+from ..timeline.restores import ACTION, encode_restore, load_restore_plan
+from ..timeline.timeline import FOLDER
+from ..writing import marked_files
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Undo what a plan lists. Anybody may take up a pending plan, also one that has been carried out by half.
+
+    An instant leaves the timeline when all that it had put is gone: whoever goes on after a crash finds the rest by it.
+    `instant`: the restore's, as an Instant or its requested time; by default the oldest pending one. Returns the
+    completed instant; that of another runner if it was faster; None if no restore is pending.
+    """
+    config.check_writable()
+    timeline = where_it_is_known(context, ACTION, instant)
+    found = taken_up(timeline, ACTION, instant)
+    if found is None or found.completed:
+        return found
+    requested, begun = found.requested, time.monotonic_ns()
+    plan = load_restore_plan(context.storage, requested)
+    put_inflight(context.storage, requested, ACTION, again=True)
+    left = {each.requested: each for each in timeline.undone if each.writes}
+    deleted = {}
+    for undone, _ in plan.undone:
+        if undone in left:
+            deleted[undone] = _undo(context, timeline, left[undone])
+    millis = (time.monotonic_ns() - begun) // 1_000_000
+    return completed(context, ACTION, requested, encode_restore(plan, deleted, context.storage.url, millis))
+
+
+def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
+    """Delete the files of an instant, then those of its states; the paths of the former."""
+    marked = marked_files(context, instant.requested)
+    listed = [stat.path for stat in context.commits.commit(instant).stats] if instant.completed else []
+    files = sorted({*marked, *listed})
+    if files:
+        context.storage.delete_all(files)
+    actions = {instant.action, timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)}
+    states = (Instant(instant.requested, action, state) for action in sorted(actions) for state in PENDING)
+    saved = (each for each in timeline.undone if each.requested == instant.requested)
+    last = dict.fromkeys((*states, *saved, instant))  # what it has put is found by its completed file, which goes last
+    markers = (marker(instant.requested, *split_path(path)) for path in marked)
+    context.storage.delete_all([*(f"{FOLDER}/{each.file_name}" for each in last), *markers])
+    context.hearts.stop(instant.requested)
+    return files

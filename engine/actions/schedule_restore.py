@@ -1,0 +1,36 @@
+"""Plan the way back to a savepoint: from the plan on nobody sees what it undoes."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..context import Context
+from ..deciding import look, put_plan
+from ..lock import held
+from ..reads.times import Time
+from ..restoring import plan_restore, refuse_newer
+from ..savepoints import to_use
+from ..timeline import Instant, load
+from ..timeline.restores import ACTION, encode_restore_plan
+from ..writing import take_time
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Publish a plan and return its instant; None if there is nothing to undo, or while a restore is pending.
+
+    `instant`: the savepoint, as an Instant or the requested time that it pins; by default that of the newest instant.
+    Undone is, by one listing under the lock, what completed after the pinned instant and what is pending: a writer asks
+    under the same lock before it publishes, so that it is either in the plan's list or has nothing to fear from it.
+    (design.md §4, REC.) Raises `BadInput` if there is no such savepoint, or a newer one.
+    """
+    config.check_writable()
+    with held(context.lock):
+        last = look(context)
+        timeline = load(context.storage)
+        if any(each.action == ACTION for each in timeline.pending):
+            return None
+        saved = to_use(timeline, instant, "restore the savepoint")
+        refuse_newer(timeline, saved)
+        if not plan_restore(context, timeline, saved, "").undone:
+            return None
+        plan = plan_restore(context, timeline, saved, take_time(context, timeline))
+        return put_plan(context, last, plan.requested, ACTION, encode_restore_plan(plan))
