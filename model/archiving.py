@@ -3,8 +3,8 @@
 In the order of requested times, so that what stays is the newer part: whoever takes an instant older than the active
 timeline for completed is right then. Nothing goes that was requested or completed after the request of a pending
 instant: what a failed write has put is recognised by it, and an optimistic writer finds all that completed since it
-began. The newest writes stay, the newest clean, restores, and writes whose logs a snapshot merges, which some readers look for on
-the active timeline alone.
+began. The newest writes stay, the newest clean, restores, and writes whose logs a snapshot merges, which some readers
+look for on the active timeline alone.
 """
 
 from __future__ import annotations

@@ -220,8 +220,8 @@ class Model:
 
     def rows(self, state: State, query: Query, data: Data) -> dict[Hashable, Record | Change | Several]:
         """The answer of a query over given data, by key (see `answers.answer`); Cleaned before the horizon, and where a
-        clean has deleted what the read opens (under a protocol that keeps CLEAN no read but those before it). As of what
-        a savepoint pins the read is answered all the same.
+        clean has deleted what the read opens (under a protocol that keeps CLEAN no read but those before it). As of
+        what a savepoint pins the read is answered all the same.
         """
         pinned = {each.at for each in self.savepoints(state)} if query.kind == "as_of" else set()
         bound, start = self.horizon(state), query.begins
@@ -229,7 +229,8 @@ class Model:
             raise Cleaned(f"a read of t{start} is refused: cleaning has published the horizon t{bound}")
         for time in (start, query.until):
             if time is not None and (undone := hides(self.restores(state), time)):
-                raise Cleaned(f"a read of t{time} is refused: the restore of t{undone.requested} went back to t{undone.at}")
+                said = f"the restore of t{undone.requested} went back to t{undone.at}"
+                raise Cleaned(f"a read of t{time} is refused: {said}")
         table, settled = self.table(state), self.settled(state)
         until = settled if query.until is None else query.until
         gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()

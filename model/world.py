@@ -136,8 +136,8 @@ class World:
             refuse_unknown(choices, (*PER_ACTOR, *policy), f"world [actor.{actor}]")
             whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
-
-        if self.actors.get("restorer") and (others := sorted({k for k, n in self.actors.items() if n} - BESIDE_RESTORES)):
+        others = sorted({kind for kind, count in self.actors.items() if count} - BESIDE_RESTORES)
+        if self.actors.get("restorer") and others:
             raise ValueError(f"world: a {others[0]} beside a restorer is not modelled; leave one of them out")
 
     def _check_table(self) -> None:

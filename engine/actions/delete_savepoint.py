@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..errors import BadInput
 from ..lock import held
 from ..reads.times import Time
 from ..savepoints import to_use

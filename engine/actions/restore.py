@@ -10,7 +10,9 @@ from . import run_restore, schedule_restore
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
-    """Finish a restore that is pending, else plan one and carry it out; None if nothing has happened since."""
-    pending = run_restore.run(context, config)
+    """Finish a restore that is pending, which is all then: what came since its plan was made is not to be undone. Else
+    plan one and carry it out; None if nothing has happened since the savepoint."""
+    if (finished := run_restore.run(context, config)) is not None:
+        return finished
     planned = schedule_restore.run(context, config, instant)
-    return run_restore.run(context, config, planned) if planned else pending
+    return run_restore.run(context, config, planned) if planned else None

@@ -33,9 +33,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     put_inflight(context.storage, requested, ACTION, again=True)
     left = {each.requested: each for each in timeline.undone if each.writes}
     deleted = {}
-    for undone, _ in plan.undone:
-        if undone in left:
-            deleted[undone] = _undo(context, timeline, left[undone])
+    for undone, action in plan.undone:  # also of those that are gone: their writers may have slept, and put something
+        deleted[undone] = _undo(context, timeline, left.get(undone) or Instant(undone, action, "requested"))
     millis = (time.monotonic_ns() - begun) // 1_000_000
     return completed(context, ACTION, requested, encode_restore(plan, deleted, context.storage.url, millis))
 

@@ -15,7 +15,9 @@ from ..timeline.savepoints import ACTION, Savepoint, by_partition, encode_savepo
 from ..writing import take_time
 
 
-def run(context: Context, config: TableConfig, instant: Time | None = None, comment: str = "", user: str = "") -> Instant:
+def run(
+    context: Context, config: TableConfig, instant: Time | None = None, comment: str = "", user: str = ""
+) -> Instant:
     """Publish a savepoint of the instant, by default the newest completed one, and return it.
 
     Its requested time is that of what it pins. Under one lock, so that a clean that is planned later sees it: list the

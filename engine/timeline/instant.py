@@ -9,7 +9,8 @@ from typing import Final, Literal
 
 from .. import html
 
-FOLDER: Final = ".hoodie/timeline"
+HOME: Final = ".hoodie/timeline"
+"""The folder of the active timeline."""
 
 State = Literal["requested", "inflight", "completed"]
 

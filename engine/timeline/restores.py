@@ -14,7 +14,7 @@ from ..errors import Cleaned
 from ..files.names import parse_base, parse_log, split_path
 from ..storage import NotFound, Storage
 from .container import decode_record, encode_record
-from .instant import FOLDER, Instant
+from .instant import HOME, Instant
 from .rollbacks import RollbackPlan, rollback_record
 
 ACTION: Final = "restore"
@@ -53,7 +53,7 @@ def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
     """The plan of the restore requested then; an empty one where its file is gone, as other engines may leave it."""
     try:
-        data = storage.get(f"{FOLDER}/{Instant(requested, ACTION, 'requested').file_name}")
+        data = storage.get(f"{HOME}/{Instant(requested, ACTION, 'requested').file_name}")
     except NotFound:
         return RestorePlan(requested, "", ())
     return decode_restore_plan(data, requested)
@@ -81,7 +81,7 @@ def restored_away(storage: Storage, path: str) -> Cleaned | None:
     name = split_path(path)[1]
     named = parse_base(name) or parse_log(name)
     instant = named.instant if named else ""
-    for entry in storage.list(FOLDER):
+    for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]
         requested, _, state = name.partition(".")
         if state == f"{ACTION}.requested" and instant in dict(load_restore_plan(storage, requested).undone):

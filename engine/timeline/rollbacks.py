@@ -8,7 +8,7 @@ from typing import Any
 
 from ..storage import Storage
 from .container import decode_record, encode_record
-from .instant import FOLDER, Instant
+from .instant import HOME, Instant
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPl
 def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
     """The plan of the rollback requested then; raises `NotFound` if there is none."""
     name = Instant(requested, "rollback", "requested").file_name
-    return decode_rollback_plan(storage.get(f"{FOLDER}/{name}"), name)
+    return decode_rollback_plan(storage.get(f"{HOME}/{name}"), name)
 
 
 def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:

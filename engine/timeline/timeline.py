@@ -11,11 +11,13 @@ from .. import html
 from ..errors import Unsupported
 from ..rules import NBCC, Rules
 from ..storage import Entry, Storage
-from .instant import COLUMNS, COMPLETES_AS, FOLDER, Instant, is_layout_1, parse_instant
+from .instant import COLUMNS, COMPLETES_AS, HOME, Instant, is_layout_1, parse_instant
 from .restores import RestorePlan, load_restore_plan
 
 if TYPE_CHECKING:
     from .commits import Commits
+
+FOLDER: Final = HOME
 
 _ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
 

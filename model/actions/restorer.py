@@ -84,11 +84,9 @@ def _planning(me: str, setting: Setting) -> Row:
         writing = (each for each in pending if not is_undone(restores, each))
         return saved, undo(saved, published, plans, writing, protocol)
 
-    def plans_it(
-        own: Restorer, lock: None, clock: int, restores: tuple[Restore, ...], published: Any, plans: Any,
-        savepoints: tuple[Savepoint, ...], *theirs: Writer,
-    ) -> tuple[Any, ...]:  # fmt: skip
-        saved, found = planned(savepoints, restores, published, plans, theirs)
+    def plans_it(own: Restorer, lock: None, clock: int, restores: tuple[Restore, ...], *seen: Any) -> tuple[Any, ...]:
+        published, plans, savepoints, *theirs = seen
+        saved, found = planned(savepoints, restores, published, plans, tuple(theirs))
         gone = tuple(plan for plan in plans if plan.requested in found.order)
         plan = Restore(clock + 1, saved.at, me, False, found.order, saved.writes, gone)
         left = tuple(each for each in savepoints if each.requested not in found.order)
@@ -123,14 +121,13 @@ def _resuming(me: str, setting: Setting) -> Row:
         assert found is not None, "the guard saw the same restores"
         return _started(me, found, restores)
 
-    guard = Guard("a restore must be pending whose runner died", lambda own, done, all_, *p: bool(orphan(done, all_, p)))
+    guard = Guard("a restore must be pending whose runner died", lambda own, done, rs, *p: bool(orphan(done, rs, p)))
     reads = (me, "published", "restores", *others)
     return Row("restorer_resumes_restore", me, reads, (me, "restores"), (at(me, "idle"),), resumes, (guard,))
 
 
 def _started(me: str, started: Restore, restores: tuple[Restore, ...]) -> tuple[Any, ...]:
-    left = started.undone[started.gone :]
-    own = Restorer("undoing" if left else "undone", started.requested, left)
+    own = Restorer("undoing", started.requested, started.undone)
     return own, tuple(r._replace(runner=me, inflight=True) if r == started else r for r in restores)
 
 
@@ -143,8 +140,8 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
 
     def undoes(own: Restorer, restores: tuple[Restore, ...], instant: int) -> tuple[Any, ...]:
         own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
-        changed = (r._replace(gone=r.gone + 1) if r.requested == own.restore else r for r in restores)
-        return own, tuple(changed)
+        mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
+        return own, tuple(mine)
 
     def publish(own: Restorer) -> tuple[Restorer, Restored]:
         return Restorer(), Restored(own.restore, own.completed, me)
@@ -157,7 +154,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
 
 def _undone_compactions(me: str) -> Iterator[Row]:
     gone = Guard("a restore must have undone its plan", lambda own, restores: is_undone(restores, own.plan))
-    lost = Guard("a file of its plan must be gone", lambda own, restores: loses_input(own, restores))
+    lost = Guard("a file of its plan must be gone", loses_input)
     idle = (me,)
     yield Row("compactor_finds_plan_gone", me, (me, "restores"), idle, (at(me, "about to start its plan"),),
               lambda own, _: (Compactor(),), (gone,))  # fmt: skip

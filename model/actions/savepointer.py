@@ -70,9 +70,8 @@ def _pinning(me: str, setting: Setting) -> Row:
     world, protocol = setting.world, setting.protocol
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
-    def pins(
-        own: Savepointer, lock: None, saved: int, savepoints: tuple[Savepoint, ...], published: Any, plans: Any, *logs: Any
-    ) -> tuple[Any, ...]:
+    def pins(own: Savepointer, lock: None, saved: int, savepoints: tuple[Savepoint, ...], *seen: Any) -> tuple[Any, ...]:
+        published, plans, *logs = seen
         entry = newest(published)
         assert entry is not None, "the guard saw the same timeline"
         table = table_of(published, plans, log_plans=logs[0] if logs else ())

@@ -47,7 +47,8 @@ def _on_files(model: Model) -> tuple[str, ...]:
 
 CLEAN = Promise(
     name="CLEAN",
-    about="No file that a read since the horizon, a pending plan or a savepoint needs is deleted; who is behind is told.",
+    about="No file that a read since the horizon, a pending plan or a savepoint needs is deleted; "
+    "who is behind is told.",
     source="design, section 4; RFC-66, cleaning by completion time",
     kind="state",
     holds=clean_holds,

@@ -62,8 +62,8 @@ def _on_rollbacks(model: Model) -> tuple[str, ...]:
 
 REC = Promise(
     name="REC",
-    about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back; a restore "
-    "undoes exactly what its savepoint does not hold.",
+    about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back; "
+    "a restore undoes exactly what its savepoint does not hold.",
     source="RFC-22, inline rollback; design, section 4",
     kind="state",
     holds=recovery_holds,

@@ -195,10 +195,11 @@ MAPPING: Final[list[Row]] = [
     Row("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
     Row("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),
     Row("restorer_publishes_instant",      "run_restore"),
-    Row("compactor_finds_plan_gone",       "run_compaction", starts=True, given=(("instant", "plan"),), raises="BadInput"),
+    Row("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
+        given=(("instant", "plan"),)),
     Row("compactor_misses_input",          "run_compaction", raises="Cleaned"),
     Row("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
-        also=("get restore.requested", "lock.release")),
+        also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     Row("compactor_gives_up",              "run_compaction", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline

@@ -103,6 +103,14 @@ def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
     )
 
 
+def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
+    """A restore is complete that has undone a pending write; its writer found so and took its files back."""
+    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
+    undone = [each.undone for each in model.restores(state)]
+    done = _done(model, state, "restore") if undone else []
+    return bool(done) and len(undone[0]) == 1 and all(own.number and not own.busy for own in owns)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -114,6 +122,7 @@ GOALS: dict[str, Goal] = {
         a_dead_writers_write_was_rolled_back,
         a_sleeping_writer_was_refused,
         a_reader_was_refused,
+        a_restore_refused_a_writer,
         a_writer_woke_behind_the_archive,
         a_write_outlived_a_replace,
         an_answer_was_lost_and_found,

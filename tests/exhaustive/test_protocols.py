@@ -68,6 +68,8 @@ BREAKS = {
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
     ("lock_expiry", "never"): {"PROGRESS"},
     ("archive_bound", "none"): {"ARCH"},
+    ("restore_by", "requested"): {"TRAVEL", "REC"},
+    ("restore_pending", "left"): {"SNAP", "CDC", "ATOM", "QUIET", "LAWS", "REC"},
     ("savepoint_keeps", "base_files"): {"CLEAN"},
     ("savepoint_keeps", "nothing"): {"CLEAN"},
     ("archive_lookup", "before_listing"): {"SNAP", "TRAVEL", "ARCH"},
@@ -118,6 +120,8 @@ SHOWS_IN = {
     ("replacing", ""): "replaces",
     ("clustering", ""): "clustered",
     ("archive_bound", ""): "archiving",
+    ("restore_by", ""): "restores",
+    ("restore_pending", ""): "restores_compacted",
     ("savepoint_keeps", ""): "savepoints",
     ("archive_lookup", ""): "archiving_readers",
 }
