@@ -14,7 +14,7 @@ from ..conditions import at, lock_is_free
 from ..publication import given_back, publication_actions, publication_rows
 from ..restoring import is_undone, newest, stands, undo
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, Restore, Restored, Savepoint
+from ..table import Instant, Restore, Restored
 from . import Setting
 from .compactor import Compactor, loses_input
 from .writer import Writer

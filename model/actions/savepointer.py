@@ -70,13 +70,13 @@ def _pinning(me: str, setting: Setting) -> Row:
     world, protocol = setting.world, setting.protocol
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
-    def pins(own: Savepointer, lock: None, saved: int, savepoints: tuple[Savepoint, ...], *seen: Any) -> tuple[Any, ...]:
+    def pins(own: Savepointer, lock: None, saved: int, there: tuple[Savepoint, ...], *seen: Any) -> tuple[Any, ...]:
         published, plans, *logs = seen
         entry = newest(published)
         assert entry is not None, "the guard saw the same timeline"
         table = table_of(published, plans, log_plans=logs[0] if logs else ())
         files = files_as_of(table, world.groups, entry.completed, protocol)
-        others = tuple(each for each in savepoints if each.requested != entry.requested)
+        others = tuple(each for each in there if each.requested != entry.requested)
         begun = Savepoint(entry.requested, entry.completed, files, tuple(write.requested for write in table.writes))
         return own._replace(step=PINNED, pinned=entry.requested), me, saved + 1, (*others, begun)
 
