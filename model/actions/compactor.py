@@ -81,11 +81,6 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
     restores = ("restores",) if "restores" in setting.first else ()
 
-    def known(values: tuple[Any, ...]) -> tuple[Plan, ...]:
-        """All plans that were made, those that a restore has undone included."""
-        undone = (plan for each in values[-1] for plan in each.plans) if restores else ()
-        return (*values[4], *undone)
-
     def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
         after = last_time(others[-1]) if log else 0
         seen = others[: len(writers)]
@@ -119,7 +114,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     guards = [
         lock_is_free(),
-        Guard("a compaction must be left", lambda *v: made_by(mine, known(v)) < world.compactions, budget=True),
+        Guard("a compaction must be left", lambda *v: ever_made(mine, v, *restores) < world.compactions, budget=True),
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
@@ -134,6 +129,12 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     else:
         yield Row("compactor_schedules_plan", me, reads, (me, "clock", "plans", *log), (at(me, "idle"),),
                   schedules, tuple(guards), readings)  # fmt: skip
+
+
+def ever_made(compactors: tuple[str, ...], values: tuple[Any, ...], *restores: str) -> int:
+    """How many compactions were planned, those that a restore has undone included; `values` as `_scheduling` reads."""
+    undone = (plan for each in values[-1] for plan in each.plans) if restores else ()
+    return made_by(compactors, (*values[4], *undone))
 
 
 def made_by(compactors: tuple[str, ...], plans: tuple[Plan, ...]) -> int:

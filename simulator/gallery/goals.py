@@ -106,9 +106,9 @@ def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
 def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
     """A restore is complete that has undone a pending write; its writer found so and took its files back."""
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
-    undone = [each.undone for each in model.restores(state)]
-    done = _done(model, state, "restore") if undone else []
-    return bool(done) and len(undone[0]) == 1 and all(own.number and not own.busy for own in owns)
+    done = _done(model, state, "restore") if model.actors.get("restorer") else []
+    asked = [each.undone for each in model.restores(state) if each.undone[0] + 1 == each.requested]  # none completed
+    return bool(done and asked) and all(own.number and not own.busy for own in owns)
 
 
 GOALS: dict[str, Goal] = {

@@ -275,12 +275,14 @@ def instants_of(model: Model, state: Any) -> dict[str, Any]:
     """Requested time -> [action, state, completed, actor]; the state of an instant whose actor died is `crashed`."""
     actors = {own.requested or own.plan or own.rollback: name for name, own in _actors_at_work(model, state)}
     done = {entry.requested: entry.actor for entry in model.component(state, "published")}
-    planned = (model.component(state, name) for name in ("plans", "cleans") if name in model.components)
+    planned = (model.component(state, name) for name in ("plans", "cleans", "restores") if name in model.components)
     runners = {plan.requested: plan.runner for plan in chain.from_iterable(planned)}
     if "rollbacks" in model.components:
         runners |= {each.requested: each.planner for each in model.component(state, "rollbacks")}
     found: dict[str, Any] = {}
     for instant in model.timeline(state):
+        if instant.action == "savepoint":  # it carries the time of what it pins, which has an interval
+            continue
         actor = done.get(instant.requested) or runners.get(instant.requested) or actors[instant.requested]
         dead = instant.completed is None and model.component(state, actor).dead
         shown = "crashed" if dead else instant.state

@@ -63,6 +63,7 @@ CANNOT_HAPPEN = {
     "43-key-in-two-groups",
     "45-copy-on-write-loses",
     "46-write-skew",
+    "59-restore-by-request",
     "50-bulk-insert-that-does-not-ask",
     "53-clean-behind-a-plan",
     "54-archiving",
