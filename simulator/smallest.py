@@ -78,8 +78,8 @@ def small_worlds() -> Iterator[World]:
 
 def small_settings() -> Iterator[tuple[World, Protocol]]:
     """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it; then
-    the named worlds of those who clean, compact logs and roll back, and the one in which an answer of the store is
-    lost; then those of protocols that have actions of their own.
+    the named worlds of those who clean, compact logs, roll back and restore, and the one in which an answer of the
+    store is lost; then those of protocols that have actions of their own.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -89,7 +89,7 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in specs.world_names():
-        serves = {"archiver", "cleaner", "consumer", "log_compactor", "rollbacker"}
+        serves = {"archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer"}
         if specs.has_table(name) and (serves & (world := specs.world(name)).actors.keys() or world.metadata_table):
             yield world, Protocol()
     yield specs.world("answer_lost"), Protocol()
