@@ -156,8 +156,9 @@ MAPPING: Final[list[Row]] = [
     Row("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
     Row("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
-    Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release"),
-    # the markers of what it deleted go; under the lock it looks first whether somebody else has completed the rollback
+    # and the markers of what it deleted
+    Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
+    # under the lock it looks first whether somebody else has completed the rollback
     Row("rollbacker_takes_lock",           "run_rollback", ends_after="lock.acquire"),
     Row("rollbacker_finds_it_done",        "run_rollback"),
     Row("rollbacker_publishes_decided",    "run_rollback", ends_after=DECIDED),
