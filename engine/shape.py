@@ -20,6 +20,7 @@ def table_shape(config: TableConfig, rules: Rules) -> TableShape:
             rules.fold,
             config.partial_update,
             config.always_set,
+            config.merge_function,
         ),
         buckets=config.buckets or 1,
         avro_schema=config.log_schema,

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 import pyarrow as pa
 
 from ..data.columns import IS_DELETED
+from ..data.function import function_of
 from ..data.keys import is_key_type, is_partition_type
 from ..data.merge import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
+from ..laws import check_laws
 from ..schema import avro_json, from_spark
 from .concurrency import NON_BLOCKING, OPTIMISTIC
 from .concurrency import concurrency_mode as mode_of
 from .coordination import OPTIONS as COORDINATION
 from .coordination import Coordination, coordination_from
-from .table_config import PARTIAL, LogFormat, MergeMode, TableConfig, TableType
+from .table_config import FUNCTION, PARTIAL, LogFormat, MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -70,6 +72,7 @@ def table_config(
         **_from_options(options),
     )
     _check_partial(config)
+    _check_function(config)
     avro_json(columns, config.name)  # refuses types that not every reader understands
     return config
 
@@ -160,6 +163,28 @@ def _check_partial(config: TableConfig) -> None:
         raise BadInput(asked, f"its schema has {IS_DELETED}", "leave it out: a batch may have it all the same")
 
 
+def _check_function(config: TableConfig) -> None:
+    name = config.merge_function
+    if not name:
+        return
+    asked = f"{ASKED} with {FUNCTION}={name}"
+    merges = pa.schema([field for field in config.schema if field.name not in config.always_set])
+    refusals = (
+        (config.merge_mode == EVENT_TIME, "a delete is to hide what completed before it, whatever its ordering value",
+         "use merge_mode='COMMIT_TIME_ORDERING'"),
+        (config.ordering is not None, "nothing goes by its ordering column", "leave ordering_fields out"),
+        (not config.merge_on_read, "a COPY_ON_WRITE table merges when it is written", "use MERGE_ON_READ"),
+        (config.partial_update, "a function merges whole rows", f"leave {PARTIAL} out"),
+        (config.version < 9, "a table of version 8 names a payload class for its readers", "use version 9"),
+        (IS_DELETED in config.schema.names, f"its schema has {IS_DELETED}", "leave it out: a batch may have it still"),
+        (not merges.names, "it has no columns but its keys", "give it some"),
+    )  # fmt: skip
+    for refused, exists, remedy in refusals:
+        if refused:
+            raise Unsupported(asked, exists, remedy)
+    check_laws(function_of(name), name, merges)
+
+
 def _check_keys(columns: pa.Schema, keys: Sequence[str]) -> None:
     if not keys:
         raise BadInput(f"{ASKED} without a record key", "rows need one to be updated", "name its columns in record_key")
@@ -216,7 +241,7 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    known = (*_OPTIONS, *COORDINATION)
+    known = (*_OPTIONS, FUNCTION, *COORDINATION)
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
         near = get_close_matches(unknown, known, 1, 0)[0]
@@ -224,6 +249,9 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
     found: dict[str, Any] = {"coordination": _coordination(options)}
     for name, value in options.items():
         if name in COORDINATION:
+            continue
+        if name == FUNCTION:
+            found["merge_function"] = str(value)
             continue
         field, allowed = _OPTIONS[name]
         text = str(value).lower()

@@ -32,6 +32,12 @@ PARTIAL: Final = "nbcc.partial.update.mode"
 PARTIAL_FEATURE: Final = "partial-update"
 """What a reader must know where rows are merged column by column: a base file may keep what its rows are made of."""
 
+FUNCTION: Final = "nbcc.merge.function"
+FUNCTION_FEATURE: Final = "merge-function"
+"""What a reader must know where a user's function makes one row of several: none of them is the row."""
+FUNCTION_STRATEGY: Final = "5b1c2c0a-7a3e-4a55-9d0b-6e626363666e"
+"""Hudi's name for how these tables merge: its readers have nothing of that name, and say so."""
+
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
 
@@ -63,6 +69,7 @@ class TableConfig:
     max_log_bytes   rows beyond this many bytes go to the next log version
     coordination    how its writers keep out of each other's way
     schemas         all that a table of ours has had, oldest first; empty if they never changed
+    merge_function  `package.module:function` that merges two rows of a key; empty: one of them wins
     partial_update  writes may set some columns only, and rows are merged column by column
     """
 
@@ -85,6 +92,7 @@ class TableConfig:
     coordination: Coordination = ALONE
     schemas: tuple[SchemaVersion, ...] = ()
     partial_update: bool = False
+    merge_function: str = ""
 
     @property
     def rules(self) -> Rules:
@@ -154,7 +162,7 @@ def to_properties(config: TableConfig) -> dict[str, str]:
         "hoodie.table.recordkey.fields": ",".join(config.record_key),
         "hoodie.table.partition.fields": ",".join(config.partition_by),
         "hoodie.table.keygenerator.type": _KEY_GENERATORS.get(fields, "COMPLEX" if fields[1] else "NON_PARTITION"),
-        "hoodie.record.merge.mode": config.merge_mode,
+        "hoodie.record.merge.mode": "CUSTOM" if config.merge_function else config.merge_mode,
         "hoodie.table.base.file.format": "PARQUET",
         "hoodie.table.multiple.base.file.formats.enable": "false",
         "hoodie.partition.metafile.use.base.format": "false",
@@ -170,6 +178,8 @@ def to_properties(config: TableConfig) -> dict[str, str]:
 
 def _ordering_properties(config: TableConfig) -> dict[str, str]:
     """Where the versions differ. In version 8 mode, strategy and payload must agree, or Java throws."""
+    if config.merge_function:
+        return {"hoodie.record.merge.strategy.id": FUNCTION_STRATEGY}
     if config.version >= 9:
         return {"hoodie.table.ordering.fields": config.ordering} if config.ordering else {}
     payload = "OverwriteWithLatestAvroPayload"
@@ -185,6 +195,7 @@ def _ordering_properties(config: TableConfig) -> dict[str, str]:
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
     demanded = READER_FEATURES | ({PARTIAL_FEATURE} if config.partial_update else set())
+    demanded |= {FUNCTION_FEATURE} if config.merge_function else set()
     written = {
         "nbcc.format": OWN_FORMAT,
         "nbcc.buckets": str(config.buckets),
@@ -195,6 +206,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
     }
     if config.partial_update:
         written[PARTIAL] = "SET_COLUMNS"
+    if config.merge_function:
+        written[FUNCTION] = config.merge_function
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
     return written | config.coordination.to_properties()
@@ -237,6 +250,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         max_log_bytes=int(values.get("hoodie.logfile.max.size", MAX_LOG_BYTES)),
         coordination=_coordination(values) if own else ALONE,
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
+        merge_function=values.get(FUNCTION, "") if own else "",
     )
 
 
@@ -251,6 +265,8 @@ def _coordination(values: Mapping[str, str]) -> Coordination:
 def merge_mode(values: Mapping[str, str]) -> MergeMode:
     """The merge mode, inferred where the property is absent (hudi-format §11.1); `Unsupported` if it is another."""
     mode = values.get("hoodie.record.merge.mode")
+    if "nbcc.format" in values and values.get(FUNCTION):
+        return "COMMIT_TIME_ORDERING"  # what the function does not see (which delete came first) goes by completion
     if mode is None:
         mode = _inferred_mode(values)
     for known in get_args(MergeMode):
@@ -272,7 +288,7 @@ def _inferred_mode(values: Mapping[str, str]) -> str:
 
 def _refuse_unreadable(values: Mapping[str, str]) -> None:
     layout = values.get("hoodie.timeline.layout.version")
-    unknown = set(_names(values.get("nbcc.reader.features"))) - READER_FEATURES - {PARTIAL_FEATURE}
+    unknown = set(_names(values.get("nbcc.reader.features"))) - READER_FEATURES - {PARTIAL_FEATURE, FUNCTION_FEATURE}
     refusals = {
         f"it has table version {values.get('hoodie.table.version')}": _version(values) not in VERSIONS,
         f"it has timeline layout {layout}": layout != "2",

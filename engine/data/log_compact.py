@@ -33,8 +33,13 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     """
     layers = slice_layers(storage, task.slice)
     merged = merged_of(layers, task.slice.shape.merge)
-    partial = task.slice.shape.merge.partial
-    data = b"".join(_as_written(task, layers) if partial else _blocks(task, merged, _fences(layers, task)))
+    rule = task.slice.shape.merge
+    if rule.function:  # its rows stand above its deletes
+        deleted = one_array(merged.deletes[RECORD_KEY])
+        blocks = _blocks(task, merged._replace(deletes=merged.deletes.slice(0, 0)), deleted)
+    else:
+        blocks = list(_as_written(task, layers)) if rule.partial else _blocks(task, merged, _fences(layers, task))
+    data = b"".join(blocks)
     name = LogName(task.slice.file_id, task.instant, 1, names.write_token())
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
     written = WrittenFile(

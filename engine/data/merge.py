@@ -45,8 +45,8 @@ class Layer(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """Of each key, what won: a row, or a delete. Of partial updates: the row and the greatest delete, if there are; in
-    windows several rows, of which each sets the columns in `sets`."""
+    """What won of each key: a row or a delete. By a function: its row and the last delete. Of partial updates: the row
+    and the greatest delete, if there are; in windows several rows, of which each sets the columns in `sets`."""
 
     rows: pa.Table
     deletes: pa.Table
@@ -59,6 +59,7 @@ class MergeRule:
     ordering  the column of ordering values, None if the table has none (then event time is commit time)
     fold      rank: all records of a key at once; logs_first: logs among themselves, their winner then meets the base
     partial   each record sets some columns; `always` are those that every record has: key, partition, ordering
+    function  `package.module:function` that merges two rows; empty: one of them wins
     """
 
     mode: str = EVENT_TIME
@@ -66,6 +67,7 @@ class MergeRule:
     fold: Fold = "rank"
     partial: bool = False
     always: tuple[str, ...] = ()
+    function: str = ""
 
     @property
     def ranked_by(self) -> str | None:
@@ -112,7 +114,11 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 
 
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
-    """The state that the layers make, record by record or column by column."""
+    """The state that the layers make, record by record, column by column, or by a user's function."""
+    if rule.function:
+        from .function import merge_by_function
+
+        return merge_by_function(layers, rule)
     if not rule.partial:
         return merge(layers, rule)
     from .partial import merge_columns

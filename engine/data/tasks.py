@@ -143,7 +143,7 @@ class ReadTask:
     def needed(self) -> tuple[str, ...] | None:
         """The columns without which the slice cannot be merged, and those asked for; None: all."""
         merged_by = (RECORD_KEY, PARTITION_PATH, COMMIT_TIME, IS_DELETED, self.shape.merge.ordering or RECORD_KEY)
-        return (*merged_by, *self.columns) if self.columns else None
+        return (*merged_by, *self.columns) if self.columns and not self.shape.merge.function else None
 
     @property
     def base_only(self) -> bool:

@@ -1,0 +1,90 @@
+"""Rows merged by a function of the user's: of each key, what it makes of all records since the last delete.
+
+A delete hides what completed before it; the laws of the function (`laws`) do the rest. It gets two rows as dicts of the
+columns that are neither key nor partition, the older first, and returns a dict of the same columns. A row that nothing
+merges with is never shown to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache, reduce
+from importlib import import_module
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ..errors import BadInput
+from .columns import META, RECORD_KEY, one_array
+from .merge import Layer, Merged, MergeRule, Numbers, key_codes
+
+MergeFunction = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
+
+
+@cache
+def function_of(name: str) -> MergeFunction:
+    """The function that `package.module:function` names, on whatever machine; `BadInput` if there is none."""
+    module, _, attribute = name.partition(":")
+    asked = f"merge rows by {name!r}"
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, ValueError, AttributeError) as failed:
+        raise BadInput(asked, str(failed), "name a function that can be imported, as package.module:function") from None
+    if not callable(found):
+        raise BadInput(asked, f"that is a {type(found).__name__}", "name a function")
+    function: MergeFunction = found
+    return function
+
+
+def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
+    """The merged row of each key that has one, and the last delete of each that has one, rows after it or not."""
+    rows = pa.concat_tables([layer.rows for layer in layers]).unify_dictionaries()
+    deletes = pa.concat_tables([layer.deletes for layer in layers]).unify_dictionaries()
+    parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
+    keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
+    codes, distinct = key_codes(keys)
+    deleted = np.repeat(np.tile([False, True], len(layers)), [len(part) for part in parts])
+    fence = _last(codes, np.flatnonzero(deleted), distinct)
+    alive = np.flatnonzero(~deleted & (np.arange(len(codes)) > fence[codes]))
+    of_rows, of_deletes = np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
+    merged = _folded(rows, codes[alive], of_rows[alive], rule)
+    return Merged(merged, deletes.take(pa.array(of_deletes[fence[fence >= 0]])))
+
+
+def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:
+    """By key the last of some records, -1 for none."""
+    found = np.full(distinct, -1, np.int64)
+    found[codes[among]] = among  # assignment in rising order: of several records of a key the last one stays
+    return found
+
+
+def _folded(rows: pa.Table, codes: Numbers, places: Numbers, rule: MergeRule) -> pa.Table:
+    """One row for each code: what the function makes of its records, which lie at `places` in rising order."""
+    order = np.argsort(codes, kind="stable")
+    starts = np.flatnonzero(np.diff(codes[order], prepend=-1))
+    sizes = np.diff(starts, append=len(codes))
+    newest = rows.take(pa.array(places[order][starts + sizes - 1]))
+    names = [name for name in rows.column_names if name not in {*META, *rule.always}]
+    several = np.repeat(sizes > 1, sizes)
+    if not several.any():
+        return newest
+    contested = rows.select(names).take(pa.array(places[order][several])).to_pylist()
+    records = zip(codes[order][several].tolist(), contested, strict=True)
+    made = [_reduced([row for _, row in group], rule) for _, group in groupby(records, key=lambda record: record[0])]
+    values = pa.Table.from_pylist(made, pa.schema([rows.schema.field(name) for name in names]))
+    take = np.arange(len(newest))
+    take[sizes > 1] = len(newest) + np.arange(len(made))
+    for name in names:
+        field, place = newest.schema.field(name), newest.column_names.index(name)
+        both = pa.chunked_array([*newest[name].chunks, *values[name].chunks], field.type)
+        newest = newest.set_column(place, field, both.take(pa.array(take)))
+    return newest
+
+
+def _reduced(rows: list[dict[str, Any]], rule: MergeRule) -> dict[str, Any]:
+    made = reduce(function_of(rule.function), rows)
+    if made.keys() != rows[0].keys():
+        raise BadInput(f"merge rows by {rule.function!r}", f"it returned {made!r}", f"return {', '.join(rows[0])}")
+    return made
