@@ -192,7 +192,7 @@ def test_a_name_that_is_no_function_is_refused(name: str, said: str) -> None:
         ({"table_type": "COPY_ON_WRITE"}, "use MERGE_ON_READ"),
         ({"options": {"nbcc.partial.update.mode": "SET_COLUMNS"}}, "a function merges whole rows"),
         ({"options": {"hoodie.write.table.version": "8"}}, "use version 9"),
-        ({"schema": pa.schema([("id", pa.string()), ("d", pa.binary())])}, "of which no values are drawn"),
+        ({"schema": pa.schema([("id", pa.string()), ("d", pa.binary())])}, "of which no values are known"),
     ],
 )
 def test_what_cannot_be(arguments: dict[str, Any], said: str) -> None:
