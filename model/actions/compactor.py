@@ -114,14 +114,18 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     guards = [
         lock_is_free(),
-        Guard("a compaction must be left", lambda *v: ever_made(mine, v, *restores) < world.compactions, budget=True),
+        Guard(
+            "a compaction must be left",
+            lambda *v: ever_made(mine, v[4], v[-1 - len(log)] if restores else ()) < world.compactions,
+            budget=True,
+        ),
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
         guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
     if log:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
-    reads = (me, "lock", "clock", "published", "plans", *writers, *log_plans, *log, *restores)
+    reads = (me, "lock", "clock", "published", "plans", *writers, *log_plans, *restores, *log)
     if world.lock_losses:
         yield Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
                   takes_barrier, tuple(guards), readings)  # fmt: skip
@@ -131,10 +135,9 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
                   schedules, tuple(guards), readings)  # fmt: skip
 
 
-def ever_made(compactors: tuple[str, ...], values: tuple[Any, ...], *restores: str) -> int:
-    """How many compactions were planned, those that a restore has undone included; `values` as `_scheduling` reads."""
-    undone = (plan for each in values[-1] for plan in each.plans) if restores else ()
-    return made_by(compactors, (*values[4], *undone))
+def ever_made(compactors: tuple[str, ...], plans: tuple[Plan, ...], restores: tuple[Any, ...]) -> int:
+    """How many compactions were planned, those that a restore has undone included."""
+    return made_by(compactors, (*plans, *(plan for each in restores for plan in each.plans)))
 
 
 def made_by(compactors: tuple[str, ...], plans: tuple[Plan, ...]) -> int:
