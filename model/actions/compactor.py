@@ -76,8 +76,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     times, log = requests_of(setting, me), ("decisions",) if protocol.decision == "log" else ()
     fence = put_by_another(setting)
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
-    looks_at_writers = sees_logs or protocol.scheduling == "serial" or times.reads
-    writers = setting.of(WRITER) if looks_at_writers else ()
+    writers = setting.of(WRITER) if sees_logs or protocol.scheduling == "serial" or times.reads else ()
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
     restores = ("restores",) if "restores" in setting.first else ()
 
@@ -112,13 +111,12 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         given = Compactor("given a barrier", new.requested, parts=new.groups, seen=len(seen[-1]) if log else 0)
         return given, me, later, *((),) * len(fence)
 
+    def gone(seen: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(seen[-1 - len(log)]) if restores else ()
+
     guards = [
         lock_is_free(),
-        Guard(
-            "a compaction must be left",
-            lambda *v: ever_made(mine, v[4], v[-1 - len(log)] if restores else ()) < world.compactions,
-            budget=True,
-        ),
+        Guard("a compaction must be left", lambda *v: ever_made(mine, v[4], gone(v)) < world.compactions, budget=True),
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":

@@ -14,7 +14,8 @@ from ..conditions import at, lock_is_free
 from ..publication import Check, both, given_back
 from ..step import Action, Guard, Row
 from . import Setting
-from .writer import KIND, LEFT, UNAWARE, Writer, about_to_publish, beating, is_alive, looks_under_lock, unrestored
+from .writer import KIND as WRITER
+from .writer import LEFT, UNAWARE, Writer, about_to_publish, beating, is_alive, looks_under_lock, unrestored
 
 SERVICE = True
 ACTIONS = (
@@ -38,7 +39,7 @@ def components(setting: Setting) -> dict[str, Any]:
 def rows(setting: Setting) -> Iterator[Row]:
     for me in beating(setting):
         yield _expiring(me, setting.world.stalls)
-    for me in setting.of(KIND):
+    for me in setting.of(WRITER):
         if asked := both(is_alive(setting, me), unrestored(setting, me)):
             yield from _asking(me, setting, asked)
 

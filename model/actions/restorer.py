@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
-from ..publication import given_back, publication_actions, publication_rows
-from ..restoring import is_undone, newest, stands, undo
+from ..publication import publication_actions, publication_rows
+from ..restoring import is_undone, newest, undo
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Restore, Restored
 from . import Setting
-from .compactor import Compactor, loses_input
 from .writer import Writer
 
 KIND, PREFIX = "restorer", "u"
@@ -28,19 +27,8 @@ ACTIONS = (
            "{actor} takes up the restore of a dead restorer"),
     Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
            "{actor} undoes {instant}"),
-    Action("compactor_finds_plan_gone", "is about to start its plan, and a restore has undone it",
-           "{actor} finds its plan gone"),
-    Action("compactor_misses_input", "finds a file of its plan deleted, by the restore that has undone the plan",
-           "{actor} finds its input gone"),
-    Action("compactor_is_refused", "under the lock: finds that a restore has undone its plan; gives the lock back",
-           "{actor} finds that its plan was undone"),
-    Action("compactor_gives_up", "deletes its files, then, under the lock, what it left of its instant",
-           "{actor} takes its files back"),
     *publication_actions(KIND),
 )  # fmt: skip
-
-REFUSED = "refused"
-
 
 class Restorer(NamedTuple):
     """`restore`: the requested time of the one it runs; `undone`: what it undoes, `done` how many of them it has."""
@@ -68,8 +56,6 @@ def rows(setting: Setting) -> Iterator[Row]:
         yield _planning(me, setting)
         yield _resuming(me, setting)
         yield from _running(me, setting)
-    for me in setting.of("compactor") if "restores" in setting.first else ():
-        yield from _undone_compactions(me)
 
 
 def _planning(me: str, setting: Setting) -> Row:
@@ -150,21 +136,6 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     yield Row("restorer_starts_restore", me, both, both, (at(me, "about to start its restore"),), starts)
     yield Row("restorer_undoes_instant", me, both, both, (at(me, "undoing"),), undoes, choices=next_instant)
     yield from publication_rows(KIND, me, "undone", setting, publish, requested=lambda own: own.restore)
-
-
-def _undone_compactions(me: str) -> Iterator[Row]:
-    gone = Guard("a restore must have undone its plan", lambda own, restores: is_undone(restores, own.plan))
-    lost = Guard("a file of its plan must be gone", loses_input)
-    idle = (me,)
-    yield Row("compactor_finds_plan_gone", me, (me, "restores"), idle, (at(me, "about to start its plan"),),
-              lambda own, _: (Compactor(),), (gone,))  # fmt: skip
-    yield Row("compactor_misses_input", me, (me, "restores"), idle, (at(me, "running its plan"),),
-              lambda own, _: (Compactor(),), (lost,))  # fmt: skip
-    yield Row("compactor_is_refused", me, (me, "lock", "restores"), (me, "lock"), (at(me, "under the lock"),),
-              lambda own, lock, _: (own._replace(step=REFUSED), given_back(me, lock)),
-              (stands("plan").guard(2, fails=True),))  # fmt: skip
-    yield Row("compactor_gives_up", me, (me, "lock"), idle, (at(me, REFUSED),), lambda own, lock: (Compactor(),),
-              (lock_is_free(),))  # fmt: skip
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
