@@ -8,14 +8,22 @@ class VirtualHearts:
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor
+        self.stopped: set[str] = set()  # actors whose heart a rollback has stopped while they went on
+
+    def began(self, actor: str) -> bool:
+        """Whether an instant of that actor has a heartbeat, or had one until somebody else stopped it."""
+        return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
-        """The actor has not beaten for too long.
+        """The actor has not beaten for too long. Where somebody else has stopped its heart, nothing changes.
 
         Raises:
-            KeyError: no instant of that actor has a heartbeat.
+            KeyError: no instant of that actor has, or had, a heartbeat.
         """
-        for requested in [requested for requested, owner in self.beating.items() if owner == actor] or [actor]:
+        mine = [requested for requested, owner in self.beating.items() if owner == actor]
+        if not self.began(actor):
+            raise KeyError(actor)
+        for requested in mine:
             del self.beating[requested]
 
 
@@ -28,6 +36,7 @@ class ControlledHearts:
 
     def start(self, requested: str) -> None:
         """From now on the actor beats for that instant."""
+        self._hearts.stopped.discard(self._actor)
         self._hearts.beating[requested] = self._actor
 
     def lives(self, requested: str) -> bool:
@@ -39,4 +48,6 @@ class ControlledHearts:
 
     def stop(self, requested: str) -> None:
         """No more beats."""
-        self._hearts.beating.pop(requested, None)
+        owner = self._hearts.beating.pop(requested, self._actor)
+        if owner != self._actor:
+            self._hearts.stopped.add(owner)

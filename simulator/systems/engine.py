@@ -113,7 +113,7 @@ class EngineSystem:
             self.stage.lock.expire()
         elif action == "lock_is_lost" and self.stage.lock.holder == actor:
             self.stage.lock.lose()
-        elif action == "heartbeat_expires" and actor in self.stage.hearts.beating.values():
+        elif action == "heartbeat_expires" and self.stage.hearts.began(actor):
             self.stage.hearts.expire(actor)
         elif action == "late_file_lands":
             self._late_file(actor, **args)
