@@ -89,8 +89,8 @@ def write_kills(found: Sequence[Kill]) -> None:
 
 def _rows(found: Sequence[Kill], rungs: dict[str, str]) -> Iterator[str]:
     promises = [name for name in PROMISES if any(kill.promise == name for kill in found)]
-    for mutant, mine in sorted(mutants_of(found).items()):
-        mine = tuple(sorted(mine, key=lambda kill: kill.promise))  # as kills.json has them: letters go by it
+    for mutant, kills in sorted(mutants_of(found).items()):
+        mine = sorted(kills, key=lambda kill: kill.promise)  # as kills.json has them: letters go by it
         by = {kill.promise: f"{_letter(kill.bound, rungs)} {kill.steps}" for kill in mine}
         searches = {repr(kill.bound): kill for kill in mine}.values()
         states, seconds = sum(kill.states for kill in searches), sum(kill.seconds for kill in searches)
