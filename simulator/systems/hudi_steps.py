@@ -132,5 +132,5 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 )
 # fmt: on
 
-BY_HAND: Final = ("stall", "clean")
+BY_HAND: Final = ("stall", "clean", "hold", "give_back")
 """Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

@@ -25,6 +25,7 @@ class Table:
         self._options = options
         self._partitions = partitions
         self._clients: dict[str, Client] = {}
+        self._locks: dict[str, Any] = {}
 
     @classmethod
     def create(
@@ -98,6 +99,17 @@ class Table:
         beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
         if beat.exists():
             os.utime(beat, (LONG_AGO, LONG_AGO))
+
+    def hold(self, actor: str) -> None:
+        """A client takes the lock of the table and keeps it."""
+        config = Client(self._path, self._options).hudis.getConfig()
+        manager = hudi().client.transaction.lock.LockManager(config, self._meta().getStorage())
+        manager.lock()
+        self._locks[actor] = manager
+
+    def give_back(self, actor: str) -> None:
+        """It gives the lock back."""
+        self._locks.pop(actor).unlock()
 
     def clean(self) -> None:
         """Another client cleans, which rolls back the writes whose heartbeat has expired (LAZY)."""
