@@ -217,7 +217,7 @@ class History:
             return look()
         except Impossible:
             raise
-        except Exception as error:
+        except Exception as error:  # a read that fails in whatever way is no answer
             raise self._differs(Difference(what, "there is an answer", f"{type(error).__name__}: {error}")) from error
 
     def compare(self, what: str, model: Any, system: Any, says: Callable[[Any], str] = str) -> None:

@@ -111,7 +111,7 @@ def _elsewhere() -> Iterator[str]:
     )
     for mutant in map(mutants.load, mutants.names()):
         if mutant.detector == "check":
-            yield f"| {mutant.name} | {mutant.about} | `nbcc check`, every one of 20 seeds, within 75 histories |"
+            yield f"| {mutant.name} | {mutant.about} | `nbcc check`, every one of 20 seeds, within 50 histories |"
         elif mutant.detector == "test":
             yield f"| {mutant.name} | {mutant.about} | `{mutant.test}` |"
 
