@@ -47,6 +47,12 @@ def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
             assert report.found is not None, f"{name} was not seen with seed {seed} in {report.histories} histories"
 
 
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=pytest.mark.nightly if n else ()) for n in SEEDS])
+def test_the_unbroken_engine_agrees_in_the_same_histories(seed: int) -> None:
+    report = run(alone(), examples=MOST, seed=seed, shrinks=False)
+    assert report.found is None, report.text
+
+
 def test_at_least_six_variants_of_which_three_in_the_engine() -> None:
     assert len(VARIANTS) >= 7
     assert sum(ALL[name].target == "engine" for name in VARIANTS) >= 4
