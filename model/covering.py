@@ -54,6 +54,8 @@ def merge_time(table: Table, group: int, log: Log, protocol: Protocol) -> float:
         if log[0] not in taken or protocol.log_compaction_rank == "own":
             return log[0]
         return max(merge_time(table, group, each, protocol) for each in taken[log[0]])
+    if protocol.merge_order == "appended":  # blocks of what is shared; nothing is log-compacted there
+        return next((write.place_in(group) for write in table.writes if write.requested == log[0]), inf)
     while log[0] in taken:
         if protocol.log_compaction_rank == "own":
             return next(done for plan, done in table.log_compactions if plan.requested == log[0]) or inf

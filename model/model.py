@@ -21,6 +21,7 @@ from .protocol import Protocol
 from .reads import Query, table_as_of
 from .record import Change, Record, Rule, Several
 from .restoring import hides
+from .shared_log import LOGS, without_undone
 from .slicing import file_slices
 from .step import Action, Refused, Row, Step
 from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
@@ -134,7 +135,8 @@ class Model:
         logs = ("log_plans",) if "log_plans" in self.components else ()
         active = ("removed",) if "removed" in self.components and self.protocol.archive_lookup == "never" else ()
         listed = ("metadata",) if self.world.metadata_table else ()
-        return ("published", "plans", *logs, *rollbacks, *active, *listed, *writers)
+        shared = (LOGS,) if LOGS in self.components else ()
+        return ("published", "plans", *logs, *rollbacks, *active, *listed, *shared, *writers)
 
     def table(self, state: State) -> Table:
         """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
@@ -144,6 +146,8 @@ class Model:
             rollbacks = seen.get("rollbacks", ())
             there = (entry for entry in seen["published"] if entry.requested not in seen.get("removed", ()))
             published = tuple(without_deleted(entry, rollbacks) for entry in there)
+            if LOGS in seen:
+                published = tuple(without_undone(entry, seen[LOGS], self.protocol) for entry in published)
             published = through(published, seen["metadata"].listed if "metadata" in seen else None)
             logs = seen.get("log_plans", ())
             if self.protocol.visibility == "all_earlier":
@@ -158,6 +162,8 @@ class Model:
         if not self.protocol.sees_pending:
             return ()
         there = unpublished(self.setting, seen, rollbacks)
+        if LOGS in seen:
+            there = tuple(without_undone(write, seen[LOGS], self.protocol) for write in there)
         if "metadata" in seen:  # what is there, for a reader, is what it lists
             there = tuple(write for write in there if write.requested in seen["metadata"].listed)
         elif self.protocol.metadata_trust == "listed":

@@ -36,7 +36,7 @@ def _parts(table: Table, groups: int, barrier: float, protocol: Protocol) -> Ite
 
 
 def _read_instead(table: Table, group: int, writes: tuple[Write, ...], protocol: Protocol) -> tuple[Log, ...]:
-    logs = (log for write in in_order(writes, protocol) for log in write.logs(group))
+    logs = (log for write in in_order(writes, group, protocol) for log in write.logs(group))
     return standing_in(table, group, logs, protocol)
 
 

@@ -30,7 +30,12 @@ class Protocol:
                       what "temporally follows" what, by which a log that was under way at a barrier is in no slice
     barriers          what begins a slice: plans from when they are made; or base files alone, and then a log older than
                       the oldest of them is in no slice, a read as of a time takes one slice (RFC-66, pseudocode)
-    merge_order       the order of logs inside a slice, which decides between equal ordering values
+    log_layout        a write has log files of its own; or one log a slice is shared, to which everybody appends blocks,
+                      and a failed write is undone by a rollback block behind them (RFC-22, option 2: what it leaves)
+    rollback_block    shared: it undoes the blocks of its write wherever they stand; those before it; or those right in
+                      front of it (Apache Hudi 0.14; 1.x; before 0.14)
+    merge_order       the order of logs inside a slice, which decides between equal ordering values; appended: as their
+                      blocks stand in the shared log
     as_of_axis        the time by which an as-of read keeps instants; requested_slices: and a pending plan that was made
                       later is a barrier as well, so that the slices that begin later hold late logs
     as_of_bound       as of T is what completed at or before T, or strictly before it (RFC-66, time travel)
@@ -113,7 +118,9 @@ class Protocol:
 
     slicing: Literal["completion", "requested", "base_instant", "temporal"] = "completion"
     barriers: Literal["plans", "base_files"] = "plans"
-    merge_order: Axis = "completion"
+    log_layout: Literal["own", "shared"] = "own"
+    rollback_block: Literal["anywhere", "earlier", "in_front"] = "anywhere"
+    merge_order: Literal["completion", "requested", "appended"] = "completion"
     as_of_axis: Literal["completion", "requested", "requested_slices"] = "completion"
     as_of_bound: Literal["at_or_before", "before"] = "at_or_before"
     incremental_axis: Axis = "completion"

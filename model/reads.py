@@ -183,7 +183,7 @@ def read_optimized(table: Table, group: int, time: float, protocol: Protocol) ->
 
 def logs_in_order(writes: tuple[Write, ...], group: int, protocol: Protocol) -> tuple[Log, ...]:
     """The logs of some writes in one file group, as readers merge them."""
-    return tuple(log for write in in_order(writes, protocol) for log in write.logs(group))
+    return tuple(log for write in in_order(writes, group, protocol) for log in write.logs(group))
 
 
 def slice_fold(table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol) -> Fold:

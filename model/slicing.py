@@ -71,11 +71,14 @@ def is_hidden(table: Table, group: int, protocol: Protocol) -> bool:
     return first is not None and first.completed is None and bool(done) and first.requested > min(done)
 
 
-def in_order(writes: tuple[Write, ...], protocol: Protocol) -> tuple[Write, ...]:
-    """Writes in the order in which their logs merge; pending ones last."""
+def in_order(writes: tuple[Write, ...], group: int, protocol: Protocol) -> tuple[Write, ...]:
+    """Writes in the order in which their logs of a file group merge; pending ones last."""
     if protocol.merge_order == "requested":
         return tuple(sorted(writes, key=lambda write: write.requested))
-    return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
+    by_completion = sorted(writes, key=lambda write: (write.completed or inf, write.requested))
+    if protocol.merge_order == "appended":
+        by_completion.sort(key=lambda write: write.place_in(group))
+    return tuple(by_completion)
 
 
 def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice, ...]:
@@ -92,7 +95,7 @@ def file_slices(table: Table, group: int, protocol: Protocol) -> tuple[FileSlice
             standing_in(
                 table,
                 group,
-                (log for write in in_order(_seen(writes, protocol), protocol) for log in write.logs(group)),
+                (log for write in in_order(_seen(writes, protocol), group, protocol) for log in write.logs(group)),
                 protocol,
             ),
         )

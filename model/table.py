@@ -5,6 +5,7 @@ Times are ticks of one clock, from 1. A log file is named by (requested time of 
 
 from __future__ import annotations
 
+from math import inf
 from typing import Literal, NamedTuple, TypeVar, cast
 
 Log = tuple[int, int]
@@ -19,6 +20,7 @@ class Write(NamedTuple):
     `loaded`: the file groups in which its one file is a base file (bulk insert), whose barrier is `requested`.
     `into`: (group, requested time of the clustering that made the file group its writer has found), if there is one.
     `replaced`: those of them, all of its partitions, in which it hides what completed before it was requested.
+    `places`: of each of its files the place of that block in a log that it shares with others.
     """
 
     requested: int
@@ -32,6 +34,7 @@ class Write(NamedTuple):
     loaded: tuple[int, ...] = ()
     replaced: tuple[int, ...] = ()
     into: tuple[tuple[int, int], ...] = ()
+    places: tuple[int, ...] = ()
 
     @property
     def action(self) -> str:
@@ -49,6 +52,11 @@ class Write(NamedTuple):
     def files_in(self, group: int) -> tuple[Log, ...]:
         """Its files in a file group, logs or base file, versions ascending."""
         return tuple((self.requested, version) for in_group, version in self.files if in_group == group)
+
+    def place_in(self, group: int) -> float:
+        """Where in the file group's shared log its first block stands; inf where logs are not shared."""
+        found = (at for (in_group, _), at in zip(self.files, self.places, strict=False) if in_group == group)
+        return min(found, default=inf)
 
     def ranks_at(self, group: int) -> int | None:
         """The time at which its records rank in a file group: its completion; a replace's when it was requested."""

@@ -11,7 +11,7 @@ from ..errors import Unsupported
 from ..files.base import decode_parquet
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
-from ..files.log_block import Block, BlockKind, Header, read_blocks
+from ..files.log_block import Block, BlockKind, Header, read_blocks, standing
 from ..schema import from_avro
 from ..storage import Storage
 from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
@@ -104,10 +104,10 @@ def base_rows(storage: Storage, path: str, shape: TableShape, needed: Columns = 
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
-    """A layer for each block of a log file, in its order; columns that are not `needed` may be null."""
+    """A layer for each block of a log file that stands, in its order; columns that are not `needed` may be null."""
     return [
         layer._replace(base=base, kept=base)
-        for block in read_blocks(storage.get(log.path), log.path)
+        for block in standing(read_blocks(storage.get(log.path), log.path))
         for layer in _block(block, log, shape, needed)
     ]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
@@ -112,6 +112,22 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
         else:
             yield _parse(view[position:end], name)
         position = end
+
+
+def standing(blocks: Iterable[Block]) -> list[Block]:
+    """The blocks of a log file that no rollback block behind them has undone, without the rollback blocks.
+
+    It undoes the blocks of the instant that it names, wherever they stand before it, and what is torn; written twice it
+    undoes no more, and what comes behind it counts (Apache Hudi 1.x).
+    """
+    found: list[Block] = []
+    for block in blocks:
+        if block.kind == BlockKind.COMMAND and block.headers.get(Header.COMMAND) == ROLLBACK:
+            target = block.headers.get(Header.TARGET_INSTANT)
+            found = [each for each in found if each.kind != BlockKind.CORRUPT and each.instant != target]
+        else:
+            found.append(block)
+    return found
 
 
 def _pointer(length: int) -> int:

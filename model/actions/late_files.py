@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..shared_log import appending
 from ..step import Action, Args, Guard, Row
 from . import Setting
 from .writer import Writer, beating
@@ -37,6 +38,7 @@ def rows(setting: Setting) -> Iterator[Row]:
             return ((("group", group), ("version", version)),)
 
         writing = Guard(f"{me} must have died while its tasks wrote", more)
-        yield Row("late_file_lands", me, (me, "late_files"), (me, "late_files"), (writing,),
-                  lambda own, late, group, version: (own._replace(files=own.files + 1), late + 1),
-                  (left,), next_file)  # fmt: skip
+        yield appending(setting, Row(
+            "late_file_lands", me, (me, "late_files"), (me, "late_files"), (writing,),
+            lambda own, late, group, version: (own._replace(files=own.files + 1), late + 1), (left,), next_file,
+        ))  # fmt: skip

@@ -21,6 +21,7 @@ from ..publication import (
     publication_rows,
     put_by_another,
 )
+from ..shared_log import LOGS, Block, Blocks, appended, is_shared
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Rollback, RolledBack, Write
 from . import Setting
@@ -43,6 +44,8 @@ ACTIONS = (
     Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
            "{actor} takes up a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}"),
+    Action("rollbacker_appends_rollback_block", "appends a block that names the failed write behind a log of others",
+           "{actor} appends a rollback block to the log of group {group}"),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline"),
     Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
@@ -200,6 +203,8 @@ def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
     def started(found: Rollback, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
         first = max(each.forgotten for each in rollbacks if each.target == found.target)
         files = files_of(found.target, published, theirs)[first:]
+        if is_shared(setting):
+            files = tuple({group: (group, version) for group, version in files}.values())
         own = Rollbacker("undoing" if files else "undone", found.requested, found.target, first, files)
         return own, tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)
 
@@ -235,14 +240,26 @@ def _undoing(me: str, setting: Setting) -> Iterator[Row]:
         own = own._replace(step="undone" if own.done + 1 == len(own.files) else "undoing", done=own.done + 1)
         return own, _changed(own, rollbacks, lambda r: r._replace(deleted=max(r.deleted, own.first + own.done)))
 
+    def next_log(own: Rollbacker, *_: Any) -> Iterable[Args]:
+        return ((("group", own.files[own.done][0]),),)
+
+    def appends(own: Rollbacker, logs: tuple[Blocks, ...], group: int) -> tuple[Any, ...]:
+        block = Block(own.rollback, 0, own.target)
+        own = own._replace(step="undone" if own.done + 1 == len(own.files) else "undoing", done=own.done + 1)
+        return own, appended(logs, group, block)
+
     def removes(own: Rollbacker, lock: None, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
         state = next((w.state for w in theirs if w.requested == own.target), "inflight")
-        last = own.first + len(own.files)
+        last = 0 if is_shared(setting) else own.first + len(own.files)
         changed = _changed(own, rollbacks, lambda r: r._replace(removed=state, forgotten=max(r.forgotten, last)))
         return own._replace(step="removed"), changed
 
-    yield Row("rollbacker_deletes_log", me, (me, "rollbacks"), (me, "rollbacks"), (at(me, "undoing"),), deletes,
-              choices=next_file)  # fmt: skip
+    if is_shared(setting):
+        yield Row("rollbacker_appends_rollback_block", me, (me, LOGS), (me, LOGS), (at(me, "undoing"),), appends,
+                  choices=next_log)  # fmt: skip
+    else:
+        yield Row("rollbacker_deletes_log", me, (me, "rollbacks"), (me, "rollbacks"), (at(me, "undoing"),), deletes,
+                  choices=next_file)  # fmt: skip
     yield Row("rollbacker_removes_instant", me, (me, "lock", "rollbacks", *writers), (me, "rollbacks"),
               (at(me, "undone"),), removes, (lock_is_free(),))  # fmt: skip
 

@@ -18,6 +18,7 @@ from ..copy_on_write import newest_base
 from ..protocol import Protocol
 from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
 from ..restoring import is_undone, stands
+from ..shared_log import LOGS, appending, is_shared
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write
 from ..world import World
@@ -52,6 +53,7 @@ class Writer(NamedTuple):
     `into`, under OCC: (group, the clustering that made the file group it has found).
     `onto`, copy on write: (group, requested time of the base file that it merges).
     `file_ids`: (group, file id), where these are not fixed by the bucket.
+    `places`: of each of its files the place in a log that is shared.
     `expired`: its heartbeat was missed for too long, whoever knows it.
     """
 
@@ -72,6 +74,7 @@ class Writer(NamedTuple):
     file_ids: tuple[tuple[int, int], ...] = ()
     onto: tuple[tuple[int, int | None], ...] = ()
     into: tuple[tuple[int, int], ...] = ()
+    places: tuple[int, ...] = ()
 
     @property
     def busy(self) -> bool:
@@ -85,7 +88,8 @@ class Writer(NamedTuple):
 
 
 def components(setting: Setting) -> dict[str, Any]:
-    return {me: Writer() for me in setting.of(KIND)}
+    logs: dict[str, Any] = {LOGS: ((),) * setting.world.groups} if is_shared(setting) else {}
+    return {**{me: Writer() for me in setting.of(KIND)}, **logs}
 
 
 def rows(setting: Setting) -> Iterator[Row]:
@@ -126,8 +130,8 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices))  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
-    yield Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),), writes,
-              choices=next_file)  # fmt: skip
+    yield appending(setting, Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),),
+                                 writes, choices=next_file))  # fmt: skip
     since, alive = about_to_publish(protocol), is_alive(setting, me)
     if alive and not alive.under_lock:
         since, alive = UNAWARE, None
@@ -182,7 +186,8 @@ def unrestored(setting: Setting, me: str) -> Check | None:
 def written(world: World, me: str, own: Writer) -> Write:
     """The write that is on the timeline once it is published."""
     files = world.files(me, own.number)
-    return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto, into=own.into)
+    return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto, into=own.into,
+                 places=own.places)  # fmt: skip
 
 
 class Requesting(NamedTuple):
@@ -231,7 +236,8 @@ def unpublished(setting: Setting, values: Mapping[str, Any], rollbacks: tuple[Ro
         gone = max((each.deleted for each in rollbacks if each.target == writer.requested), default=0)
         files = setting.world.files(me, writer.number)[gone : writer.files]
         if files or state_on_timeline(writer, rollbacks):
-            found.append(Write(writer.requested, None, me, writer.number, files, writer.bases, onto=writer.onto))
+            found.append(Write(writer.requested, None, me, writer.number, files, writer.bases, onto=writer.onto,
+                               places=writer.places))  # fmt: skip
     return tuple(found)
 
 

@@ -12,11 +12,12 @@ from typing import Any
 
 from ..model import Model
 from ..packed import State
+from ..shared_log import LOGS
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {
     Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced",
-            "into"),
+            "into", "places"),
     Compaction: ("requested", "completed", "actor", "clustered"),
     RolledBack: ("requested", "completed", "actor"),
     Cleaned: ("requested", "completed", "actor"),
@@ -29,7 +30,7 @@ KNOWN = {
 
 def shape_of(model: Model, *states: State) -> Hashable | None:
     """What promises can tell of these states; None where something is in them that is not known here."""
-    if "restores" in model.components:
+    if "restores" in model.components or LOGS in model.components:
         return None
     if set(model.table_reads) - {"rollbacks"} != {"published", "plans"} or model.world.settings:
         return None

@@ -156,6 +156,8 @@ MAPPING: Final[list[Row]] = [
     Row("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
     Row("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
+    # only under settings that the engine cannot be put under
+    Row("rollbacker_appends_rollback_block", "run_rollback"),
     # and the markers of what it deleted
     Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
     # under the lock it looks first whether somebody else has completed the rollback

@@ -16,6 +16,8 @@ _NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis"
 
 _NOT_OURS: Final = {
     ("barriers", "base_files"): "a plan is a barrier for it as soon as it is made",
+    ("log_layout", "shared"): "no object store appends, so that each write puts log files of its own",
+    ("merge_order", "appended"): "each write puts log files of its own",
     ("slicing", "base_instant"): "its logs are named by their own instant",
     ("slicing", "temporal"): "a completed log is in a slice",
     ("as_of_bound", "before"): "as of a completion time it answers with that write",

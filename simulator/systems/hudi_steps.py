@@ -75,6 +75,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi rolls failed writes back inside `start` (EAGER) or clean (LAZY)")
       for action in ("rollbacker_chooses_write", "rollbacker_plans_rollback", "rollbacker_starts_rollback",
                      "rollbacker_resumes_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
+                     "rollbacker_appends_rollback_block",
                      "rollbacker_finds_it_done", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
                      "rollbacker_takes_time", "rollbacker_puts_plan", "rollbacker_publishes_instant")),
     PeerStep("late_file_lands", impossible=True, because="`data` returns when every task of it has"),

@@ -17,7 +17,7 @@ from nbcc.engine.data.merge import COMMIT_TIME_ORDERING, EVENT_TIME
 from nbcc.engine.data.tasks import LogFormat, TableShape
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.files.delete_block import encode_deletes
-from nbcc.engine.files.log_block import BlockKind, Header, encode_block, rollback_block
+from nbcc.engine.files.log_block import BlockKind, Header, encode_block
 from nbcc.engine.files.names import LogName
 from nbcc.engine.jobs import (
     ChangesTask,
@@ -222,7 +222,7 @@ def test_a_delete_without_ordering_value_is_no_tombstone(lab: Lab) -> None:
     ("what", "block"),
     [
         ("partial updates", encode_block(BlockKind.PARQUET, {Header.INSTANT: "1", Header.IS_PARTIAL: "true"}, b"")),
-        ("a COMMAND block", rollback_block(instant(3), instant(1))),
+        ("a COMMAND block", encode_block(BlockKind.COMMAND, {Header.INSTANT: "1", Header.COMMAND: "1"}, b"")),
     ],
 )
 def test_blocks_that_would_be_merged_wrongly_are_refused(lab: Lab, what: str, block: bytes) -> None:

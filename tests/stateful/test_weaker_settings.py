@@ -19,6 +19,7 @@ NOT_OURS = {
     "metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again",
     "partial-by-row", "partial-rows-in-base",
     "metadata-not-reconciled",
+    "shared-log", "blocks-in-file-order", "rollback-block-in-front", "rollback-block-earlier",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})

@@ -1,0 +1,75 @@
+"""Logs in which a rollback block undoes the blocks of a write, as Hudi leaves them in tables of version 6; made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from nbcc import Table
+from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, standing
+
+from .hooked import during
+from .table_samples import batch, make_table, state, tick
+from .test_table_hudi_rs import same
+
+OWN, FAILED = tick(1), tick(3)
+BLOCKS = {
+    "failed": b"",  # the block of a writer that died, filled in by `log_of`
+    "undo": rollback_block(tick(9), FAILED),
+    "undo own": rollback_block(tick(9), OWN),
+}
+
+
+class Died(Exception):
+    pass
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    """k1 = a by a write that completed, k1 = b (a greater ordering value) by one that died before it did."""
+    made = make_table(tmp_path)
+    made.upsert(batch(("k1", 1, "a")))
+
+    def death() -> None:
+        raise Died
+
+    with pytest.raises(Died):
+        during(made, f"{FAILED}_", death).upsert(batch(("k1", 2, "b")))
+    return made
+
+
+def rewrite(folder: Path, order: Sequence[str]) -> None:
+    """The completed write's log with these blocks in it; that of the writer that died is gone."""
+    own, failed = (next(path for path in folder.rglob(f".*_{instant}.log.*")) for instant in (OWN, FAILED))
+    blocks = BLOCKS | {"own": own.read_bytes(), "failed": failed.read_bytes()}
+    failed.unlink()
+    own.write_bytes(b"".join(blocks[each] for each in order))
+
+
+@pytest.mark.parametrize(
+    ("order", "rows"),
+    [
+        (["own", "failed", "undo"], {("k1", 1, "a")}),
+        (["failed", "own", "undo"], {("k1", 1, "a")}),  # another's block between
+        (["own", "failed", "undo", "undo"], {("k1", 1, "a")}),  # by two who did not know of each other
+        (["own", "undo"], {("k1", 1, "a")}),
+        (["own", "undo own"], set()),
+        (["own", "undo own", "own"], {("k1", 1, "a")}),  # what comes behind it counts
+    ],
+    ids=" ".join,
+)
+def test_blocks_that_were_undone_are_read_by_nobody(
+    order: list[str], rows: set[tuple[str, int, str]], table: Table, tmp_path: Path
+) -> None:
+    rewrite(tmp_path, order)
+    assert state(table.snapshot()) == rows
+    assert same(table)  # hudi-rs, which asks the timeline besides
+
+
+def test_a_torn_block_goes_with_the_rollback_behind_it() -> None:
+    torn = encode_block(BlockKind.AVRO, {}, b"rows")[:-3]
+    file = rollback_block(OWN, OWN) + torn + rollback_block(tick(9), FAILED)
+    assert [block.kind for block in read_blocks(file)] == [BlockKind.COMMAND, BlockKind.CORRUPT, BlockKind.COMMAND]
+    assert standing(read_blocks(file)) == []
