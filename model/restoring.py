@@ -53,6 +53,11 @@ def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
     return any(requested in each.undone for each in restores)
 
 
+def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
+    """Whether a restore has deleted what the instant requested then had put."""
+    return any(requested in each.undone[: each.gone] for each in restores)
+
+
 def stands(component: str) -> Check:
     """What an actor asks before it publishes; `component` of it holds the requested time."""
     return Check(

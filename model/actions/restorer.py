@@ -16,7 +16,7 @@ from ..restoring import is_undone, newest, undo
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Restore, Restored
 from . import Setting
-from .writer import Writer
+from .writer import state_on_timeline
 
 KIND, PREFIX = "restorer", "u"
 ACTIONS = (
@@ -60,27 +60,30 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _planning(me: str, setting: Setting) -> Row:
     world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
+    rolled_back = ("rollbacks",) if "rollbacks" in setting.first else ()
 
-    def planned(savepoints: Any, restores: Any, published: Any, plans: Any, theirs: tuple[Writer, ...]) -> Any:
+    def planned(savepoints: Any, restores: Any, published: Any, plans: Any, others: tuple[Any, ...]) -> Any:
         saved = newest(savepoints)
         if saved is None:
             return None, None
         done = {entry.requested for entry in published}
-        pending = (w.requested for w in theirs if w.requested and w.requested not in done)
+        rollbacks, theirs = others[0] if rolled_back else (), others[len(rolled_back) :]
+        there = (w for w in theirs if w.requested and state_on_timeline(w, rollbacks))
+        pending = (w.requested for w in there if w.requested not in done)
         writing = (each for each in pending if not is_undone(restores, each))
         return saved, undo(saved, published, plans, writing, protocol)
 
     def plans_it(own: Restorer, lock: None, clock: int, restores: tuple[Restore, ...], *seen: Any) -> tuple[Any, ...]:
-        published, plans, savepoints, *theirs = seen
-        saved, found = planned(savepoints, restores, published, plans, tuple(theirs))
+        published, plans, savepoints, *others = seen
+        saved, found = planned(savepoints, restores, published, plans, tuple(others))
         gone = tuple(plan for plan in plans if plan.requested in found.order)
         plan = Restore(clock + 1, saved.at, me, False, found.order, saved.writes, gone)
         left = tuple(each for each in savepoints if each.requested not in found.order)
         started = Restorer("about to start its restore", clock + 1, found.order)
         return started, clock + 1, (*restores, plan), found.published, found.plans, left
 
-    def something(savepoints: Any, restores: Any, published: Any, plans: Any, theirs: tuple[Writer, ...]) -> bool:
-        saved, found = planned(savepoints, restores, published, plans, theirs)
+    def something(savepoints: Any, restores: Any, published: Any, plans: Any, others: tuple[Any, ...]) -> bool:
+        saved, found = planned(savepoints, restores, published, plans, others)
         return saved is not None and bool(found.order)
 
     guards = (
@@ -90,7 +93,7 @@ def _planning(me: str, setting: Setting) -> Row:
         Guard("there must be a savepoint, and something to undo", lambda *v: something(v[6], v[3], v[4], v[5], v[7:])),
     )
     shared = (me, "clock", "restores", "published", "plans", "savepoints")
-    reads = (me, "lock", *shared[1:], *writers)
+    reads = (me, "lock", *shared[1:], *rolled_back, *writers)
     return Row("restorer_plans_restore", me, reads, shared, (at(me, "idle"),), plans_it, guards)
 
 

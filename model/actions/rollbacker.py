@@ -21,9 +21,10 @@ from ..publication import (
     publication_rows,
     put_by_another,
 )
+from ..restoring import is_gone, is_undone
 from ..shared_log import LOGS, Block, Blocks, appended, is_shared
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, Rollback, RolledBack, Write
+from ..table import Instant, Restore, Rollback, RolledBack, Write
 from . import Setting
 from .writer import Writer, beating, state_on_timeline
 
@@ -95,7 +96,11 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def failed(
-    setting: Setting, published: tuple[Any, ...], rollbacks: tuple[Rollback, ...], writers: tuple[Writer, ...]
+    setting: Setting,
+    published: tuple[Any, ...],
+    rollbacks: tuple[Rollback, ...],
+    writers: tuple[Writer, ...],
+    restores: tuple[Restore, ...] = (),
 ) -> int | None:
     """The oldest pending write that may be rolled back and is not being so; None if there is none."""
     done = {entry.requested for entry in published}
@@ -106,6 +111,7 @@ def failed(
         if (writer.expired or setting.protocol.failed_writes == "eager")
         and writer.requested not in at_work | done
         and state_on_timeline(writer, rollbacks)
+        and not is_undone(restores, writer.requested)
     )
     return min(found, default=None)
 
@@ -116,10 +122,11 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
         return
     world, writers = setting.world, beating(setting)
     log = ("decisions",) if setting.protocol.decision == "log" else ()
-    fence = put_by_another(setting)
+    restores, fence = restored(setting), put_by_another(setting)
 
     def target(published: Any, rollbacks: tuple[Rollback, ...], more: tuple[Any, ...]) -> int | None:
-        return failed(setting, published, rollbacks, more[len(log) :])
+        others = more[len(log) :]
+        return failed(setting, published, rollbacks, others[len(restores) :], *others[: len(restores)])
 
     def plans(own: Rollbacker, lock: None, clock: int, published: Any, rollbacks: Any, *more: Any) -> tuple[Any, ...]:
         found = _planned(clock + 1, target(published, rollbacks, more))
@@ -136,7 +143,7 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
     ]
     if log:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[5], v[3])))
-    reads = (me, "lock", "clock", "published", "rollbacks", *log, *writers)
+    reads = (me, "lock", "clock", "published", "rollbacks", *log, *restores, *writers)
     if world.lock_losses:
         yield Row("rollbacker_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
                   tuple(guards))  # fmt: skip
@@ -144,6 +151,11 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
     else:
         yield Row("rollbacker_plans_rollback", me, reads, (me, "clock", "rollbacks", *log), (at(me, "idle"),), plans,
                   tuple(guards))  # fmt: skip
+
+
+def restored(setting: Setting) -> tuple[str, ...]:
+    """The component of restores, where there are any."""
+    return ("restores",) if "restores" in setting.first else ()
 
 
 def _putting(me: str, log: tuple[str, ...]) -> Row:
@@ -160,19 +172,22 @@ def _putting(me: str, log: tuple[str, ...]) -> Row:
 
 
 def _planning_by_an_early_look(me: str, setting: Setting) -> Iterator[Row]:
-    most, writers = setting.world.rollbacks, beating(setting)
+    most, writers, restores = setting.world.rollbacks, beating(setting), restored(setting)
+    begin = 1 + len(restores)
     left = Guard("a rollback must be left", lambda *values: len(values[-1]) < most, budget=True)
     there = Guard("a write must be pending whose heartbeat has expired",
-                  lambda own, *v: failed(setting, v[-2], v[-1], v[:-2]) is not None)  # fmt: skip
+                  lambda *v: failed(setting, v[-2], v[-1], v[begin:-2], *v[1:begin]) is not None)  # fmt: skip
 
     def chooses(own: Rollbacker, *values: Any) -> tuple[Any, ...]:
-        return (_planned(0, failed(setting, values[-2], values[-1], values[:-2]))._replace(step="about to plan"),)
+        *others, published, rollbacks = values
+        found = failed(setting, published, rollbacks, tuple(others[len(restores) :]), *others[: len(restores)])
+        return (_planned(0, found)._replace(step="about to plan"),)
 
     def plans(own: Rollbacker, lock: None, clock: int, rollbacks: tuple[Rollback, ...]) -> tuple[Any, ...]:
         new = _planned(clock + 1, own.target)
         return new, clock + 1, *_with_plan(me, new, rollbacks, ())
 
-    yield Row("rollbacker_chooses_write", me, (me, *writers, "published", "rollbacks"), (me,), (at(me, "idle"),),
+    yield Row("rollbacker_chooses_write", me, (me, *restores, *writers, "published", "rollbacks"), (me,), (at(me, "idle"),),
               chooses, (left, there))  # fmt: skip
     yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", "rollbacks"), (me, "clock", "rollbacks"),
               (at(me, "about to plan"),), plans, (lock_is_free(), left))  # fmt: skip
@@ -189,7 +204,7 @@ def _with_plan(me: str, own: Rollbacker, rollbacks: tuple[Rollback, ...], log: t
 
 
 def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
-    world, writers = setting.world, beating(setting)
+    world, writers, restores = setting.world, beating(setting), restored(setting)
 
     def files_of(target: int, published: tuple[Any, ...], theirs: tuple[Writer, ...]) -> tuple[tuple[int, int], ...]:
         completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
@@ -200,28 +215,31 @@ def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
         )
         return completed or next(pending, ())
 
-    def started(found: Rollback, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
+    def started(found: Rollback, published: Any, rollbacks: tuple[Rollback, ...], *others: Any) -> tuple[Any, ...]:
+        theirs = others[len(restores) :]
         first = max(each.forgotten for each in rollbacks if each.target == found.target)
         files = files_of(found.target, published, theirs)[first:]
+        if restores and is_gone(others[0], found.target):
+            files = ()
         if is_shared(setting):
             files = tuple({group: (group, version) for group, version in files}.values())
         own = Rollbacker("undoing" if files else "undone", found.requested, found.target, first, files)
         return own, tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)
 
-    def starts(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
-        return started(_of(own, rollbacks), published, rollbacks, *theirs)
+    def starts(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *others: Any) -> tuple[Any, ...]:
+        return started(_of(own, rollbacks), published, rollbacks, *others)
 
     def pending_one(published: tuple[Any, ...], rollbacks: tuple[Rollback, ...]) -> Rollback | None:
         done = {entry.requested for entry in published}
         return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
 
-    def resumes(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
+    def resumes(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *others: Any) -> tuple[Any, ...]:
         found = pending_one(published, rollbacks)
         assert found is not None, "the guard saw the same rollbacks"
-        return started(found, published, rollbacks, *theirs)
+        return started(found, published, rollbacks, *others)
 
     there = Guard("a rollback must be pending", lambda own, done, made, *_: pending_one(done, made) is not None)
-    reads = (me, "published", "rollbacks", *writers)
+    reads = (me, "published", "rollbacks", *restores, *writers)
     alone = Guard("nobody else may have completed its rollback",
                   lambda own, done, *_: all(entry.requested != own.rollback for entry in done))  # fmt: skip
     yield Row("rollbacker_starts_rollback", me, reads, (me, "rollbacks"), (at(me, PLANNED),), starts, (alone,))

@@ -40,6 +40,7 @@ MODEL_ONLY = {
     "73-metadata-read-first",
     "69-behind-the-horizon",
     "70-rfc-66-as-written",
+    "74-rollback-block",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
@@ -70,6 +71,7 @@ CANNOT_HAPPEN = {
     "56-archive-past-pending",
     "72-two-tell-the-metadata-table",
     "73-metadata-read-first",
+    "74-rollback-block",
     "67-clustering-aborts-a-writer",
 }
 

@@ -186,6 +186,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"rfc-22-option-1", "occ-clustering"}
     changes_steps |= {"metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again"}
     changes_steps |= {"savepoints-ignored", "savepoints-without-logs", "restore-by-request", "restore-leaves-pending"}
+    changes_steps |= {"rollback-block-in-front"}
     changes_steps |= {"archive-unread", "old-manifest", "archive-past-pending"}
     assert (taken < len(trace)) == (name in changes_steps)
 
