@@ -1,9 +1,9 @@
 """One log for a whole file slice, to which everybody appends blocks (RFC-22, "Option 2 implementation": "For HDFS, we
 append multiple log blocks with different commit times inside the same log file", which it proposes to end).
 
-A log that holds blocks of others cannot be deleted: who undoes a failed write appends a *rollback block* that names it
-(Hudi's command block, TARGET_INSTANT_TIME). Appends to one file exclude each other; who finds it taken goes on in a file
-of the next version, which is read after it, so that to a reader the slice is one sequence of blocks.
+A log that holds blocks of others cannot be deleted: who undoes a failed write appends a *rollback block* that names
+it (Hudi's command block, TARGET_INSTANT_TIME). Appends to one file exclude each other; who finds it taken goes on in a
+file of the next version, which is read after it, so that to a reader the slice is one sequence of blocks.
 """
 
 from __future__ import annotations

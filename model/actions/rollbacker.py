@@ -187,8 +187,8 @@ def _planning_by_an_early_look(me: str, setting: Setting) -> Iterator[Row]:
         new = _planned(clock + 1, own.target)
         return new, clock + 1, *_with_plan(me, new, rollbacks, ())
 
-    yield Row("rollbacker_chooses_write", me, (me, *restores, *writers, "published", "rollbacks"), (me,), (at(me, "idle"),),
-              chooses, (left, there))  # fmt: skip
+    reads = (me, *restores, *writers, "published", "rollbacks")
+    yield Row("rollbacker_chooses_write", me, reads, (me,), (at(me, "idle"),), chooses, (left, there))
     yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", "rollbacks"), (me, "clock", "rollbacks"),
               (at(me, "about to plan"),), plans, (lock_is_free(), left))  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Logs in which a rollback block undoes the blocks of a write, as Hudi leaves them in tables of version 6; made by hand."""
+"""Logs in which a rollback block undoes the blocks of a write, as tables of version 6 have them; made by hand."""
 
 from __future__ import annotations
 
