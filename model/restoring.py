@@ -7,12 +7,13 @@ is gone already; a pending writer finds so under the lock, before it publishes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from .archiving import WRITES
 from .protocol import Protocol
 from .publication import Check
+from .step import Guard
 from .table import Plan, Restore, Savepoint
 
 
@@ -56,6 +57,26 @@ def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
     """Whether a restore has deleted what the instant requested then had put."""
     return any(requested in each.undone[: each.gone] for each in restores)
+
+
+def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
+    """Whether a file that the plan takes in a file group is gone, because a restore has undone who put it."""
+    for each in restores:
+        found = next((known for known in each.plans if known.requested == plan), None)
+        part = found.of(group) if found else None
+        if part and any(file.requested in each.undone[: each.gone] for file in part.files):
+            return True
+    return False
+
+
+def plan_stands(group_of: Callable[[Any], int]) -> tuple[Guard, Guard]:
+    """What whoever runs a plan meets before it starts, and before it reads the files of the file group it is at; the
+    restores are the last component of both rows."""
+    return (
+        Guard("no restore may have undone its plan", lambda own, *v: not is_undone(v[-1], own.plan)),
+        Guard("no restore may have deleted what the plan takes",
+              lambda own, *v: not loses_input(own.plan, group_of(own), v[-1])),
+    )  # fmt: skip
 
 
 def stands(component: str) -> Check:

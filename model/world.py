@@ -45,7 +45,8 @@ COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
 """Limits that may be 0."""
 RETAINED = "commits_retained"
 """The limit that each cleaner may have for itself: its policy."""
-BESIDE_RESTORES = frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker"))
+BESIDE_RESTORES = frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
+                             "log_compactor"))  # fmt: skip
 """The kinds of actors that a world with restores may have."""
 
 

@@ -14,10 +14,10 @@ from ..conditions import at, lock_is_free
 from ..decisions import ALL_PUBLISHED, last_time, undecided
 from ..planning import plan
 from ..publication import given_back, publication_actions, publication_rows, put_by_another
-from ..restoring import is_undone, stands
+from ..restoring import plan_stands, stands
 from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
-from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, Restore, table_of
+from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import unpublished
@@ -173,7 +173,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
         return _started(me, next(p for p in plans if p.requested == own.plan), plans)
 
     def next_group(own: Compactor, *_: Any) -> Iterable[Args]:
-        return ((("group", own.groups[own.bases]),),)
+        return ((("group", group_of(own)),),)
 
     def writes(own: Compactor, *_: Any, group: int) -> tuple[Any, ...]:
         last = own.bases + 1 == len(own.groups)
@@ -187,8 +187,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     cleaned = ("plans", "deleted") if setting.of("cleaner") else ()
     there = (Guard("the files that the plan takes must be there", is_there),) if cleaned else ()
     restores = ("restores",) if "restores" in setting.first else ()
-    stays = Guard("no restore may have undone its plan", lambda own, *v: not is_undone(v[-1], own.plan))
-    whole = Guard("no restore may have deleted what the plan takes", lambda own, *v: not loses_input(own, v[-1]))
+    stays, whole = plan_stands(group_of)
 
     def publish(own: Compactor) -> tuple[Compactor, Compaction]:
         return Compactor(), Compaction(own.plan, own.completed, me)
@@ -201,14 +200,9 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
                                 check=stands("plan") if restores else None)  # fmt: skip
 
 
-def loses_input(own: Compactor, restores: tuple[Restore, ...]) -> bool:
-    """Whether a file that it is about to take is gone, because a restore has undone who put it."""
-    for each in restores:
-        found = next((plan for plan in each.plans if plan.requested == own.plan), None)
-        part = found.of(own.groups[own.bases]) if found else None
-        if part and any(file.requested in each.undone[: each.gone] for file in part.files):
-            return True
-    return False
+def group_of(own: Compactor) -> int:
+    """The file group that it is at."""
+    return own.groups[own.bases]
 
 
 def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:

@@ -14,10 +14,12 @@ from ..clock import clock_of
 from ..conditions import at, lock_is_free
 from ..planning import log_plan
 from ..publication import publication_actions, publication_rows
+from ..restoring import plan_stands, stands
 from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, LogCompaction, Plan, table_of
 from . import Setting
+from .compactor import ever_made
 
 KIND, PREFIX = "log_compactor", "m"
 IN_RANDOM_WORLDS = 1
@@ -65,25 +67,27 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _scheduling(me: str, setting: Setting) -> Row:
     world, protocol = setting.world, setting.protocol
-    clocks = clock_of(world, protocol)
+    clocks, mine = clock_of(world, protocol), setting.of(KIND)
+    restores = ("restores",) if "restores" in setting.first else ()
 
     def inputs(published: Any, plans: tuple[Plan, ...], log_plans: tuple[Plan, ...]) -> Any:
         return log_plan(table_of(published, plans, log_plans=log_plans), world.groups, protocol)
 
     def schedules(own: LogCompactor, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        published, plans, log_plans = seen
+        published, plans, log_plans = seen[:3]
         known = (*(entry.completed for entry in published), *(each.requested for each in (*plans, *log_plans)))
         time, later = clocks.take(clock, ahead, after=max(known))
-        new = Plan(time, me, False, inputs(*seen))
+        new = Plan(time, me, False, inputs(published, plans, log_plans))
         started = LogCompactor("about to start its plan", time, tuple(part.group for part in new.groups))
         return started, later, (*log_plans, new)
 
     guards = (
         lock_is_free(),
-        Guard("a log compaction must be left", lambda *v: len(v[5]) < world.log_compactions, budget=True),
-        Guard("there must be several logs in a slice", lambda *v: bool(inputs(*v[3:]))),
-    )
-    reads = (me, "lock", "clock", "published", "plans", "log_plans")
+        Guard("a log compaction must be left",
+              lambda *v: ever_made(mine, v[5], sum(v[6:], ())) < world.log_compactions, budget=True),
+        Guard("there must be several logs in a slice", lambda *v: bool(inputs(*v[3:6]))),
+    )  # fmt: skip
+    reads = (me, "lock", "clock", "published", "plans", "log_plans", *restores)
     return Row("log_compactor_schedules_plan", me, reads, (me, "clock", "log_plans"), (at(me, "idle"),), schedules,
                guards, lambda *_: clocks.readings())  # fmt: skip
 
@@ -94,23 +98,33 @@ def _resuming(me: str, setting: Setting) -> Row:
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:
-    def starts(own: LogCompactor, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+    restores = ("restores",) if "restores" in setting.first else ()
+    stays, whole = plan_stands(group_of)
+
+    def starts(own: LogCompactor, plans: tuple[Plan, ...], *_: Any) -> tuple[Any, ...]:
         return _started(me, next(p for p in plans if p.requested == own.plan), plans)
 
-    def next_group(own: LogCompactor) -> Iterable[Args]:
-        return ((("group", own.groups[own.logs]),),)
+    def next_group(own: LogCompactor, *_: Any) -> Iterable[Args]:
+        return ((("group", group_of(own)),),)
 
-    def writes(own: LogCompactor, group: int) -> tuple[Any, ...]:
+    def writes(own: LogCompactor, *_: Any, group: int) -> tuple[Any, ...]:
         last = own.logs + 1 == len(own.groups)
         return (own._replace(step="written" if last else "running its plan", logs=own.logs + 1),)
 
     def publish(own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
         return LogCompactor(), LogCompaction(own.plan, own.completed, me)
 
-    yield Row("log_compactor_starts_plan", me, (me, "log_plans"), (me, "log_plans"),
-              (at(me, "about to start its plan"),), starts)  # fmt: skip
-    yield Row("log_compactor_writes_log", me, (me,), (me,), (at(me, "running its plan"),), writes, choices=next_group)
-    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan)
+    yield Row("log_compactor_starts_plan", me, (me, "log_plans", *restores), (me, "log_plans"),
+              (at(me, "about to start its plan"),), starts, (stays,) if restores else ())  # fmt: skip
+    yield Row("log_compactor_writes_log", me, (me, *restores), (me,), (at(me, "running its plan"),), writes,
+              (whole,) if restores else (), next_group)  # fmt: skip
+    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,
+                                check=stands("plan") if restores else None)  # fmt: skip
+
+
+def group_of(own: LogCompactor) -> int:
+    """The file group that it is at."""
+    return own.groups[own.logs]
 
 
 def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:

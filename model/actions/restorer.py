@@ -61,6 +61,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 def _planning(me: str, setting: Setting) -> Row:
     world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
     rolled_back = ("rollbacks",) if "rollbacks" in setting.first else ()
+    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
 
     def planned(savepoints: Any, restores: Any, published: Any, plans: Any, others: tuple[Any, ...]) -> Any:
         saved = newest(savepoints)
@@ -75,15 +76,18 @@ def _planning(me: str, setting: Setting) -> Row:
 
     def plans_it(own: Restorer, lock: None, clock: int, restores: tuple[Restore, ...], *seen: Any) -> tuple[Any, ...]:
         published, plans, savepoints, *others = seen
-        saved, found = planned(savepoints, restores, published, plans, tuple(others))
-        gone = tuple(plan for plan in plans if plan.requested in found.order)
+        known = (plans, *others[: len(log_plans)])
+        saved, found = planned(savepoints, restores, published, sum(known, ()), tuple(others[len(log_plans) :]))
+        gone = tuple(plan for plan in sum(known, ()) if plan.requested in found.order)
         plan = Restore(clock + 1, saved.at, me, False, found.order, saved.writes, gone)
         left = tuple(each for each in savepoints if each.requested not in found.order)
         started = Restorer("about to start its restore", clock + 1, found.order)
-        return started, clock + 1, (*restores, plan), found.published, found.plans, left
+        kept = [tuple(plan for plan in some if plan in found.plans) for some in known]
+        return started, clock + 1, (*restores, plan), found.published, kept[0], left, *kept[1:]
 
     def something(savepoints: Any, restores: Any, published: Any, plans: Any, others: tuple[Any, ...]) -> bool:
-        saved, found = planned(savepoints, restores, published, plans, others)
+        known, others = sum(others[: len(log_plans)], plans), others[len(log_plans) :]
+        saved, found = planned(savepoints, restores, published, known, others)
         return saved is not None and bool(found.order)
 
     guards = (
@@ -92,7 +96,7 @@ def _planning(me: str, setting: Setting) -> Row:
         Guard("no restore may be pending", lambda *v: {r.requested for r in v[3]} <= {e.requested for e in v[4]}),
         Guard("there must be a savepoint, and something to undo", lambda *v: something(v[6], v[3], v[4], v[5], v[7:])),
     )
-    shared = (me, "clock", "restores", "published", "plans", "savepoints")
+    shared = (me, "clock", "restores", "published", "plans", "savepoints", *log_plans)
     reads = (me, "lock", *shared[1:], *rolled_back, *writers)
     return Row("restorer_plans_restore", me, reads, shared, (at(me, "idle"),), plans_it, guards)
 

@@ -204,6 +204,12 @@ MAPPING: Final[list[Row]] = [
     Row("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     Row("compactor_gives_up",              "run_compaction", raises="Conflict"),
+    Row("log_compactor_finds_plan_gone",   "run_log_compaction", starts=True, raises="BadInput",
+        given=(("instant", "plan"),)),
+    Row("log_compactor_misses_input",      "run_log_compaction", raises="Cleaned"),
+    Row("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
+        also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
+    Row("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
