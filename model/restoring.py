@@ -33,7 +33,7 @@ def undo(
 
     def is_later(entry: Any) -> bool:
         later = entry.completed > saved.at if by_completion else entry.requested > saved.requested
-        return isinstance(entry, WRITES) and later
+        return has_put_files(entry) and later
 
     done = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
     known = {entry.requested for entry in published if isinstance(entry, WRITES)}
@@ -42,6 +42,11 @@ def undo(
     order = (*pending, *(entry.requested for entry in done))
     left = tuple(e for e in published if not (isinstance(e, WRITES) and e.requested in order))
     return Undone(left, tuple(plan for plan in plans if plan.requested not in order), order)
+
+
+def has_put_files(entry: Any) -> bool:
+    """Whether a completed instant has put data files: log compactions, too, whose logs may hold what goes."""
+    return isinstance(entry, WRITES)
 
 
 def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
