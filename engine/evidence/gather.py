@@ -10,14 +10,15 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, TypeVar
 
 import pyarrow.parquet as pq
 
+from ..batches import EXTRA as BATCH
 from ..config.opening import load_properties
-from ..files.group_files import data_file
-from ..files.names import parse_base, parse_log, split_path
+from ..files.group_files import data_file_of
+from ..files.names import split_path
 from ..storage import Entry, Storage
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY
@@ -25,10 +26,13 @@ from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
 from ..timeline.metadata import COVERS, OWN_KEY, decode_plan
 from ..timeline.timeline import FOLDER
+from .ahead import read_ahead
 from .report import Clean, Commit, Evidence, File, Flaw, Rollback, Stat
 
 Progress = Callable[[str, int, int], None]
 """What is being read, how many of it are, of how many."""
+
+Made = TypeVar("Made")
 
 _MANIFEST: Final = re.compile(r"manifest_(\d+)")
 
@@ -64,8 +68,8 @@ class _Gathering:
         log_plans: dict[str, CompactionPlan] = {}
         commits = self._archived_commits(rows, plans, log_plans)
         commits.update(self._commits(timeline))
-        self._plans(filter(timeline.is_compaction, timeline.instants), "compaction", plans)
-        self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION, log_plans)
+        plans.update(self._plans(filter(timeline.is_compaction, timeline.instants), "compaction"))
+        log_plans.update(self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION))
         return Evidence(
             url=self.storage.url,
             properties=properties,
@@ -77,8 +81,8 @@ class _Gathering:
             plans=plans,
             archived=archived,
             log_plans=log_plans,
-            cleans=tuple(self._read("clean", timeline, _clean)),
-            rollbacks=tuple(self._read("rollback", timeline, _rollback)),
+            cleans=self._done("clean", timeline, _clean),
+            rollbacks=self._done("rollback", timeline, _rollback),
             savepoints=frozenset(i.requested for i in timeline.completed if i.action == "savepoint"),
             flaws=tuple(self.flaws),
             reads=self.reads,
@@ -102,7 +106,7 @@ class _Gathering:
             self.flaws.append(Flaw(kind, path, "it is gone"))
             return None
 
-    def _understood(self, kind: str, path: str, understand: Callable[..., Any], *given: Any) -> Any:
+    def _understood(self, kind: str, path: str, understand: Callable[..., Made], *given: Any) -> Made | None:
         """What is understood of a file, None with a flaw where it makes no sense, whatever is wrong with it."""
         try:
             return understand(*given)
@@ -111,43 +115,37 @@ class _Gathering:
             self.flaws.append(Flaw(kind, path, " ".join(str(exists).split())[:300]))
             return None
 
-    def _record(self, kind: str, instant: Instant) -> dict[str, Any] | None:
-        path = f"{FOLDER}/{instant.file_name}"
-        data = self._get(kind, path)
-        return None if data is None else self._understood(kind, path, decode_record, data, instant.file_name)
-
     # active instants
 
-    def _commits(self, timeline: Timeline) -> Mapping[str, Commit]:
-        found: dict[str, Commit] = {}
-        writes = [instant for instant in timeline.completed if instant.writes]
-        for done, instant in enumerate(writes):
+    def _read(
+        self, kind: str, instants: Iterable[Instant], make: Callable[[Instant, bytes], Made]
+    ) -> Iterator[tuple[Instant, Made]]:
+        """What is made of the file of each of these instants, in the state that is given."""
+        files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
+        contents = read_ahead(self.storage, [path for _, path in files])
+        for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
             if done % 1000 == 0:
-                self.progress("commits", done, len(writes))
-            record = self._record("commit", instant)
-            if record is not None:
-                path = f"{FOLDER}/{instant.file_name}"
-                commit = self._understood("commit", path, _commit, instant, record)
-                if commit is not None:
-                    found[instant.requested] = commit
-        return found
+                self.progress(f"{kind}s", done, len(files))
+            self.reads += 1
+            if data is None:
+                self.flaws.append(Flaw(kind, path, "it is gone"))
+            elif (made := self._understood(kind, path, make, instant, data)) is not None:
+                yield instant, made
 
-    def _plans(self, instants: Iterable[Instant], action: str, found: dict[str, CompactionPlan]) -> None:
-        for instant in instants:
-            path = f"{FOLDER}/{instant.requested}.{action}.requested"
-            data = self._get("plan", path)
-            if data is not None:
-                plan = self._understood("plan", path, decode_plan, data, path)
-                if plan is not None:
-                    found[instant.requested] = plan
+    def _commits(self, timeline: Timeline) -> Mapping[str, Commit]:
+        writes = (instant for instant in timeline.completed if instant.writes)
+        return {instant.requested: commit for instant, commit in self._read("commit", writes, _commit_of)}
 
-    def _read(self, action: str, timeline: Timeline, make: Callable[[Instant, dict[str, Any]], Any]) -> Iterable[Any]:
-        for instant in timeline.completed:
-            if instant.action == action and (record := self._record(action, instant)) is not None:
-                path = f"{FOLDER}/{instant.file_name}"
-                made = self._understood(action, path, make, instant, record)
-                if made is not None:
-                    yield made
+    def _plans(self, instants: Iterable[Instant], action: str) -> Mapping[str, CompactionPlan]:
+        requests = (Instant(instant.requested, action, "requested") for instant in instants)
+        plans = self._read("plan", requests, lambda instant, data: decode_plan(data, instant.file_name))
+        return {instant.requested: plan for instant, plan in plans}
+
+    def _done(self, action: str, timeline: Timeline, make: Callable[[Instant, Any], Made]) -> tuple[Made, ...]:
+        """What completed instants of an action say, services other than compactions."""
+        done = (instant for instant in timeline.completed if instant.action == action)
+        found = self._read(action, done, lambda instant, data: make(instant, decode_record(data, instant.file_name)))
+        return tuple(made for _, made in found)
 
     # archived instants
 
@@ -209,8 +207,12 @@ def _archive_rows(data: bytes) -> list[dict[str, Any]]:
     return [_archive_row(row) for row in pq.read_table(io.BytesIO(data)).to_pylist()]
 
 
+def _commit_of(instant: Instant, data: bytes) -> Commit:
+    return _commit(instant, decode_record(data, instant.file_name))
+
+
 def _archived_commit(instant: Instant, data: bytes) -> Commit:
-    return _commit(instant, decode_record(data, instant.file_name))._replace(active=False)
+    return _commit_of(instant, data)._replace(active=False)
 
 
 def _archive_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -231,7 +233,8 @@ def _commit(instant: Instant, record: Mapping[str, Any]) -> Commit:
     made = json.loads(extra.get(COVERS, "{}")).items()
     covers = tuple((_text(path).rpartition("/")[2], tuple(map(_text, names))) for path, names in made)
     own = OWN_KEY in extra
-    return Commit(instant, stats, record["operationType"] or "", own, extra.get("schema"), groups, covers=covers)
+    told = (instant, stats, record["operationType"] or "", own, extra.get("schema"), groups)
+    return Commit(*told, covers=covers, batch=_text(extra.get(BATCH, "")))
 
 
 def _stat(record: Mapping[str, Any]) -> Stat:
@@ -261,19 +264,14 @@ def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
 def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:
     """The data files by path, each with the completion of the instant in its name; equal texts are one object."""
     instants: dict[str, Instant] = {}
-    found: dict[str, File] = {}
-    for path, size in listing.items():
-        if path.startswith(".hoodie/"):
-            continue
-        name = path.rpartition("/")[2]
-        parsed = parse_base(name) or parse_log(name)
-        if parsed is None:
-            continue
-        instant = instants.get(parsed.instant)
+
+    def writer(requested: str) -> Instant:
+        instant = instants.get(requested)
         if instant is None:
-            done = completed.get(parsed.instant)
-            instant = Instant(parsed.instant, "deltacommit", "completed" if done else "inflight", done)
-            instants[parsed.instant] = instant
-        if file := data_file(path, size, instant):
-            found[path] = file
-    return found
+            done = completed.get(requested)
+            instant = Instant(requested, "deltacommit", "completed" if done else "inflight", done)
+            instants[requested] = instant
+        return instant
+
+    found = ((path, data_file_of(path, size, writer)) for path, size in listing.items() if path[:8] != ".hoodie/")
+    return {path: file for path, file in found if file is not None}

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from ..files.group_files import BaseFile, Group, LogFile
 from ..rules import HUDI, NBCC, Rules
 from ..timeline import CompactionPlan, Instant, Timeline
 
 File = BaseFile | LogFile
+
+REWRITE: Final = "rewrite "
+"""A batch whose id begins so holds the rows of the file that the rest of it names, written once more."""
 
 
 class Stat(NamedTuple):
@@ -31,6 +34,7 @@ class Commit(NamedTuple):
     """What a completed write says. `own`: nbcc wrote it; `active`: its file is on the active timeline.
 
     `covers`, of a log compaction of ours: name of each log that it made -> names of those it stands for.
+    `batch`: the id of the batch that it wrote, '' if that had none.
     """
 
     instant: Instant
@@ -41,6 +45,7 @@ class Commit(NamedTuple):
     replaced: tuple[Group, ...] = ()
     active: bool = True
     covers: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    batch: str = ""
 
 
 class Flaw(NamedTuple):
@@ -144,6 +149,12 @@ class Evidence:
         return tuple(
             file for path, file in self.files.items() if file.requested in self.commits and path not in self.listed
         )
+
+    @cached_property
+    def rewritten(self) -> frozenset[str]:
+        """Paths of files whose rows have been written again, because no reader saw them."""
+        batches = (commit.batch for commit in self.commits.values() if commit.batch)
+        return frozenset(batch.removeprefix(REWRITE) for batch in batches if batch.startswith(REWRITE))
 
     @cached_property
     def listed(self) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from ..rules import Rules
@@ -103,12 +103,19 @@ def directory_files(
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
     """The data file at `path`, written by `instant`; None for files that hold no rows (changes of CDC, others)."""
+    return data_file_of(path, size, lambda named: instant)
+
+
+def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> BaseFile | LogFile | None:
+    """As `data_file`, by the instant that `writer` knows for the one in its name."""
     partition, name = split_path(path)
     if base := parse_base(name):
+        instant = writer(base.instant)
         return BaseFile(partition, base.file_id, instant.requested, instant.completed, path, size)
     log = parse_log(name)
     if log is None or log.cdc:
         return None
+    instant = writer(log.instant)
     times = (instant.requested, instant.completed)
     return LogFile(partition, log.file_id, *times, log.version, log.token or "", log.instant, path, size)
 

@@ -79,14 +79,14 @@ def histories(view: View) -> Histories:
     """The histories of all file groups."""
     found = Histories()
     untold = _untold(view)
-    logs = _logs(view)
+    logs, log_plans_of = _logs(view), _all_log_plans(view)
     for group in sorted({*logs, *view.plans, *view.by_group}):
         reason = untold.get(group) or _unplayable(view, group)
         if reason is not None:
             found.left_out[reason] += 1
             continue
         plans = tuple(_plans(view, group))
-        log_plans = tuple(_log_plans(view, group))
+        log_plans = tuple(log_plans_of.get(group, ()))
         services = {plan.barrier for plan in plans} | {plan.requested for plan in log_plans}
         writes = tuple(_writes(view, (log for log in logs.get(group, ()) if log.requested not in services)))
         found.groups.append(GroupHistory(group, writes, plans, log_plans))
@@ -126,11 +126,14 @@ def _unplayable(view: View, group: Group) -> str | None:
 
 
 def _logs(view: View) -> Mapping[Group, list[LogFile]]:
-    """Per group the logs that completed instants list, and those that lie there of pending ones."""
+    """Per group the logs that completed instants list, and those that lie there of pending ones.
+
+    What no reader saw, and was written again, is told by the write that did.
+    """
     found: dict[Group, list[LogFile]] = {}
     pending = (f for f in view.found.files.values() if f.completed is None and view.pending(f.requested))
     for file in chain(view.counted.values(), pending):
-        if isinstance(file, LogFile):
+        if isinstance(file, LogFile) and file.path not in view.found.rewritten:
             found.setdefault((file.partition, file.file_id), []).append(file)
     return found
 
@@ -167,18 +170,24 @@ def _planned(view: View, part: GroupPlan) -> Planned:
     return Planned(part.barrier, part.completed, instant, names, state != "requested", replaces=replaces)
 
 
-def _log_plans(view: View, group: Group) -> Iterator[LogPlanned]:
+def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
     """Completed ones by what their commits say that they cover, which readers go by; pending ones by their plans."""
     done = {commit.instant.requested: commit for commit in view.found.commits.values() if commit.covers}
-    here = {file.path.rpartition("/")[2] for file in view.by_group.get(group, ())}
+    found: dict[Group, list[LogPlanned]] = {}
     for requested in sorted({*view.found.log_plans, *done}):
         if requested in done:
-            made = ((name, inputs) for name, inputs in done[requested].covers if name in here)
-            yield from (LogPlanned(requested, done[requested].instant.completed, inputs, name) for name, inputs in made)
+            commit = done[requested]
+            places = {file.path.rpartition("/")[2]: file for s in commit.stats if (file := view.counted.get(s.path))}
+            for name, inputs in commit.covers:
+                if name in places:
+                    group = places[name].partition, places[name].file_id
+                    made = LogPlanned(requested, commit.instant.completed, inputs, name)
+                    found.setdefault(group, []).append(made)
         else:
-            planned = view.found.log_plans[requested].operations
-            parts = (each for each in planned if (each.partition, each.file_id) == group)
-            yield from (LogPlanned(requested, None, each.logs, "") for each in parts)
+            for each in view.found.log_plans[requested].operations:
+                planned = LogPlanned(requested, None, each.logs, "")
+                found.setdefault((each.partition, each.file_id), []).append(planned)
+    return found
 
 
 def _is_kept(name: str, view: View) -> bool:

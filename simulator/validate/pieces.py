@@ -42,7 +42,7 @@ class Shape(NamedTuple):
     """A piece without its times: equal shapes have equal verdicts. `versions` per write, `inflight` per plan.
 
     `early`: the writes whose logs a plan took before they completed, so that they must have been there. `log_plans`:
-    what each log compaction took.
+    what each log compaction took. `tied`: the events whose time is that of the event before.
     """
 
     events: tuple[Event, ...]
@@ -51,6 +51,7 @@ class Shape(NamedTuple):
     inflight: tuple[bool, ...]
     early: tuple[bool, ...]
     log_plans: tuple[tuple[tuple[int, int], ...], ...] = ()
+    tied: frozenset[int] = frozenset()
 
 
 class Piece(NamedTuple):
@@ -143,6 +144,7 @@ def _piece(
         tuple(plan.inflight for plan in plans),
         tuple(_early(write, plans) for write in chunk),
         tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
+        frozenset(n + 1 for n, (one, other) in enumerate(pairwise(timed)) if one[:2] == other[:2] == (one[0], 1)),
     )
     named = (*(write.requested for write in writes), *[""] * stood_in)
     barriers = tuple(plan.barrier for plan in plans)

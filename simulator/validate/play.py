@@ -27,14 +27,24 @@ class Refused(NamedTuple):
     enabled: tuple[str, ...]
 
 
-ONLY_READS: Final = ("as_of_axis", "incremental_axis", "tombstones", "listing", "read_time", "fold")
-"""Choices that leave no trace in times, plans and file names."""
+TRACELESS: Final = (
+    # how readers read, and what they ask for
+    "as_of_axis", "as_of_bound", "as_of_pending", "incremental_axis", "window_merge", "window_deletes", "checkpoint",
+    "behind_horizon", "listing", "read_time", "fold", "column_merge", "log_compaction_window", "archive_lookup",
+    # how rows are merged
+    "tombstones",
+    # what happens when somebody fails, cleans, archives, restores, loads, or sends a batch again: no piece has it
+    "bulk_insert", "failed_writes", "rollback_check", "commit_check", "lost_answer", "lock_wait", "lock_expiry",
+    "batch_ids", "retention", "horizon", "archive_bound", "savepoint_keeps", "restore_by", "restore_pending",
+    "metadata_commit", "metadata_lock", "metadata_again", "metadata_read", "metadata_trust",
+)  # fmt: skip
+"""Choices that leave no trace in the times, plans and file names of a piece."""
 
 
 def traced(protocol: Protocol) -> Protocol:
     """The protocol with the default for each choice that leaves no trace: equal ones allow equal histories."""
     standard = Protocol().to_mapping()
-    return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in ONLY_READS}})
+    return Protocol.from_mapping({**protocol.to_mapping(), **{name: standard[name] for name in TRACELESS}})
 
 
 @lru_cache(maxsize=1 << 17)
@@ -69,13 +79,23 @@ class _Play:
         self.state: State = self.model.initial
         self.requested: dict[int, int] = {}  # tick -> write, or -1 - log compaction
         self.unpublished: list[str] = []
+        self.tied = False
 
     def refused(self) -> Refused | None:
         for number, event in enumerate(self.shape.events):
-            if reasons := self._event(event):
+            if reasons := self._timed(number, event):
                 enabled = (step for step in self.model.enabled(self.state) if step.action != "actor_crashes")
                 return Refused(number, reasons, tuple(map(self.model.describe, enabled)))
         return None
+
+    def _timed(self, number: int, event: Event) -> tuple[str, ...]:
+        """An event at a time of its own, or at that of the event before, which few clocks give twice."""
+        before = self.model.component(self.state, "clock")
+        self.tied = number in self.shape.tied
+        reasons = self._event(event)
+        if self.tied and not reasons and self.model.component(self.state, "clock") != before:
+            return ("its time must not be that of the event before it",)
+        return reasons
 
     def _event(self, event: Event) -> tuple[str, ...]:
         match event.kind:
@@ -167,8 +187,7 @@ class _Play:
     def _advance(self, actor: str, until: str) -> tuple[str, ...]:
         """Let an actor go on, one private step after the other, until it has done `until`."""
         while True:
-            steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor)]
-            steps = [(action, after) for action, after in steps if action != "actor_crashes"]
+            steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor) if self._takes(s)]
             wanted = next((after for action, after in steps if action == until), None)
             if wanted is not None:
                 self.state = wanted
@@ -176,6 +195,11 @@ class _Play:
             if not steps:
                 return self.model.refusal(self.state, Step(actor, until)) or (f"{actor} cannot go on to {until}",)
             self.state = steps[0][1]
+
+    def _takes(self, step: Step) -> bool:
+        """Whether a step belongs to the history: nobody crashes, and a time is that of the event before if it was."""
+        ahead = dict(step.args).get("ahead")
+        return step.action != "actor_crashes" and (ahead is None or (ahead == -1) == self.tied)
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:

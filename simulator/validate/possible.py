@@ -125,8 +125,9 @@ class _Judge:
             self.settings.pop(name, None)
 
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The settings that refuse a shape, of those that order neighbours by one of the axes."""
-        for name, protocol in self.all.items():
+        """The settings that refuse a shape, of those that order neighbours by one of the axes, and are not out yet."""
+        for name in {self.own: 0, **self.settings}:
+            protocol = self.all[name]
             if protocol.merge_order in axes and (refused := play(shape, protocol)) is not None:
                 yield name, refused
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import gc
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
 
@@ -36,6 +38,23 @@ def validate(
     `opened`: the data files are opened, too. `now` is the instant to judge by, the machine's clock if None. Raises
     `NotATable` where there is no ``hoodie.properties``; nothing else that lies in a table makes it fail.
     """
+    with without_collector():
+        return _judged(storage, opened, now, rules, progress)
+
+
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """No search for cycles meanwhile: among millions of small values there are none, and it would look at all."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _judged(storage: Storage, opened: bool, now: str | None, rules: Iterable[Rule], progress: Progress) -> Report:
     found = gather(storage, progress)
     reason = _too_strange(found)
     if reason is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from nbcc.engine.evidence import Commit, Evidence, Flaw
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
@@ -14,6 +14,7 @@ from nbcc.engine.timeline import CompactionOperation, Instant
 
 TIMELINE = ".hoodie/timeline"
 File = BaseFile | LogFile
+SERVICES: Final = ("COMPACT", "LOG_COMPACT", "CLUSTER")
 
 
 class GroupPlan(NamedTuple):
@@ -74,6 +75,12 @@ class View:
         """The paths of the files that a snapshot reads."""
         pieces = to_read(self.slices, self.found.rules)
         return frozenset(file.path for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
+
+    @cached_property
+    def writes(self) -> list[str]:
+        """When the writes on the active timeline completed, in rising order; services change no row."""
+        done = ((i, self.found.commits.get(i.requested)) for i in self.found.timeline.completed if i.writes)
+        return [i.completed or "" for i, commit in done if commit and commit.operation not in SERVICES]
 
     @cached_property
     def superseded(self) -> Mapping[str, str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
+from nbcc.engine.config.table_config import FUNCTION, PARTIAL
+
 from ..view import View
 
 Gravity = Literal["BROKEN", "AT RISK"]
@@ -41,6 +43,22 @@ class Complaint(NamedTuple):
 
 
 RESTORE = "restore it from a copy"
+
+
+def again(view: View, *paths: str) -> str:
+    """How the rows of logs are written again: by hand where what is written later wins, whatever its ordering value."""
+    values = view.found.properties
+    ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
+    if view.found.own and ranked:
+        return f"nbcc table {{table}} rewrite {' '.join(paths)}"
+    return "write the rows that it holds, and the table lacks, again"
+
+
+def undo(view: View, requested: str) -> str:
+    """How a pending instant is taken off the timeline."""
+    if view.found.own:
+        return f"nbcc table {{table}} rollback --instant {requested}"
+    return f"roll the instant {requested} back by the engine that wrote it"
 
 
 def complaints_of(view: View, rules: Iterable[Rule]) -> list[Complaint]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
@@ -12,7 +13,7 @@ from nbcc.engine.files.names import PARTITION_METADATA, in_partition, parse_base
 from nbcc.engine.names import bucket_of
 
 from ..view import File, View
-from .complaint import RESTORE, Found, Rule
+from .complaint import RESTORE, Found, Rule, undo
 
 _ORPHANS: Final = "nbcc table {table} orphans --delete"
 _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
@@ -26,7 +27,14 @@ def missing(view: View) -> Iterator[Found]:
             clean = next((c.instant.requested for c in view.found.cleans if split_path(path)[1] in c.deleted), None)
             who = f", and the clean {clean} deleted it" if clean else ""
             promises = ("SNAP", "CLEAN") if path in view.read else ("TRAVEL", "CLEAN")
-            yield Found(path, f"it is gone{who}, and {because}", RESTORE, promises=promises)
+            yield Found(path, f"it is gone{who}, and {because}", _restored(view, path), promises=promises)
+
+
+def _restored(view: View, path: str) -> str:
+    """A copy, or a clean behind which nobody may ask for what needs the file; of what a snapshot reads only a copy."""
+    until = None if path in view.read else view.superseded.get(path)
+    since = len(view.writes) - bisect_left(view.writes, until) if until and view.found.own else 0
+    return f"{RESTORE}, or give those reads up: nbcc table {{table}} clean --retain {since}" if since else RESTORE
 
 
 def _needed(view: View, path: str) -> str | None:
@@ -136,7 +144,7 @@ def stray_base(view: View) -> Iterator[Found]:
         later = [f for f in view.by_group.get(group, ()) if _completed_since(f, file.requested)]
         if not planned and later:
             because = f"it is not committed, and Hudi's readers do not show {len(later)} files that completed since"
-            yield Found(path, because, f"roll the instant {file.requested} back", "AT RISK")
+            yield Found(path, because, undo(view, file.requested), "AT RISK")
 
 
 def _completed_since(file: File, time: str) -> bool:

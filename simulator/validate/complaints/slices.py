@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -9,7 +10,7 @@ from nbcc.engine.files.group_files import BaseFile, Group, LogFile
 from nbcc.engine.files.names import in_partition, parse_base, parse_log
 
 from ..view import GroupPlan, View
-from .complaint import RESTORE, Found, Rule
+from .complaint import RESTORE, Found, Rule, again, undo
 
 _LOADS: Final = ("BULK_INSERT", "BULK_INSERT_PREPPED")
 _DROP: Final = "nbcc table {table} plans --drop "
@@ -20,15 +21,18 @@ def lost(view: View) -> Iterator[Found]:
     covers = dict(made for commit in view.found.commits.values() for made in commit.covers)
     for group, parts in view.plans.items():
         done = [part for part in parts if part.completed is not None]
+        barriers = [part.barrier for part in done]  # they rise
         taken = _with_covered(covers, {name for part in parts for name in part.operation.logs})
         for log in _logs(view, group) if done else ():
-            behind = _behind(view, group, log, done)
-            if behind is not None and log.path.rpartition("/")[2] not in taken:
+            after = bisect_right(barriers, log.completed or "")
+            if after == len(done) or log.requested in barriers or log.path in view.found.rewritten:
+                continue
+            if log.path.rpartition("/")[2] not in taken:
                 because = (
-                    f"it completed at {log.completed}, before the barrier {behind.barrier}, whose plan did not take it:"
-                    " its slice is superseded and no reader sees its rows"
+                    f"it completed at {log.completed}, before the barrier {barriers[after]}, whose plan did not take"
+                    " it: its slice is superseded and no reader sees its rows"
                 )
-                yield Found(log.path, because, f"write the rows of the instant {log.requested} again, from this file")
+                yield Found(log.path, because, again(view, log.path))
 
 
 def _with_covered(covers: Mapping[str, tuple[str, ...]], names: set[str]) -> set[str]:
@@ -48,20 +52,11 @@ def covered(view: View) -> Iterator[Found]:
         taken = {name for part in view.plans.get(group, ()) for name in part.operation.logs}
         for log in logs:
             over = next((b for b in given if log.completed and log.completed < b.requested), None)
-            if over is not None and log.path.rpartition("/")[2] not in taken:
+            if over is not None and log.path.rpartition("/")[2] not in taken and log.path not in view.found.rewritten:
                 because = (
                     f"it completed at {log.completed}, before {over.path} was put over it: no reader sees its rows"
                 )
-                yield Found(log.path, because, f"write the rows of the instant {log.requested} again, from this file")
-
-
-def _behind(view: View, group: Group, log: LogFile, done: list[GroupPlan]) -> GroupPlan | None:
-    """The completed plan that had to take the log: the first with a barrier after its completion."""
-    after = [part for part in done if log.completed is not None and part.barrier > log.completed]
-    older = max((b.requested for b in view.bases(group) if log.completed and b.requested <= log.completed), default="")
-    if not after or older >= after[0].barrier or any(part.barrier == log.requested for part in done):
-        return None
-    return after[0]
+                yield Found(log.path, because, again(view, log.path))
 
 
 def _logs(view: View, group: Group) -> Iterator[LogFile]:
@@ -97,7 +92,7 @@ def twice(view: View) -> Iterator[Found]:
 def _remedy(part: GroupPlan) -> str:
     if part.completed is None:
         return f"{_DROP}{part.barrier}"
-    return "compact the file group once more, and compare its rows with the source"
+    return "compact the file group once more (nbcc table {table} compact), and compare its rows with the source"
 
 
 def cannot_run(view: View) -> Iterator[Found]:
@@ -125,7 +120,9 @@ def left_out(view: View) -> Iterator[Found]:
                 yield Found(stat.path, f"the compaction {requested} wrote it, and its plan has not this group", RESTORE)
             elif stat.merged not in (len(planned), len(planned) - _kept(planned, view)):
                 because = f"{stat.merged} logs were merged into it, and its plan {requested} takes {len(planned)}"
-                yield Found(stat.path, because, "write the rows of the plan's logs again, from these files")
+                paths = [in_partition(file.partition, name) for name in planned]
+                if not view.found.rewritten >= {*paths}:
+                    yield Found(stat.path, because, again(view, *paths))
 
 
 def _kept(names: tuple[str, ...], view: View) -> int:
@@ -172,7 +169,7 @@ def first_log(view: View) -> Iterator[Found]:
             because = (
                 f"it is the oldest log of its group and not committed: Hudi 1.2.0 hides {len(hidden)} committed logs"
             )
-            yield Found(log.path, because, f"roll the instant {log.requested} back, or let it complete", "AT RISK")
+            yield Found(log.path, because, f"let it complete, or {undo(view, log.requested)}", "AT RISK")
 
 
 RULES: Final = (

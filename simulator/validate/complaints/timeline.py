@@ -13,7 +13,7 @@ from nbcc.engine.errors import NbccError, Unsupported
 from nbcc.engine.schema import from_avro, without_meta
 
 from ..view import TIMELINE, View, timeline_file
-from .complaint import RESTORE, Found, Rule
+from .complaint import RESTORE, Found, Rule, undo
 
 _STALE_MS: Final = 3_600_000
 _SPEAKS_OF: Final = {
@@ -54,8 +54,7 @@ def stale(view: View) -> Iterator[Found]:
             continue
         if waited > _STALE_MS:
             because = f"it is {instant.state} for {waited // 60_000} minutes and has no heartbeat: its writer died"
-            remedy = "roll it back before the timeline is archived past it"
-            yield Found(timeline_file(instant), because, remedy, "AT RISK")
+            yield Found(timeline_file(instant), because, undo(view, instant.requested), "AT RISK")
 
 
 def marks(view: View) -> Iterator[Found]:

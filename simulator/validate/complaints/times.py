@@ -5,25 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from nbcc.engine.clock import SHARED_SKEW_MS, to_instant, to_millis
+from nbcc.engine.clock import to_millis
+from nbcc.engine.repair import latest_time
 from nbcc.engine.timeline import Instant
 
 from ..view import View, timeline_file
 from .complaint import Found, Rule
 
-FARTHEST_ZONE_MS: Final = 14 * 3_600_000
-"""How far ahead of UTC a clock on earth can be: a table whose times are LOCAL does not say where."""
+
+def _right(instant: Instant) -> str:
+    return f"nbcc table {{table}} retime {instant.requested}"
 
 
 def future(view: View) -> Iterator[Found]:
-    zone = view.found.properties.get("hoodie.table.timeline.timezone", "LOCAL")
-    ahead = SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS)
-    bound = to_instant(to_millis(view.now) + ahead)
+    bound = latest_time(view.found, view.now)
     for instant in view.found.timeline.instants:
         time = max(instant.requested, instant.completed or "")
         if time > bound:
             because = f"its time {time} lies after now, {view.now}: what completes before then is seen by no reader"
-            yield Found(timeline_file(instant), because, f"let nobody write until {time}, and set that clock right")
+            waits = instant.completed is not None and instant.requested > bound
+            remedy = f"let nobody write until {time}" if waits else _right(instant)
+            yield Found(timeline_file(instant), because, f"set that clock right, and {remedy}")
 
 
 def no_time(view: View) -> Iterator[Found]:
@@ -43,14 +45,17 @@ def equal(view: View) -> Iterator[Found]:
             other = owner.setdefault(time, instant)
             if other is not instant or instant.requested == instant.completed:
                 because = f"its time {time} is also that of {timeline_file(other)}: neither is before the other"
-                yield Found(timeline_file(instant), because, "let all writers take their times under one lock")
+                later = instant if time == instant.completed else other
+                remedy = f"let all writers take their times under one lock, and {_right(later)}"
+                yield Found(timeline_file(instant), because, remedy)
 
 
 def backwards(view: View) -> Iterator[Found]:
     for instant in view.found.timeline.completed:
         if instant.completed and instant.completed < instant.requested:
             because = f"it completed at {instant.completed}, before it was requested"
-            yield Found(timeline_file(instant), because, "let all writers take their times from one clock")
+            remedy = f"let all writers take their times from one clock, and {_right(instant)}"
+            yield Found(timeline_file(instant), because, remedy)
 
 
 def twice(view: View) -> Iterator[Found]:
@@ -59,7 +64,7 @@ def twice(view: View) -> Iterator[Found]:
         first = seen.setdefault((instant.requested, instant.completes_as), instant)
         if first != instant:
             because = f"the same instant completed as {timeline_file(first)}, too: readers believe one or the other"
-            yield Found(timeline_file(instant), because, "delete the later of the two if both list the same files")
+            yield Found(timeline_file(instant), because, _right(instant))
 
 
 def _is_time(text: str) -> bool:

@@ -1,0 +1,43 @@
+"""Writing the rows of a file again that no reader sees any more.
+
+Where records are ranked by an ordering value it does not matter when they are written: an old row loses against a newer
+one whenever it comes. The new write is a batch whose id names the file, so that it happens once, and the commit tells.
+"""
+
+from __future__ import annotations
+
+from ..actions import operations
+from ..config import TableConfig
+from ..context import Context
+from ..data.columns import IS_DELETED
+from ..data.tasks import LogInput, WindowTask
+from ..errors import BadInput, Unsupported
+from ..evidence.report import REWRITE
+from ..files.names import parse_log, split_path
+from ..shape import table_shape
+from ..storage import NotFound
+from ..timeline import Instant
+
+
+def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
+    """Write the rows and deletes of the log file at `path` once more; the instant that did, now or before.
+
+    Raises `BadInput` if there is no such log, `Unsupported` where what came later need not rank higher.
+    """
+    asked, name = f"write the rows of {path} again", parse_log(split_path(path)[1])
+    if name is None or name.cdc:
+        raise BadInput(asked, "that is not the name of a log file", "name one that validate complains about")
+    if config.merge_mode != "EVENT_TIME_ORDERING" or config.merge_function or config.partial_update:
+        exists = "in this table old rows that are written late may win against newer ones"
+        raise Unsupported(asked, exists, "compare the rows of the file with the table, and write those that lack")
+    shape = table_shape(config, context.rules)
+    try:
+        task = WindowTask(shape, (LogInput(path, name.instant),))
+        rows = context.jobs.read([task], shape.window_schema)
+    except NotFound:
+        raise BadInput(asked, "no file lies there", "name one that validate complains about") from None
+    columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
+    instant: Instant = operations()["upsert"].run(
+        context, config, rows.select(columns), retries=3, batch_id=f"{REWRITE}{path}"
+    )
+    return instant

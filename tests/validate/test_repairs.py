@@ -1,0 +1,159 @@
+"""One command a complaint: its dry run changes nothing, it does what it said, and the complaint is gone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nbcc.engine import Table
+from nbcc.engine.errors import Cleaned
+from nbcc.engine.storage import Storage, open_storage
+from nbcc.engine.timeline import Instant
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.cli.outcome import Exit
+from nbcc.simulator.validate import Complaint, validate
+from nbcc.simulator.validate.text import render
+from tests.engine.table_samples import batch, make_table, state, tick
+
+from .golden import BAD, TIMELINE, good_table, instant, log, rename, set_properties
+from .test_commands import _objects as objects
+from .test_commands import nbcc_of
+
+
+@pytest.fixture
+def good(tmp_path: Path) -> Storage:
+    return good_table(tmp_path / "t")
+
+
+def told(storage: Storage, rule: str) -> list[Complaint]:
+    return [c for c in validate(storage).complaints if c.rule == rule]
+
+
+def repair(storage: Storage, rule: str, folder: Path) -> None:
+    """Do what the first complaint of a rule tells to do, first dry."""
+    complaint = told(storage, rule)[0]
+    assert "nbcc table {table} " in complaint.remedy, complaint
+    words = complaint.remedy.partition("nbcc ")[2].format(table=folder).split()
+    before = objects(storage)
+    dry = nbcc_of(*words, "--dry-run")
+    assert dry.exception is None, dry.exception
+    assert "would " in dry.stdout
+    assert objects(storage) == before, "a dry run changed something"
+    did = nbcc_of(*words)
+    assert did.exception is None, did.exception
+    assert objects(storage) != before
+    assert not told(storage, rule), render(validate(storage))
+
+
+def future_completion(storage: Storage) -> None:
+    name = Instant(tick(10), "deltacommit", "completed", "29990101000000000").file_name
+    rename(storage, instant(10, 11), f"{TIMELINE}/{name}")
+
+
+def equal_completions(storage: Storage, folder: Path) -> None:
+    done = Table.open(None, folder).upsert(batch(("k4", 1, "d")))
+    name = Instant(tick(10), "deltacommit", "completed", done.completed).file_name
+    rename(storage, instant(10, 11), f"{TIMELINE}/{name}")
+
+
+REPAIRED = {
+    "log-left-out-of-a-plan": "committed-log-lost",
+    "bulk-insert-over-logs": "base-file-over-logs",
+    "merged-fewer-than-planned": "compaction-left-logs-out",
+    "plan-takes-a-later-log": "log-in-two-slices",
+    "two-plans-take-one-log": "log-in-two-slices",
+    "plan-without-its-base": "plan-from-old-base",
+    "input-of-a-plan-gone": "plan-cannot-run",
+    "instant-in-the-future": "future-instant",
+    "completed-twice": "completed-twice",
+    "superseded-log-gone": "listed-file-missing",
+    "completion-lost": "writer-gone",
+    "forgotten-write": "orphan-file",
+    "late-attempt": "unlisted-file",
+    "partition-not-marked": "partition-metadata-missing",
+}
+
+
+@pytest.mark.parametrize("name", REPAIRED)
+def test_a_command_repairs(name: str, good: Storage, tmp_path: Path) -> None:
+    BAD[name].do(good)
+    repair(good, REPAIRED[name], tmp_path / "t")
+
+
+def test_a_completion_in_the_future_becomes_one_of_now(good: Storage, tmp_path: Path) -> None:
+    future_completion(good)
+    repair(good, "future-instant", tmp_path / "t")
+    assert validate(good).fine
+    Table.open(None, tmp_path / "t").upsert(batch(("k9", 1, "z")))
+
+
+def test_of_equal_completions_one_gets_the_next_millisecond(good: Storage, tmp_path: Path) -> None:
+    equal_completions(good, tmp_path / "t")
+    rows = state(Table.open(None, tmp_path / "t").snapshot())
+    repair(good, "equal-times", tmp_path / "t")
+    assert validate(good).fine, render(validate(good))
+    assert state(Table.open(None, tmp_path / "t").snapshot()) == rows
+
+
+def test_times_are_left_where_the_order_of_others_would_change(good: Storage, tmp_path: Path) -> None:
+    for name in ("completed-before-requested", "equal-times"):
+        table = good_table(tmp_path / name)
+        BAD[name].do(table)
+        before = objects(table)
+        assert run(["table", str(tmp_path / name), "retime", tick(10)]) == Exit.BAD_INPUT
+        assert objects(table) == before
+    assert run(["table", str(tmp_path / "t"), "retime", tick(10)]) == Exit.BAD_INPUT  # nothing is wrong there
+    assert run(["table", str(tmp_path / "t"), "retime", tick(30)]) == Exit.BAD_INPUT
+
+
+def test_two_completions_that_say_different_things_are_left(good: Storage, tmp_path: Path) -> None:
+    good.put(instant(10, 12), good.get(instant(7, 8)))
+    before = objects(good)
+    assert run(["table", str(tmp_path / "t"), "retime", tick(10)]) == Exit.BAD_INPUT
+    assert objects(good) == before
+
+
+def test_rows_that_a_plan_left_out_come_back_once(tmp_path: Path) -> None:
+    """A key that only the lost log holds is in the snapshot again, a newer row of another key stays."""
+    table = make_table(tmp_path / "t")
+    table.upsert(batch(("lost", 1, "x"), ("k", 1, "old")))
+    table.upsert(batch(("k", 2, "new")))
+    storage = table.context.storage
+    plan = table.schedule_compaction()
+    assert plan is not None
+    from .golden import log_left_out_of_a_plan
+
+    log_left_out_of_a_plan(storage)
+    table.run_compaction()
+    folder = tmp_path / "t"
+    assert state(Table.open(None, folder).snapshot()) == {("k", 2, "new")}
+    lost = log(1)(storage)
+    repair(storage, "committed-log-lost", folder)
+    assert state(Table.open(None, folder).snapshot()) == {("k", 2, "new"), ("lost", 1, "x")}
+    found = objects(storage)
+    assert nbcc_of("table", str(folder), "rewrite", lost).exception is None
+    assert objects(storage) == found, "it was written twice"
+    assert validate(storage, opened=True).fine, render(validate(storage))
+
+
+def test_reads_that_a_clean_gave_up_are_refused(good: Storage, tmp_path: Path) -> None:
+    BAD["superseded-log-gone"].do(good)
+    repair(good, "listed-file-missing", tmp_path / "t")
+    with pytest.raises(Cleaned):
+        Table.open(None, tmp_path / "t").as_of(tick(4))
+
+
+def test_where_the_later_write_wins_nothing_is_written_again_by_a_command(good: Storage, tmp_path: Path) -> None:
+    set_properties(good, hoodie__record__merge__mode="COMMIT_TIME_ORDERING", hoodie__table__ordering__fields=None)
+    BAD["log-left-out-of-a-plan"].do(good)
+    assert "nbcc table" not in told(good, "committed-log-lost")[0].remedy
+    assert run(["table", str(tmp_path / "t"), "rewrite", log(1)(good)]) == Exit.BAD_INPUT
+    assert run(["table", str(tmp_path / "t"), "rewrite", "part=p/nothing"]) == Exit.BAD_INPUT
+
+
+def test_a_pending_instant_of_the_future_whose_writer_lives_is_left(good: Storage, tmp_path: Path) -> None:
+    BAD["instant-in-the-future"].do(good)
+    good.put(".hoodie/.heartbeat/29990101000000000", b"")
+    assert run(["table", str(tmp_path / "t"), "retime", "29990101000000000"]) == Exit.BAD_INPUT
+    assert open_storage(tmp_path / "t").get(f"{TIMELINE}/29990101000000000.deltacommit.requested") == b""
