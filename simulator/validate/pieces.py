@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import islice, pairwise
 from typing import Literal, NamedTuple
 
@@ -25,6 +26,13 @@ class Event(NamedTuple):
 
     kind: Kind
     who: int
+
+
+event = cache(Event)
+"""Pieces have few different ones."""
+
+Listed = Mapping[str, list[tuple[int, int]]]
+"""Name of a log -> the plans, by number, that take it, and its place among their logs."""
 
 
 class Inputs(NamedTuple):
@@ -69,36 +77,40 @@ def pieces(history: GroupHistory, axis: str) -> Iterator[Piece]:
     """The pieces of a group. `axis`, requested or completion, is the order in which neighbours are looked for."""
     order = sorted(history.writes, key=(lambda w: w.requested) if axis == "requested" else _completion)
     barriers = [plan.barrier for plan in history.plans]
-    logs = LogPlans(history, axis)
-    listed: dict[str, list[int]] = {}
-    for number, plan in enumerate(history.plans):
-        for name in plan.names:
-            listed.setdefault(name, []).append(number)
+    logs, listed = LogPlans(history, axis), _listed(history)
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
         chunk = order[start : start + WRITES]
         chosen = {number for write in chunk for number in _near(write, barriers, listed)}
         if chunk:
-            yield _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
+            yield _piece(history, listed, chunk, sorted(chosen), logs, logs.near(chunk))
     for first, second in pairwise(range(len(history.plans))):
-        yield _piece(history, [], [first, second], logs)
+        yield _piece(history, listed, [], [first, second], logs)
     for number, log_plan in enumerate(history.log_plans):
         behind = bisect_right(barriers, log_plan.requested)
         around = [each for each in (behind - 1, behind) if 0 <= each < len(barriers)]
         before = {number - 1} if number else set()
-        yield _piece(history, [], around, logs, logs.with_later({*before, number}))
+        yield _piece(history, listed, [], around, logs, logs.with_later({*before, number}))
 
 
 def whole(history: GroupHistory, axis: str) -> Piece:
     """The history as one piece."""
     numbers, log_plans = range(len(history.plans)), {*range(len(history.log_plans))}
-    return _piece(history, [*history.writes], [*numbers], LogPlans(history, axis), log_plans)
+    return _piece(history, _listed(history), [*history.writes], [*numbers], LogPlans(history, axis), log_plans)
+
+
+def _listed(history: GroupHistory) -> Listed:
+    found: dict[str, list[tuple[int, int]]] = {}
+    for number, plan in enumerate(history.plans):
+        for place, name in enumerate(plan.names):
+            found.setdefault(name, []).append((number, place))
+    return found
 
 
 def _completion(write: Written) -> tuple[str, str]:
     return write.completed or "~", write.requested
 
 
-def _near(write: Written, barriers: list[str], listed: dict[str, list[int]]) -> set[int]:
+def _near(write: Written, barriers: list[str], listed: Listed) -> set[int]:
     """The plans that have to do with a write: around its request and its completion, and all that list it."""
     around = {bisect_right(barriers, write.requested) - 1}
     if write.completed is not None:
@@ -106,12 +118,17 @@ def _near(write: Written, barriers: list[str], listed: dict[str, list[int]]) -> 
         around |= {behind - 1, behind}
     else:
         around.add(len(barriers) - 1)
-    around.update(number for name in write.names for number in listed.get(name, ()))
+    around.update(number for name in write.names for number, _ in listed.get(name, ()))
     return {number for number in around if 0 <= number < len(barriers)}
 
 
 def _piece(
-    history: GroupHistory, chunk: list[Written], numbers: list[int], logs: LogPlans, log_plans: Collection[int] = ()
+    history: GroupHistory,
+    listed: Listed,
+    chunk: list[Written],
+    numbers: list[int],
+    logs: LogPlans,
+    log_plans: Collection[int] = (),
 ) -> Piece:
     plans = [history.plans[number] for number in numbers]
     compactions = [history.log_plans[number] for number in sorted(log_plans)]
@@ -120,31 +137,32 @@ def _piece(
     timed: list[tuple[str, int, Event]] = []
     writes = [*chunk, *(write for each in compactions for write in logs.stand_for(each, log))]
     for w, write in enumerate(writes):
-        timed.append((write.requested, 1, Event("request", w)))
+        timed.append((write.requested, 1, event("request", w)))
         if write.completed is not None:
-            timed.append((write.completed, 1, Event("complete", w)))
+            timed.append((write.completed, 1, event("complete", w)))
     for m, each in enumerate(compactions):
-        timed.append((each.requested, 1, Event("compact logs", m)))
+        timed.append((each.requested, 1, event("compact logs", m)))
         if each.completed is not None:
-            timed.append((each.completed, 1, Event("logs compacted", m)))
+            timed.append((each.completed, 1, event("logs compacted", m)))
     inputs, stood_in = [], 0
     for p, (number, plan) in enumerate(zip(numbers, plans, strict=True)):
-        taken = tuple(log[name] for name in plan.names if name in log)
+        placed = sorted((place, name) for name in log for n, place in listed.get(name, ()) if n == number)
+        taken = tuple(log[name] for _, name in placed)
         if len(taken) < len(plan.names) or plan.given:
             w = len(writes) + stood_in
             stood_in += 1
-            timed += [(plan.barrier, -1, Event("request", w)), (plan.barrier, 0, Event("complete", w))]
+            timed += [(plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))]
         timed += _of_plan(p, plan)
         inputs.append(Inputs(taken, _from_last(history, number), plan.given))
     timed.sort(key=lambda each: each[:2])
     shape = Shape(
-        tuple(event for _, _, event in timed),
+        tuple(happened for _, _, happened in timed),
         (*(len(write.names) for write in writes), *[1] * stood_in),
         tuple(inputs),
         tuple(plan.inflight for plan in plans),
-        tuple(_early(write, plans) for write in chunk),
+        tuple(_early(write, history, listed) for write in chunk),
         tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
-        frozenset(n + 1 for n, (one, other) in enumerate(pairwise(timed)) if one[:2] == other[:2] == (one[0], 1)),
+        _tied([(time, order) for time, order, _ in timed]),
     )
     named = (*(write.requested for write in writes), *[""] * stood_in)
     barriers = tuple(plan.barrier for plan in plans)
@@ -152,14 +170,21 @@ def _piece(
                  tuple(each.requested for each in compactions))  # fmt: skip
 
 
+def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
+    """The events at the time of the event before; those that were stood in have no time of their own."""
+    if len({*times}) == len(times):
+        return frozenset()
+    return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)
+
+
 def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
-    yield plan.barrier, 1, Event("replace" if plan.replaces else "plan", p)
+    yield plan.barrier, 1, event("replace" if plan.replaces else "plan", p)
     if plan.completed is None:
         return
     if plan.given:  # a base file that was just put there, and is no compaction's, is there from its barrier on
-        yield plan.barrier, 2, Event("done", p)
+        yield plan.barrier, 2, event("done", p)
     else:
-        yield plan.completed, 1, Event("replaced" if plan.replaces else "done", p)
+        yield plan.completed, 1, event("replaced" if plan.replaces else "done", p)
 
 
 class LogPlans:
@@ -213,9 +238,6 @@ def _from_last(history: GroupHistory, number: int) -> bool:
     return history.plans[number].base == before
 
 
-def _early(write: Written, plans: list[Planned]) -> bool:
-    return any(
-        name in plan.names and (write.completed is None or plan.barrier < write.completed)
-        for plan in plans
-        for name in write.names
-    )
+def _early(write: Written, history: GroupHistory, listed: Listed) -> bool:
+    takers = (history.plans[number] for name in write.names for number, _ in listed.get(name, ()))
+    return any(write.completed is None or plan.barrier < write.completed for plan in takers)
