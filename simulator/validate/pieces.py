@@ -77,33 +77,25 @@ def pieces(history: GroupHistory, axis: str) -> Iterator[Piece]:
     """The pieces of a group. `axis`, requested or completion, is the order in which neighbours are looked for."""
     order = sorted(history.writes, key=(lambda w: w.requested) if axis == "requested" else _completion)
     barriers = [plan.barrier for plan in history.plans]
-    logs, listed = LogPlans(history, axis), _listed(history)
+    logs = Takers(history, axis)
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
         chunk = order[start : start + WRITES]
-        chosen = {number for write in chunk for number in _near(write, barriers, listed)}
+        chosen = {number for write in chunk for number in _near(write, barriers, logs.listed)}
         if chunk:
-            yield _piece(history, listed, chunk, sorted(chosen), logs, logs.near(chunk))
+            yield _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
     for first, second in pairwise(range(len(history.plans))):
-        yield _piece(history, listed, [], [first, second], logs)
+        yield _piece(history, [], [first, second], logs)
     for number, log_plan in enumerate(history.log_plans):
         behind = bisect_right(barriers, log_plan.requested)
         around = [each for each in (behind - 1, behind) if 0 <= each < len(barriers)]
         before = {number - 1} if number else set()
-        yield _piece(history, listed, [], around, logs, logs.with_later({*before, number}))
+        yield _piece(history, [], around, logs, logs.with_later({*before, number}))
 
 
 def whole(history: GroupHistory, axis: str) -> Piece:
     """The history as one piece."""
     numbers, log_plans = range(len(history.plans)), {*range(len(history.log_plans))}
-    return _piece(history, _listed(history), [*history.writes], [*numbers], LogPlans(history, axis), log_plans)
-
-
-def _listed(history: GroupHistory) -> Listed:
-    found: dict[str, list[tuple[int, int]]] = {}
-    for number, plan in enumerate(history.plans):
-        for place, name in enumerate(plan.names):
-            found.setdefault(name, []).append((number, place))
-    return found
+    return _piece(history, [*history.writes], [*numbers], Takers(history, axis), log_plans)
 
 
 def _completion(write: Written) -> tuple[str, str]:
@@ -123,12 +115,7 @@ def _near(write: Written, barriers: list[str], listed: Listed) -> set[int]:
 
 
 def _piece(
-    history: GroupHistory,
-    listed: Listed,
-    chunk: list[Written],
-    numbers: list[int],
-    logs: LogPlans,
-    log_plans: Collection[int] = (),
+    history: GroupHistory, chunk: list[Written], numbers: list[int], logs: Takers, log_plans: Collection[int] = ()
 ) -> Piece:
     plans = [history.plans[number] for number in numbers]
     compactions = [history.log_plans[number] for number in sorted(log_plans)]
@@ -146,7 +133,7 @@ def _piece(
             timed.append((each.completed, 1, event("logs compacted", m)))
     inputs, stood_in = [], 0
     for p, (number, plan) in enumerate(zip(numbers, plans, strict=True)):
-        placed = sorted((place, name) for name in log for n, place in listed.get(name, ()) if n == number)
+        placed = sorted((place, name) for name in log for n, place in logs.listed.get(name, ()) if n == number)
         taken = tuple(log[name] for _, name in placed)
         if len(taken) < len(plan.names) or plan.given:
             w = len(writes) + stood_in
@@ -160,7 +147,7 @@ def _piece(
         (*(len(write.names) for write in writes), *[1] * stood_in),
         tuple(inputs),
         tuple(plan.inflight for plan in plans),
-        tuple(_early(write, history, listed) for write in chunk),
+        tuple(_early(write, history, logs.listed) for write in chunk),
         tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
         _tied([(time, order) for time, order, _ in timed]),
     )
@@ -187,17 +174,21 @@ def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
         yield plan.completed, 1, event("replaced" if plan.replaces else "done", p)
 
 
-class LogPlans:
-    """The log compactions of a group, and which of them have to do with one another."""
+class Takers:
+    """Which plans of a group take its logs, and which log compactions have to do with one another."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
+        self.listed: dict[str, list[tuple[int, int]]] = {}
+        for number, plan in enumerate(history.plans):
+            for place, name in enumerate(plan.names):
+                self.listed.setdefault(name, []).append((number, place))
         self._plans = history.log_plans
         self._rank = (lambda w: w.requested) if axis == "requested" else _completion
         self._write = {name: write for write in history.writes for name in write.names}
-        self._made = {plan.made: number for number, plan in enumerate(self._plans) if plan.made}
+        self._made = {each.made: number for number, each in enumerate(self._plans) if each.made}
         self._takers: dict[str, list[int]] = {}
-        for number, plan in enumerate(self._plans):
-            for name in plan.names:
+        for number, log_plan in enumerate(self._plans):
+            for name in log_plan.names:
                 self._takers.setdefault(name, []).append(number)
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
