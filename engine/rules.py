@@ -1,6 +1,6 @@
 """The choices that RFC-66, RFC-22 and Hudi's readers make differently, as values.
 
-Each field is consulted in one small named function (of `files.slices`, `timeline.timeline`, the operations and the
+Each field is consulted in one small named function (of `files.slices`, `timeline.loading`, the operations and the
 merge); the defaults are the ones that keep every promise of nbcc.
 """
 

@@ -16,6 +16,7 @@ from .cleaning import PolicyName
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
+from .config.facts import described, facts
 from .config.opening import with_stored_schema
 from .context import Context
 from .errors import BadInput
@@ -296,26 +297,11 @@ class Table:
 
     def __str__(self) -> str:
         """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``; nothing is looked up."""
-        said = self._facts()
-        ordering = f" by {said['ordering']}" if said["ordering"] else ""
-        partitions = f", partitioned by {said['partitioned by']}" if said["partitioned by"] else ""
-        return f"table {self.config.name}: {said['type']}, {said['merge mode']}{ordering}{partitions}"
+        return described(self.config)
 
     def _repr_html_(self) -> str:
-        return html.table(("table", self.config.name), [*self._facts().items(), ("at", self.context.storage.url)])
-
-    def _facts(self) -> dict[str, object]:
-        config = self.config
-        return {
-            "type": config.table_type,
-            "merge mode": config.merge_mode,
-            "key": ", ".join(config.record_key),
-            "ordering": config.ordering,
-            "partitioned by": ", ".join(config.partition_by) or None,
-            "buckets": config.buckets,
-            "version": config.version,
-            "rules": "nbcc" if config.own else "hudi",
-        }
+        rows = [*facts(self.config).items(), ("at", self.context.storage.url)]
+        return html.table(("table", self.config.name), rows)
 
 
 def create_table(context: Context, config: TableConfig) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from .table_config import VERSIONS, TableConfig, from_properties, merge_mode, to_properties
+from .stored import VERSIONS, from_properties, merge_mode, to_properties
+from .table_config import TableConfig
 
 __all__ = ["VERSIONS", "TableConfig", "from_properties", "merge_mode", "to_properties"]

@@ -14,7 +14,8 @@ from ..storage import NotFound, Storage
 from ..timeline import Timeline, load, load_commit
 from .properties import decode_properties, encode_properties, table_checksum
 from .schemas import schema_versions
-from .table_config import TableConfig, from_properties, to_properties
+from .stored import from_properties, to_properties
+from .table_config import TableConfig
 
 PROPERTIES: Final = ".hoodie/hoodie.properties"
 BACKUP: Final = ".hoodie/hoodie.properties.backup"

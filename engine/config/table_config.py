@@ -1,58 +1,32 @@
-"""What a table is: ``hoodie.properties`` as a value (hudi-format §2)."""
+"""What a table is, as a value."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import pyarrow as pa
 
-from ..errors import NotATable, Unsupported
+from ..errors import Unsupported
 from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
-from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode, concurrency_mode
-from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, DECISION_LOG, Coordination, coordination_from
-from .properties import table_checksum
+from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
+from .coordination import ALONE, DECISION_LOG, Coordination
 from .schemas import SchemaVersion
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 LogFormat = Literal["parquet", "avro"]
 
-VERSIONS: Final = (8, 9)
 MAX_LOG_BYTES: Final = 1 << 30
 
-OWN_FORMAT: Final = "1"
-READER_FEATURES: Final = frozenset({"completion-order"})
-"""What a reader must know to read our tables: logs of a slice are merged in the order of their completion."""
-
 PARTIAL: Final = "nbcc.partial.update.mode"
-PARTIAL_FEATURE: Final = "partial-update"
-"""What a reader must know where rows are merged column by column: a base file may keep what its rows are made of."""
-
 FUNCTION: Final = "nbcc.merge.function"
-FUNCTION_FEATURE: Final = "merge-function"
-"""What a reader must know where a user's function makes one row of several: none of them is the row."""
-FUNCTION_STRATEGY: Final = "5b1c2c0a-7a3e-4a55-9d0b-6e626363666e"
-"""Hudi's name for how these tables merge: its readers have nothing of that name, and say so."""
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
 
 KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
-
-_STRATEGIES: Final[Mapping[str, MergeMode]] = {
-    "eeb8d96f-b1e4-49fd-bbf8-28ac514178e5": "EVENT_TIME_ORDERING",
-    "ce9acb64-bde0-424c-9b91-f6ebba25356d": "COMMIT_TIME_ORDERING",
-}
-_PAYLOADS: Final[Mapping[str, MergeMode]] = {
-    "DefaultHoodieRecordPayload": "EVENT_TIME_ORDERING",
-    "EventTimeAvroPayload": "EVENT_TIME_ORDERING",
-    "OverwriteWithLatestAvroPayload": "COMMIT_TIME_ORDERING",
-}
-_KEY_GENERATORS: Final = {(1, 0): "NON_PARTITION", (1, 1): "SIMPLE"}  # (key fields, partition fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,189 +117,3 @@ class TableConfig:
         else:
             return
         raise Unsupported(f"write to the table {self.name}", exists, remedy)
-
-
-def to_properties(config: TableConfig) -> dict[str, str]:
-    """The full set of properties of a new table of ours."""
-    fields = (len(config.record_key), len(config.partition_by))
-    common = {
-        "hoodie.table.name": config.name,
-        "hoodie.table.type": config.table_type,
-        "hoodie.table.version": str(config.version),
-        "hoodie.table.initial.version": str(config.version),
-        "hoodie.timeline.layout.version": "2",
-        "hoodie.timeline.path": "timeline",
-        "hoodie.timeline.history.path": "history",
-        "hoodie.archivelog.folder": "history",
-        "hoodie.table.timeline.timezone": "UTC",
-        "hoodie.table.format": "native",
-        "hoodie.table.recordkey.fields": ",".join(config.record_key),
-        "hoodie.table.partition.fields": ",".join(config.partition_by),
-        "hoodie.table.keygenerator.type": _KEY_GENERATORS.get(fields, "COMPLEX" if fields[1] else "NON_PARTITION"),
-        "hoodie.record.merge.mode": "CUSTOM" if config.merge_function else config.merge_mode,
-        "hoodie.table.base.file.format": "PARQUET",
-        "hoodie.table.multiple.base.file.formats.enable": "false",
-        "hoodie.partition.metafile.use.base.format": "false",
-        "hoodie.populate.meta.fields": "true",
-        "hoodie.table.cdc.enabled": "false",
-        "hoodie.datasource.write.hive_style_partitioning": str(config.hive_style).lower(),
-        "hoodie.datasource.write.partitionpath.urlencode": "false",
-        "hoodie.datasource.write.drop.partition.columns": "false",
-        "hoodie.table.create.schema": config.avro_schema,
-    }
-    return {**common, **_ordering_properties(config), **_own_properties(config), **_checksum(config)}
-
-
-def _ordering_properties(config: TableConfig) -> dict[str, str]:
-    """Where the versions differ. In version 8 mode, strategy and payload must agree, or Java throws."""
-    if config.merge_function:
-        return {"hoodie.record.merge.strategy.id": FUNCTION_STRATEGY}
-    if config.version >= 9:
-        return {"hoodie.table.ordering.fields": config.ordering} if config.ordering else {}
-    payload = "OverwriteWithLatestAvroPayload"
-    if config.merge_mode == "EVENT_TIME_ORDERING":
-        payload = "DefaultHoodieRecordPayload"
-    strategy = next(key for key, mode in _STRATEGIES.items() if mode == config.merge_mode)
-    return {
-        **({"hoodie.table.precombine.field": config.ordering} if config.ordering else {}),
-        "hoodie.record.merge.strategy.id": strategy,
-        "hoodie.compaction.payload.class": f"org.apache.hudi.common.model.{payload}",
-    }
-
-
-def _own_properties(config: TableConfig) -> dict[str, str]:
-    demanded = READER_FEATURES | ({PARTIAL_FEATURE} if config.partial_update else set())
-    demanded |= {FUNCTION_FEATURE} if config.merge_function else set()
-    written = {
-        "nbcc.format": OWN_FORMAT,
-        "nbcc.buckets": str(config.buckets),
-        "nbcc.reader.features": ",".join(sorted(demanded)),
-        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | config.coordination.features)),
-        CONCURRENCY: config.concurrency_mode,
-        "hoodie.logfile.data.block.format": config.log_format,
-    }
-    if config.partial_update:
-        written[PARTIAL] = "SET_COLUMNS"
-    if config.merge_function:
-        written[FUNCTION] = config.merge_function
-    if config.max_log_bytes != MAX_LOG_BYTES:
-        written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
-    return written | config.coordination.to_properties()
-
-
-def _checksum(config: TableConfig) -> dict[str, str]:
-    return {"hoodie.table.checksum": table_checksum(config.name)}
-
-
-def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig:
-    """The table that these properties describe, with the columns `schema`.
-
-    Raises `NotATable` for properties that contradict themselves and `Unsupported` for what this release cannot read.
-    """
-    _refuse_unreadable(values)
-    own = "nbcc.format" in values
-    ordering = _names(values.get("hoodie.table.ordering.fields") or values.get("hoodie.table.precombine.field"))
-    if len(ordering) > 1:
-        raise _unsupported(values, f"it has several ordering columns ({', '.join(ordering)})")
-    kind = values.get("hoodie.table.type", "COPY_ON_WRITE")
-    return TableConfig(
-        name=values["hoodie.table.name"],
-        schema=schema,
-        record_key=_names(values.get("hoodie.table.recordkey.fields")),
-        ordering=ordering[0] if ordering else None,
-        partition_by=_names(values.get("hoodie.table.partition.fields")),
-        buckets=int(values["nbcc.buckets"]) if own else None,
-        merge_mode=merge_mode(values),
-        table_type="MERGE_ON_READ" if kind == "MERGE_ON_READ" else "COPY_ON_WRITE",
-        concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING)),
-        version=_version(values),
-        hive_style=_true(values, "hoodie.datasource.write.hive_style_partitioning"),
-        own=own,
-        writer_features=frozenset(_names(values.get("nbcc.writer.features"))),
-        metadata_table=(
-            *_names(values.get("hoodie.table.metadata.partitions")),
-            *_names(values.get("hoodie.table.metadata.partitions.inflight")),
-        ),
-        log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
-        max_log_bytes=int(values.get("hoodie.logfile.max.size", MAX_LOG_BYTES)),
-        coordination=_coordination(values) if own else ALONE,
-        partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
-        merge_function=values.get(FUNCTION, "") if own else "",
-    )
-
-
-def _coordination(values: Mapping[str, str]) -> Coordination:
-    try:
-        return coordination_from(values)
-    except ValueError as refused:
-        name, needed = refused.args
-        raise _unsupported(values, f"its {name} is {values[name]!r} and not {needed}") from None
-
-
-def merge_mode(values: Mapping[str, str]) -> MergeMode:
-    """The merge mode, inferred where the property is absent (hudi-format §11.1); `Unsupported` if it is another."""
-    mode = values.get("hoodie.record.merge.mode")
-    if "nbcc.format" in values and values.get(FUNCTION):
-        return "COMMIT_TIME_ORDERING"  # what the function does not see (which delete came first) goes by completion
-    if mode is None:
-        mode = _inferred_mode(values)
-    for known in get_args(MergeMode):
-        if mode == known:
-            return "EVENT_TIME_ORDERING" if known == "EVENT_TIME_ORDERING" else "COMMIT_TIME_ORDERING"
-    raise _unsupported(values, f"its records are merged by {mode}")
-
-
-def _inferred_mode(values: Mapping[str, str]) -> str:
-    strategy = values.get("hoodie.record.merge.strategy.id")
-    payload = values.get("hoodie.compaction.payload.class")
-    if strategy is not None:
-        return _STRATEGIES.get(strategy, f"CUSTOM (strategy {strategy})")
-    if payload is not None:
-        return _PAYLOADS.get(payload.rpartition(".")[2], f"CUSTOM (payload {payload})")
-    ordered = values.get("hoodie.table.ordering.fields") or values.get("hoodie.table.precombine.field")
-    return "EVENT_TIME_ORDERING" if ordered else "COMMIT_TIME_ORDERING"
-
-
-def _refuse_unreadable(values: Mapping[str, str]) -> None:
-    layout = values.get("hoodie.timeline.layout.version")
-    unknown = set(_names(values.get("nbcc.reader.features"))) - READER_FEATURES - {PARTIAL_FEATURE, FUNCTION_FEATURE}
-    refusals = {
-        f"it has table version {values.get('hoodie.table.version')}": _version(values) not in VERSIONS,
-        f"it has timeline layout {layout}": layout != "2",
-        f"its readers must know the features {', '.join(sorted(unknown))}": unknown,
-        f"it has nbcc format {values.get('nbcc.format')}": values.get("nbcc.format", OWN_FORMAT) != OWN_FORMAT,
-        "its timeline is not in .hoodie/timeline": values.get("hoodie.timeline.path", "timeline") != "timeline",
-        "its base files are not parquet": values.get("hoodie.table.base.file.format", "PARQUET").upper() != "PARQUET",
-        "it drops partition columns from its files": _true(values, "hoodie.datasource.write.drop.partition.columns"),
-        "its files lack Hudi's own columns": values.get("hoodie.populate.meta.fields", "true").lower() != "true",
-        "it merges partial updates": values.get("hoodie.table.partial.update.mode"),
-        "it is bootstrapped from other files": values.get("hoodie.bootstrap.base.path"),
-    }
-    for refusal, given in refusals.items():
-        if given:
-            raise _unsupported(values, refusal)
-
-
-def _unsupported(values: Mapping[str, str], exists: str) -> Unsupported:
-    return Unsupported(
-        f"open the table {values.get('hoodie.table.name')}", exists, "read it with the engine that wrote it"
-    )
-
-
-def _version(values: Mapping[str, str]) -> int:
-    text = values.get("hoodie.table.version", "")
-    if not text.isdecimal():
-        raise NotATable(
-            f"open the table {values.get('hoodie.table.name')}",
-            "hoodie.table.version is missing in hoodie.properties",
-            "restore that file, or let Apache Hudi upgrade the table",
-        )
-    return int(text)
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
-
-
-def _true(values: Mapping[str, str], key: str) -> bool:
-    return values.get(key, "false").lower() == "true"

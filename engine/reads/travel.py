@@ -10,7 +10,7 @@ from ..errors import BadInput
 from ..lock import held
 from ..timeline import Timeline, completion_of, load
 from ..timeline.decisions import Decision
-from ..timeline.timeline import look
+from ..timeline.loading import look
 from ..writing import take_time
 
 

@@ -1,8 +1,10 @@
-"""Where a table's files live: one protocol, every store that obstore knows behind it."""
+"""Where a table's files live: one protocol, the local file system and every store that obstore knows behind it."""
 
 from __future__ import annotations
 
-from .object_storage import ObjectStorage, open_storage
+from .local_storage import LocalStorage, paths_below
+from .object_storage import ObjectStorage
+from .opening import open_storage
 from .protocol import Entry, NotFound, Storage
 
-__all__ = ["Entry", "NotFound", "ObjectStorage", "Storage", "open_storage"]
+__all__ = ["Entry", "LocalStorage", "NotFound", "ObjectStorage", "Storage", "open_storage", "paths_below"]

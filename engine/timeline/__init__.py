@@ -5,6 +5,7 @@ from __future__ import annotations
 from .archive import Archive, Archived
 from .commits import Commits
 from .instant import Instant, parse_instant
+from .loading import load, load_settled
 from .metadata import (
     LOG_COMPACTION,
     REPLACES,
@@ -29,7 +30,7 @@ from .rollbacks import (
     encode_rollback_plan,
     load_rollback_plan,
 )
-from .timeline import Timeline, completion_of, load, load_settled
+from .timeline import Timeline, completion_of
 
 __all__ = [
     "LOG_COMPACTION",

@@ -77,6 +77,7 @@ class Archive:
         self._files: list[ArchiveFile] | None = None
         self._seen = True
         self._rows: dict[ArchiveFile, tuple[Archived, ...]] = {}
+        self._states: dict[ArchiveFile, tuple[Instant, ...]] = {}
         self._known: dict[tuple[str, str], Archived] = {}
 
     def refresh(self, seen: bool = True) -> None:
@@ -106,6 +107,11 @@ class Archive:
     def instants(self) -> tuple[Archived, ...]:
         """Every archived instant of whatever action. Reads every file, each once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
+
+    def states(self) -> tuple[Instant, ...]:
+        """What a timeline shows of every archived instant. Reads every file, each once."""
+        self.instants()
+        return tuple(state for file in self.files() for state in self._states[file])
 
     def newest(self) -> str:
         """Up to which requested time it holds instants, by the names of its files; '' if it is empty."""
@@ -156,6 +162,7 @@ class Archive:
         if file not in self._rows:
             rows = decode_rows(self._storage.get(f"{HISTORY}/{file.name}"))
             self._rows[file] = rows
+            self._states[file] = tuple(state for row in rows for state in row.states)
             self._known.update({(row.requested, row.action): row for row in rows})
         return self._rows[file]
 

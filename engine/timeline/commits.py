@@ -24,8 +24,7 @@ class Commits:
     def whole(self, timeline: Timeline) -> Timeline:
         """The timeline of a listing together with the archived one, asked for afterwards: all that ever completed."""
         self.archive.refresh(timeline.archived)
-        archived = self.archive.instants()
-        return timeline.joined(state for each in archived for state in each.states)
+        return timeline.joined(self.archive.states())
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """The metadata of a completed instant, wherever it is."""

@@ -1,25 +1,21 @@
-"""The active timeline as a value, and how a reader comes by one that is settled."""
+"""The active timeline as a value."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from .. import html
-from ..errors import Unsupported
-from ..rules import NBCC, Rules
-from ..storage import Entry, Storage
-from .instant import COLUMNS, COMPLETES_AS, HOME, Instant, is_layout_1, parse_instant
-from .restores import RestorePlan, load_restore_plan
-
-if TYPE_CHECKING:
-    from .commits import Commits
+from .instant import COLUMNS, COMPLETES_AS, HOME, Instant
+from .restores import RestorePlan
 
 FOLDER: Final = HOME
 
 _ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
+_WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
+"""What an action that adds data files completes as."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +36,28 @@ class Timeline:
     @classmethod
     def of(cls, seen: Iterable[Instant], archived: bool = False) -> Timeline:
         """The timeline that these states of instants add up to."""
-        highest: dict[tuple[str, str], Instant] = {}
-        begun_as: dict[tuple[str, str], str] = {}
+        return cls().grown(seen, archived)
+
+    def grown(self, seen: Iterable[Instant], archived: bool = False) -> Timeline:
+        """The timeline of a listing that shows these states, too, in any order."""
+        highest, begun_as = dict(self._highest), dict(self.begun_as)
+        last, rising = next(reversed(highest), ("", "")), True
         for instant in seen:
-            key = (instant.requested, instant.completes_as)
-            if instant.action in COMPLETES_AS:
-                begun_as[key] = instant.action
+            action = instant.action
+            key = (instant.requested, COMPLETES_AS.get(action, action))
+            if action in COMPLETES_AS:
+                begun_as[key] = action
             known = highest.get(key)
-            if known is None or _ADVANCE[instant.state] > _ADVANCE[known.state]:
+            if known is None:
+                last, rising = key, rising and key > last
                 highest[key] = instant
-        return cls(tuple(highest[key] for key in sorted(highest)), begun_as, archived)
+            elif _supersedes(instant, known):
+                highest[key] = instant
+        if not rising:
+            highest = {key: highest[key] for key in sorted(highest)}
+        timeline = replace(self, instants=tuple(highest.values()), begun_as=begun_as, archived=archived)
+        vars(timeline)["_highest"] = highest  # what it would come to by itself
+        return timeline
 
     def joined(self, archived: Iterable[Instant]) -> Timeline:
         """The timeline with what has left it for the archive: nothing is out of sight then."""
@@ -101,13 +109,14 @@ class Timeline:
         """The newest completion time, None if nothing has completed. A savepoint, which may be dropped, does not count;
         the request of a restore does: nothing completes at or before it any more.
         """
-        begun = (plan.requested for plan in self.restores)
-        return max((*(completion_of(i) for i in self.completed if i.action != "savepoint"), *begun), default=None)
+        completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
+        return max((*completed, *(plan.requested for plan in self.restores)), default=None)
 
     @cached_property
     def newest(self) -> str | None:
         """The greatest time of any kind: what a clock must not go before. None on an empty timeline."""
-        return max((max(i.requested, i.completed or "") for i in self.instants), default=None)
+        last = [instant.requested for instant in self.instants[-1:]]
+        return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
 
     def completed_before(self, time: str) -> tuple[Instant, ...]:
         """Instants with a completion strictly before `time`: what a plan with that barrier may take."""
@@ -115,10 +124,9 @@ class Timeline:
 
     def find(self, requested: str, action: str | None = None) -> Instant | None:
         """The instant requested then, among those that write data or of the action named."""
-        for instant in self._by_requested.get(requested, ()):
-            if instant.completes_as == COMPLETES_AS.get(action, action) if action else instant.writes:
-                return instant
-        return None
+        wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
+        found = (self._highest.get((requested, completes_as)) for completes_as in wanted)
+        return next((instant for instant in found if instant is not None), None)
 
     def is_compaction(self, instant: Instant) -> bool:
         """Whether `instant`, pending or completed, carries out a compaction plan."""
@@ -152,77 +160,19 @@ class Timeline:
         return html.table(COLUMNS, (instant.row for instant in self.instants), str(self))
 
     @cached_property
-    def _by_requested(self) -> dict[str, list[Instant]]:
-        found: dict[str, list[Instant]] = {}
-        for instant in self.instants:
-            found.setdefault(instant.requested, []).append(instant)
-        return found
+    def _highest(self) -> dict[tuple[str, str], Instant]:
+        """The instants by their requested time and the action that they complete as, in their order."""
+        return {(instant.requested, instant.completes_as): instant for instant in self.instants}
+
+
+def _supersedes(instant: Instant, known: Instant) -> bool:
+    """Whether a state of an instant counts rather than another. Of two alike, which nobody should have put, the first
+    by name does, so that it does not matter in which order they are seen."""
+    advance = _ADVANCE[instant.state] - _ADVANCE[known.state]
+    return advance > 0 or (advance == 0 and instant.file_name < known.file_name)
 
 
 def completion_of(instant: Instant) -> str:
     """The completion time of an instant that is known to be completed."""
     assert instant.completed is not None, f"{instant} is pending"
     return instant.completed
-
-
-def load(storage: Storage) -> Timeline:
-    """The timeline by one listing, as its restores leave it. Raises `Unsupported` for instants of layout 1."""
-    entries = storage.list(FOLDER)
-    timeline = Timeline.of(_instants(entries), any(_in_archive(entry.path) for entry in entries))
-    restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
-    return timeline.without_undone(load_restore_plan(storage, each) for each in restores) if restores else timeline
-
-
-def load_settled(
-    storage: Storage, rules: Rules = NBCC, now: str | None = None, commits: Commits | None = None
-) -> Timeline:
-    """A timeline that holds every instant completed by some T, and no later one.
-
-    One listing may show a late publication and miss an earlier one. So T is the greatest completion of a first
-    listing: all that completed by T was published before T was, and is in the second. What an archiver takes off
-    meanwhile is in the archive, which `commits` looks into after each listing. `Rules(listing="once")` trusts the
-    first; `Rules(read_time="clock")` takes the time `now` for T, settled or not.
-    """
-    listed = look(storage, rules, commits)
-    time = read_time(listed, rules, now)
-    return (look(storage, rules, commits) if lists_twice(rules) else listed).until(time)
-
-
-def look(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """What a reader sees by one listing and a look into the archive, if its rules have it look there."""
-    if commits is None or rules.files == "directory":
-        return load(storage)
-    if rules.archive_lookup == "never":
-        return replace(load(storage), archived=False)
-    return commits.whole(load(storage))
-
-
-def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
-    """The T of a snapshot; '' is before every completion."""
-    if rules.read_time == "clock" and now is not None:
-        return now
-    return listed.greatest_completion or ""
-
-
-def lists_twice(rules: Rules) -> bool:
-    return rules.listing == "twice"
-
-
-def _in_archive(path: str) -> bool:
-    """Whether a path below the timeline's folder is a file of archived instants."""
-    return path.rpartition("/")[0] != FOLDER and path.endswith(".parquet")
-
-
-def _instants(entries: Iterable[Entry]) -> Iterable[Instant]:
-    for entry in entries:
-        folder, _, name = entry.path.rpartition("/")
-        if folder != FOLDER:
-            continue  # the archive lies below
-        if instant := parse_instant(name):
-            yield instant
-        elif is_layout_1(name):
-            raise Unsupported(
-                "read the timeline",
-                f"its instant {name} has no completion time (timeline layout 1)",
-                "upgrade the table with Apache Hudi 1.x first",
-            )

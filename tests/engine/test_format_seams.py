@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +16,7 @@ from nbcc.engine.clock import WallClock, to_instant, to_millis
 from nbcc.engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
 from nbcc.engine.lock import InProcessLock, held
 from nbcc.engine.rules import HUDI, NBCC, Rules
-from nbcc.engine.storage import NotFound, Storage, open_storage
+from nbcc.engine.storage import NotFound, Storage, open_storage, paths_below
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -78,6 +80,60 @@ def test_checksums_of_hadoop_are_not_listed_and_go_with_their_file(tmp_path: Pat
         assert [entry[:2] for entry in storage.list("")] == [("x", 1)]
         storage.delete("x")
         assert list(tmp_path.iterdir()) == []
+
+
+ODD_NAMES = ["p=a b/ä", "p=%20/x", "p=a#b/x#y", "p=a+b/~x", "p=1/.x.log.1_0-1-2", "p='/\"x\"", "#1/x"]
+
+
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_what_is_put_by_the_store_is_found_by_the_operating_system(tmp_path: Path, name: str) -> None:
+    """Puts go another way than gets, listings and deletes: both must mean the same file by a path."""
+    storage = open_storage(tmp_path)
+    assert storage.put_if_absent(name, b"1")
+    storage.put(name, b"22")
+    assert storage.get(name) == (tmp_path / name).read_bytes() == b"22"
+    (entry,) = storage.list("")
+    assert entry == (name, 2, pytest.approx((tmp_path / name).stat().st_mtime))
+    assert storage.list(name.partition("/")[0]) == [entry]
+    assert paths_below(storage, "") == [name]
+    storage.delete_all([name, "p=1/nowhere", f"{name}/below"])
+    assert storage.list("") == []
+
+
+def test_what_is_being_put_is_not_listed(tmp_path: Path) -> None:
+    """obstore writes `x#1` beside `x` first."""
+    storage = open_storage(tmp_path)
+    storage.put("x", b"1")
+    (tmp_path / "y#1").write_bytes(b"half of")
+    assert [entry.path for entry in storage.list("")] == ["x"]
+
+
+def test_a_folder_is_no_object_and_an_object_no_folder(tmp_path: Path) -> None:
+    storage = open_storage(tmp_path)
+    storage.put("a/b", b"1")
+    for path in ("a", "a/b/c"):
+        with pytest.raises(NotFound, match=path):
+            storage.get(path)
+    assert storage.list("a/b") == []
+
+
+def test_a_listing_leaves_out_what_goes_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = open_storage(tmp_path)
+    for path in ("a/x", "a/y", "b/x"):
+        storage.put(path, b"1")
+    scandir = os.scandir
+
+    def scanned(folder: str) -> Any:
+        """Both go after their folder was opened, the whole of b before it is."""
+        found = scandir(folder)
+        if folder.endswith("/a"):
+            storage.delete("a/x")
+            storage.delete("b/x")
+            (tmp_path / "b").rmdir()
+        return found
+
+    monkeypatch.setattr(os, "scandir", scanned)
+    assert [entry.path for entry in storage.list("")] == ["a/y"]
 
 
 @given(st.integers(0, 4_000_000_000_000))

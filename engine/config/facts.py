@@ -1,0 +1,26 @@
+"""What a person is told of a table at a glance."""
+
+from __future__ import annotations
+
+from .table_config import TableConfig
+
+
+def facts(config: TableConfig) -> dict[str, object]:
+    """Its properties by the words for them; None for what it has not."""
+    return {
+        "type": config.table_type,
+        "merge mode": config.merge_mode,
+        "key": ", ".join(config.record_key),
+        "ordering": config.ordering,
+        "partitioned by": ", ".join(config.partition_by) or None,
+        "buckets": config.buckets,
+        "version": config.version,
+        "rules": "nbcc" if config.own else "hudi",
+    }
+
+
+def described(config: TableConfig) -> str:
+    """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``."""
+    ordering = f" by {config.ordering}" if config.ordering else ""
+    partitions = f", partitioned by {', '.join(config.partition_by)}" if config.partition_by else ""
+    return f"table {config.name}: {config.table_type}, {config.merge_mode}{ordering}{partitions}"

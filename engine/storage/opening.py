@@ -1,0 +1,31 @@
+"""From what a user says to a storage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from .local_storage import LocalStorage
+from .object_storage import ObjectStorage
+
+
+def open_storage(location: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> ObjectStorage:
+    """The store at `location`: a path of the local file system, or a URL (``file:``, ``s3:``, ``gs:``, ``az:``, …).
+
+    `options` go to obstore (credentials, region, …). Nothing is read or created yet.
+    """
+    text = os.fspath(location)
+    parts = urlsplit(text)
+    if parts.scheme == "file":
+        return LocalStorage(_local_url(unquote(parts.path)), options)
+    if "://" in text:
+        return ObjectStorage(text.rstrip("/"), options)
+    return LocalStorage(_local_url(text), options)
+
+
+def _local_url(path: str) -> str:
+    """One spelling for each folder: executors, locks and caches go by it."""
+    return Path(path).expanduser().resolve().as_uri()
