@@ -56,7 +56,7 @@ class LocalStorage(ObjectStorage):
                 found.append(Entry(path, stat.st_size, stat.st_mtime))
         return sorted(found)
 
-    def paths(self, prefix: str) -> list[str]:
+    def paths(self, prefix: str) -> Sequence[str]:
         """Those of `list`, in any order."""
         return [path for path, _ in self._files(prefix)]
 
@@ -68,10 +68,11 @@ class LocalStorage(ObjectStorage):
             head = f"{folder}/" if folder else ""
             with suppress(FileNotFoundError), os.scandir(f"{self._root}/{folder}") as entries:
                 for entry in entries:
+                    name = entry.name
                     if entry.is_dir():
-                        folders.append(head + entry.name)
-                    elif not _is_hidden(entry.name):
-                        yield head + entry.name, entry
+                        folders.append(head + name)
+                    elif not (name[-4:] == ".crc" or "#" in name) or not _is_hidden(name):
+                        yield head + name, entry
 
     def delete(self, path: str) -> None:
         with suppress(FileNotFoundError, NotADirectoryError):
@@ -88,7 +89,7 @@ class LocalStorage(ObjectStorage):
             os.unlink(f"{self._root}/{checksum_of(path)}")
 
 
-def paths_below(storage: Storage, prefix: str) -> list[str]:
+def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
     """The paths that a listing shows, in any order: on a file system names cost a fifth of names, sizes and times."""
     if isinstance(storage, LocalStorage):
         return storage.paths(prefix)

@@ -88,7 +88,9 @@ class CommitMetadata:
     @property
     def covers(self) -> Mapping[str, tuple[str, ...]]:
         """Path of each log that a log compaction of ours made -> paths of those it stands for, in merge order."""
-        made: dict[str, list[str]] = json.loads(self.extra.get(COVERS, "{}"))
+        if COVERS not in self.extra:
+            return {}
+        made: dict[str, list[str]] = json.loads(self.extra[COVERS])
         return {path: tuple(path[: path.rfind("/") + 1] + name for name in names) for path, names in made.items()}
 
 
