@@ -46,7 +46,8 @@ def judge(table: Path) -> dict[str, object]:
     from nbcc.engine.storage import open_storage
     from nbcc.simulator.validate import validate
 
-    began, stages = time.monotonic(), {}
+    began = time.monotonic()
+    stages: dict[str, float] = {}
 
     def progress(what: str, done: int, of: int) -> None:
         """When each stage begins, in seconds of processor time: a machine that others use has no other clock."""
