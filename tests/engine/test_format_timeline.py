@@ -38,6 +38,8 @@ from nbcc.engine.timeline import (
     put_inflight,
     put_requested,
 )
+from nbcc.engine.timeline.folding import timeline_of
+from nbcc.engine.timeline.timeline import FOLDER
 
 from .format_samples import HUDI_TABLES, hudi_facts, hudi_table, t
 
@@ -114,6 +116,29 @@ def test_until_reopens_what_completed_later() -> None:
     assert whole.until(t(6)) == whole
     assert Timeline().newest is None
     assert Timeline().greatest_completion is None
+
+
+FILES = [
+    "1.deltacommit.requested", "1.deltacommit.inflight", "1_5.deltacommit", "1_6.deltacommit", "2.compaction.requested",
+    "2.compaction.inflight", "2.inflight", "2_4.commit", "3.deltacommit.requested", "3.clean.requested", "3_9.clean",
+    "4.savepoint.inflight", "4_7.savepoint", "history/1_2_0.parquet", "history/manifest_1", "note.txt",
+]  # fmt: skip
+
+
+@given(st.lists(st.lists(st.sampled_from(FILES), unique=True), min_size=1, max_size=5))
+def test_what_was_listed_before_and_the_order_of_names_change_nothing(listings: list[list[str]]) -> None:
+    """Timelines that grow, shrink and turn into others; 1_5 and 1_6 stand for a time that two have taken."""
+    for names in listings:
+        found = timeline_of([f"{FOLDER}/{name}" for name in names])
+        states = [instant for name in sorted(names) if (instant := parse_instant(name))]
+        assert found == Timeline.of(states, "history/1_2_0.parquet" in names)
+        assert list(found.instants) == sorted(found.instants, key=lambda i: (i.requested, i.completes_as))
+        for requested in "1234":
+            of_it = [i for i in found.instants if i.requested == requested]
+            assert found.find(requested) == next((i for i in of_it if i.writes), None)
+            for action in ("deltacommit", "compaction", "clean"):
+                as_ = "commit" if action == "compaction" else action
+                assert found.find(requested, action) == next((i for i in of_it if i.completes_as == as_), None)
 
 
 class Interleaved(ObjectStorage):
