@@ -10,8 +10,8 @@ from collections.abc import Callable, Hashable, Iterator, Mapping
 from math import inf
 from typing import Any
 
-from .columns import read, records_of
 from .fold import Fold, evaluate, logs_of
+from .mixed import read, records_of
 from .protocol import Protocol
 from .reads import Query, as_of, is_refused, read_optimized
 from .record import Change, Ranked, Record, Rule, Several
@@ -37,7 +37,7 @@ def answer(
     table: Table, groups: int, query: Query, settled: int, data: Data, *, protocol: Protocol, rule: Rule
 ) -> dict[Key, Record | Change | Several]:
     """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes; windows
-    of partial updates: key -> Several.
+    of rows that several records make up: key -> Several.
 
     `settled` is the end of a query that names none.
 
@@ -64,7 +64,7 @@ class Lookup:
 
     def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
         keys = {key for log in logs_of(shape) for key in self.file(log)}
-        if self.rule.columns:
+        if self.rule.mixes:
             return {key: row for key in sorted(keys, key=str) for row in self._made(shape, key, window=False)}
         winners = ((key, evaluate(shape, self._record_of(key), self.rule)) for key in sorted(keys, key=str))
         found = {key: won.content for key, won in winners if won is not None and (deletes or not won.deleted)}
@@ -74,7 +74,7 @@ class Lookup:
 
     def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
         """The rows and deletes of a window."""
-        if not self.rule.columns:
+        if not self.rule.mixes:
             return self.rows(shape, deletes=True)
         keys = sorted({key for log in logs_of(shape) for key in self.file(log)}, key=str)
         found = {key: Several(tuple(self._made(shape, key, window=True))) for key in keys}
@@ -82,7 +82,9 @@ class Lookup:
 
     def _made(self, shape: Fold, key: Key, window: bool) -> Iterator[Record]:
         made = read(shape, lambda log: self.file(log).get(key), self.rule, deletes=window)
-        return records_of(made, lambda log: self.file(log)[key], window) if made is not None else iter(())
+        if made is None:
+            return iter(())
+        return records_of(made, lambda log: self.file(log)[key], self.rule, window)
 
     def _record_of(self, key: Key) -> Callable[[Log], Ranked | None]:
         def record_of(log: Log) -> Ranked | None:

@@ -40,7 +40,9 @@ class Model:
         event_time = world.merge_mode == "EVENT_TIME_ORDERING"
         # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
         keeps = event_time and self.protocol.tombstones == "keep" and not world.copy_on_write
-        self.rule = Rule(event_time, keeps, self.protocol.fold, world.column_names, self.protocol.column_merge)
+        laws = self.protocol.merge_laws if world.custom else ""
+        merges = (world.column_names, self.protocol.column_merge, laws)
+        self.rule = Rule(event_time, keeps, self.protocol.fold, *merges)
         self._mechanisms = actions.mechanisms()
         self.actors: Mapping[str, tuple[str, ...]] = {
             m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))

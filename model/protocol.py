@@ -51,6 +51,7 @@ class Protocol:
                       one of them), the survivor meets the base once
     column_merge      partial updates: each column by the rank with which it was set; or, once several have become a
                       row in a base file, all of them by the row's rank; by_row: wherever two are merged
+    merge_laws        a user's merge function: it is taken if it keeps all the laws; or one is taken that breaks one
     scheduling        whether a plan may be made while somebody writes
     plan_takes        completed logs only, or whatever log files are there
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
@@ -132,6 +133,7 @@ class Protocol:
     read_time: Literal["settled", "clock"] = "settled"
     fold: Literal["rank", "logs_first"] = "rank"
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = "by_column"
+    merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = "all"
     scheduling: Literal["non_serial", "serial"] = "non_serial"
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     clock: Literal["true_time", "time_service", "local", "seconds"] = "true_time"

@@ -42,13 +42,22 @@ class Ranked(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """How records merge in one table under one protocol; `columns`: those of which a write sets some, () if all."""
+    """How records merge in one table under one protocol; `columns`: those of which a write sets some, () if all.
+
+    `laws`: which of them the user's function keeps that merges rows (see `by_function`); '' where one of them wins.
+    """
 
     event_time: bool
     keeps_tombstones: bool
     fold: Literal["rank", "logs_first"]
     columns: tuple[str, ...] = ()
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = "by_column"
+    laws: str = ""
+
+    @property
+    def mixes(self) -> bool:
+        """Whether a row may be made of several records."""
+        return bool(self.columns or self.laws)
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:

@@ -12,7 +12,8 @@ from .protocol import PER_ACTOR, Protocol
 
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
-MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
+MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
+"""CUSTOM: a user's function makes one row of two."""
 SECTIONS: dict[str, tuple[str, ...]] = {
     "table": ("type", "merge_mode", "buckets", "partitions", "columns", "metadata_table"),
     "limits": (
@@ -151,6 +152,8 @@ class World:
             raise ValueError("world: cleaning of a COPY_ON_WRITE table is not modelled; leave the cleaner out")
         if self.copy_on_write and self.columns:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
+        if self.custom and (self.copy_on_write or self.columns):
+            raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
         services = self.actors.get("compactor") or self.actors.get("log_compactor")
         if self.copy_on_write and (services or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
@@ -183,6 +186,11 @@ class World:
     def copy_on_write(self) -> bool:
         """Whether writes put base files instead of log files."""
         return self.table_type == "COPY_ON_WRITE"
+
+    @property
+    def custom(self) -> bool:
+        """Whether a user's function merges rows."""
+        return self.merge_mode == "CUSTOM"
 
     @property
     def assumed(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ..by_function import Merged, Value
 from ..columns import ROW, Made
 from ..table import Log, Write
 from .oracle import Row
@@ -46,10 +47,32 @@ def key_given(rows: Mapping[Log, Row], writes: Mapping[int, Write]) -> str:
     return f"a key that {several(given)}"
 
 
-def row_of(shown: Log | Made | None, writes: Mapping[int, Write]) -> str:
+def row_of(shown: Log | Made | Merged | None, writes: Mapping[int, Write]) -> str:
     """What a read shows of the key."""
+    if isinstance(shown, Merged):
+        return _merged_row(shown, writes)
     if isinstance(shown, Made):
         parts = [f"{name} of {log_named(log, writes)}" for name, log in shown.columns if name != ROW]
         parts += [] if shown.delete is None else [f"the delete of {log_named(shown.delete, writes)}"]
         return several(parts)
     return "no row" if shown is None else f"the row of {log_named(shown, writes)}"
+
+
+def _merged_row(shown: Merged, writes: Mapping[int, Write]) -> str:
+    """A row that a function made: what of, and whose commit time it has."""
+    parts = []
+    if shown.newest is not None:
+        made, newest = _value(shown.value, writes), log_named(shown.newest, writes)
+        parts.append(f"the row of {made}" if made == newest else f"{made} as of {newest}")
+    if shown.delete is not None:
+        parts.append(f"the delete of {log_named(shown.delete, writes)}")
+    return several(parts)
+
+
+def _value(value: Value, writes: Mapping[int, Write]) -> str:
+    """`f(f(w1, w2), w3)`; rows that were merged in one order or another: `f(w1, w2, w3)`."""
+    parts = [
+        ", ".join(_value(each, writes) for each in part) if isinstance(part[0], tuple) else log_named(part, writes)
+        for part in value
+    ]
+    return parts[0] if len(value) == 1 and not isinstance(value[0][0], tuple) else f"f({', '.join(parts)})"

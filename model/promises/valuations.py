@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import combinations, product
 
-from .. import columns as by_columns
+from .. import by_function, mixed
+from ..by_function import Merged
 from ..columns import ROW, Made
 from ..fold import Fold, evaluate
 from ..record import Ranked, Record, Rule
@@ -19,8 +20,8 @@ from ..table import Log
 from .oracle import Row, winner
 
 Valuation = dict[Log, Row]
-Shown = Log | Made | None
-"""What a read shows of the key: the log whose row it is, or of partial updates the log of each column."""
+Shown = Log | Made | Merged | None
+"""What a read shows of the key: the log whose row it is, or where several make it up what it is of each."""
 LARGEST = 5
 """More logs than this in one file group: 2^n times the weak orders of n, beyond what a search can evaluate."""
 
@@ -70,8 +71,8 @@ def records_by_definition(logs: tuple[Log, ...], rows: Mapping[Log, Record], rul
     found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, rule, window)
     if found is None:
         return []
-    if isinstance(found, Made):
-        return list(by_columns.records_of(found, lambda log: rows[log], window))
+    if isinstance(found, Made | Merged):
+        return list(mixed.records_of(found, lambda log: rows[log], rule, window))
     return [rows[found]._replace(requested=found[0])]
 
 
@@ -82,8 +83,8 @@ def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
 
 def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Shown:
     """What a read shows; a delete shows nothing, unless deletes are part of the answer."""
-    if rule.columns:
-        return by_columns.read(shape, rows.get, rule, deletes)
+    if rule.mixes:
+        return mixed.read(shape, rows.get, rule, deletes)
 
     def record_of(log: Log) -> Ranked | None:
         row = rows.get(log)
@@ -98,8 +99,8 @@ def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Shown:
 
 def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) -> Shown:
     """What the oracle has a read show."""
-    if rule.columns:
-        return by_columns.by_definition(logs, rows, rule, deletes)
+    if rule.mixes:
+        return mixed.by_definition(logs, rows, rule, deletes)
     log = winner(logs, rows, rule.event_time)
     return None if log is None or (rows[log].deleted and not deletes) else log
 
@@ -129,15 +130,22 @@ def falls_behind(old: int, new: int, rule: Rule) -> Valuation | None:
     names = tuple((place + 1, 0) for place in range(new))
     for rows in of_rule(new, rule):
         state, window = (expected(logs, rows, rule, deletes=True) for logs in (names[:old], names[old:]))
-        left = {**_left_of(state, rows), **_left_of(window, rows)}
-        if expected(names, left, rule, deletes=True) != expected(names, rows, rule, deletes=True):
+        if _merged_on(names, rows, state, window, rule) != expected(names, rows, rule, deletes=True):
             return rows
     return None
 
 
+def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, rule: Rule) -> Shown:
+    """A window merged into a state: of a user's function two values, else the records that both consist of."""
+    if rule.laws:
+        made = [shown if isinstance(shown, Merged) else Merged() for shown in (state, window)]
+        return by_function.goes_on(*made, rule)
+    return expected(names, {**_left_of(state, rows), **_left_of(window, rows)}, rule, deletes=True)
+
+
 def _left_of(shown: Shown, rows: Valuation) -> Valuation:
     """The records that an answer consists of."""
-    if shown is None:
+    if shown is None or isinstance(shown, Merged):
         return {}
     if not isinstance(shown, Made):
         return {shown: rows[shown]}

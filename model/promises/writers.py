@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise, product
 
+from ..by_function import law_broken
 from ..covering import covered, inputs
 from ..fold import logs_of
 from ..model import Model
@@ -108,6 +109,8 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
     """LAWS: merging is commutative, associative, idempotent; a base groups writes contiguous in completion order."""
     if broken := algebra_broken(model.rule.event_time) or partial_algebra_broken():
         return broken
+    if model.rule.laws and _folds_two(model, after) and (broken := law_broken(model.rule.laws)):
+        return f"a service merges two rows by a function that {broken}"
     view = view_of(model, after)
     for group in view.groups:
         for barrier, shape in view.bases(group):

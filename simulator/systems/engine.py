@@ -63,7 +63,7 @@ class EngineSystem:
     ) -> None:
         check_world(world)
         self.world = world
-        self.config = table_config(world)
+        self.config = table_config(world, protocol)
         self.stage = stage or Stage(MemoryStorage())
         self.stage.clock.skew = clock_of(world, protocol).wait
         self.protocol = protocol

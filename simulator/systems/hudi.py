@@ -22,7 +22,7 @@ from nbcc.model.answers import PENDING, NoAnswer
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY
 from .hudi_steps import STEPS
-from .protocol import CannotStep, Impossible
+from .protocol import CannotPlay, CannotStep, Impossible
 from .rows import is_rolled, partition_name, to_table
 
 _STEP: Final = {step.action: step for step in STEPS}
@@ -53,6 +53,8 @@ class HudiSystem:
     impossible: Mapping[str, str] = {step.action: step.because for step in STEPS if step.impossible}
 
     def __init__(self, world: World, peer_process: PeerProcess | None = None) -> None:
+        if world.custom:
+            raise CannotPlay("Hudi merges rows by a Java class of the user's, which this peer has none of")
         self.world = world
         self._peer = peer_process or peer("hudi")
         self._folder = Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))

@@ -7,11 +7,12 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
-from nbcc.model import Query, World
+from nbcc.model import Protocol, Query, World
 from nbcc.model.columns import told
 
 from ..control.clock import tick_of
 from ..crosscheck.observables import Batch
+from .merge_functions import name_of
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 _FLAG: Final = pa.field("_hoodie_is_deleted", pa.bool_())
@@ -27,19 +28,23 @@ def schema_of(world: World) -> pa.Schema:
     return pa.schema([*always, *(pa.field(name, pa.string()) for name in world.column_names)])
 
 
-def table_config(world: World) -> TableConfig:
-    """The engine's table for a world: key ``id``, ordering ``ts``, ``value`` names the write that made the row."""
+def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
+    """The engine's table for a world: key ``id``, ordering ``ts``, ``value`` names the write that made the row.
+
+    Where a function merges rows, the one that keeps the laws that the protocol says; then nothing goes by ``ts``.
+    """
     return TableConfig(
         name="simulated",
         schema=schema_of(world),
         record_key=("id",),
-        ordering="ts",
+        ordering=None if world.custom else "ts",
         partition_by=("part",) if world.partitions > 1 else (),
         buckets=world.buckets,
-        merge_mode=world.merge_mode,
+        merge_mode="COMMIT_TIME_ORDERING" if world.merge_mode == "CUSTOM" else world.merge_mode,
         table_type=world.table_type,
         hive_style=False,
         partial_update=world.columns > 0,
+        merge_function=name_of((protocol or Protocol()).merge_laws) if world.custom else "",
     )
 
 

@@ -111,5 +111,5 @@ def _worlds(rows: Sequence[Row]) -> Iterator[str]:
         told = f"{states:,}" if states else ""
         who = "every setting" if len(by) == len(rows) else ", ".join(by)
         shaped = ", writes in shapes of its own" if world.writes else ""
-        mode = ", commit time" if world.merge_mode == "COMMIT_TIME_ORDERING" else ""
+        mode = {"COMMIT_TIME_ORDERING": ", commit time", "CUSTOM": ", a user's function"}.get(world.merge_mode, "")
         yield f"| {sentence(bound_of(world))}{shaped}{mode} | {told} | {who} |"

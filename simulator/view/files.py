@@ -7,8 +7,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
-from nbcc.model.columns import read, records_of
 from nbcc.model.fold import Fold, evaluate, logs_of
+from nbcc.model.mixed import read, records_of
 from nbcc.model.reads import as_of, base_file
 from nbcc.model.record import Ranked
 from nbcc.model.table import Log, Table
@@ -146,8 +146,8 @@ class Files:
         keys = {key for log in logs_of(shape) for key in self._file(group, log)}
         rule = self.model.rule
         for key in sorted(keys, key=str):
-            if rule.columns:
-                yield from self._row_of_columns(shape, group, key)
+            if rule.mixes:
+                yield from self._row_of_several(shape, group, key)
                 continue
 
             def record_of(log: Log, key: Any = key) -> Ranked | None:
@@ -159,10 +159,11 @@ class Files:
                 record, requested = won.content
                 yield [str(key), None if won.deleted else str(record.value), won.ordering, requested]
 
-    def _row_of_columns(self, shape: Fold, group: int, key: Any) -> Iterator[list[Any]]:
+    def _row_of_several(self, shape: Fold, group: int, key: Any) -> Iterator[list[Any]]:
         rule = self.model.rule
         made = read(shape, lambda log: self._file(group, log).get(key), rule, deletes=rule.keeps_tombstones)
-        for row in records_of(made, lambda log: self._file(group, log)[key], window=False) if made is not None else ():
+        rows = records_of(made, lambda log: self._file(group, log)[key], rule, window=False) if made is not None else ()
+        for row in rows:
             yield [str(key), None if row.deleted else str(row.value), row.ordering, row.requested]
 
     def _fold(self, table: Table, group: int) -> Fold:

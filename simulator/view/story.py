@@ -50,9 +50,9 @@ class Story(NamedTuple):
 def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None:
     """The thread of one wrong answer; None if the row that is lost or too much comes from no file that is there.
 
-    Nor is there one of partial updates, whose rows come from several files.
+    Nor is there one where a row comes from several files: of partial updates, of what a function has merged.
     """
-    if setting.model.rule.columns:
+    if setting.model.rule.mixes:
         return None
     must, got = (found.must or {}).get(key), (found.got or {}).get(key)
     lost = culprit(setting, must, got)

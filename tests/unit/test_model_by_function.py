@@ -1,0 +1,73 @@
+"""Rows that a user's function merges: what a fold makes of one key, and which law each function breaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbcc.model import Record, World
+from nbcc.model.by_function import FUNCTIONS, Merged, by_definition, goes_on, law_broken, read, records_of, told
+from nbcc.model.fold import Fold
+from nbcc.model.promises.oracle import Row
+from nbcc.model.record import Rule
+from nbcc.simulator.systems.merge_functions import BY_LAWS
+
+A, B, C = (1, 1), (2, 1), (3, 1)
+RULE = Rule(False, False, "rank", laws="all")
+WRITTEN = {log: Row(1, False) for log in (A, B, C)}
+IN_LOGS, IN_BASE = Fold(None, (A, B, C)), Fold(Fold(None, (A, B)), (C,))
+LOGS_FIRST = Fold(Fold(None, (A,)), (Fold(None, (B, C)),))
+
+
+@pytest.mark.parametrize("laws", FUNCTIONS)
+def test_only_an_average_tells_what_was_merged_first(laws: str) -> None:
+    rule = RULE._replace(laws=laws)
+    right = by_definition((A, B, C), WRITTEN, rule, deletes=False)
+    assert [read(shape, WRITTEN.get, rule, deletes=False) == right for shape in (IN_LOGS, IN_BASE, LOGS_FIRST)] == [
+        True, True, laws != "not_associative"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("laws", "said"),
+    [("all", None), ("not_idempotent", "a row and itself"), ("not_commutative", "came first"),
+     ("not_associative", "three rows")],
+)  # fmt: skip
+def test_each_breaks_its_law_and_what_the_engine_is_given_breaks_the_same(laws: str, said: str | None) -> None:
+    broken = law_broken(laws)
+    assert broken is None if said is None else said in str(broken)
+    f = BY_LAWS[laws]
+    a, b, c = ({"ts": 1, "value": name} for name in ("a", "b", "c"))
+    kept = [f(a, a) == a, f(a, b)["value"] == f(b, a)["value"], f(f(a, b), c)["value"] == f(a, f(b, c))["value"]]
+    assert kept == [laws != "not_idempotent", laws != "not_commutative", laws != "not_associative"]
+
+
+def test_a_delete_hides_what_completed_before_it_and_a_window_goes_on_from_there() -> None:
+    rows = {A: Row(5, False), B: Row(1, True), C: Row(2, False)}
+    assert read(IN_LOGS, rows.get, RULE, deletes=True) == Merged((C,), C, delete=B)
+    assert read(IN_BASE, rows.get, RULE, deletes=True) == Merged((C,), C)
+    assert read(Fold(None, (A, B)), rows.get, RULE, deletes=False) is None
+    before = by_definition((A,), rows, RULE, deletes=True)
+    window = by_definition((B, C), rows, RULE, deletes=True)
+    assert before is not None
+    assert window is not None
+    assert goes_on(before, window, RULE) == by_definition((A, B, C), rows, RULE, deletes=True)
+    assert goes_on(Merged(), Merged(), RULE) is None
+
+
+def test_the_row_has_the_newest_write_and_the_greatest_ordering_value() -> None:
+    records = {A: Record(5, "w1"), B: Record(1, None, deleted=True), C: Record(2, "w3")}
+    row, delete = records_of(Merged((A, C), C, delete=B), records.__getitem__, RULE)
+    assert row == Record(5, "w1 w3", requested=3)
+    assert delete == Record(1, None, deleted=True, requested=2)._replace(ordering=None)
+
+
+def test_pairs_are_told_in_brackets() -> None:
+    pair = FUNCTIONS["not_associative"]
+    rule = RULE._replace(laws="not_associative")
+    assert told(pair(pair((B,), (A,)), (C,)), {A: "a", B: "b", C: "c"}.__getitem__, rule) == "((a b) c)"
+
+
+@pytest.mark.parametrize("table", [{"columns": 2}, {"table_type": "COPY_ON_WRITE"}])
+def test_a_function_merges_whole_rows_in_log_files(table: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match="a user's function merges whole rows of a MERGE_ON_READ table"):
+        World(actors={"writer": 1}, merge_mode="CUSTOM", **table)  # type: ignore[arg-type]  # what a file may say
