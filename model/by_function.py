@@ -104,7 +104,8 @@ def records_of(made: Merged, records: Callable[[Log], Record], rule: Rule) -> It
         greatest = max(records(log).ordering for log in names)
         yield Record(greatest, told(made.value, names.__getitem__, rule), requested=made.newest[0])
     if made.delete is not None:
-        yield records(made.delete)._replace(ordering=None, requested=made.delete[0])
+        gone: Any = records(made.delete)
+        yield gone._replace(ordering=None, requested=made.delete[0])
 
 
 def logs_in(value: Value) -> Iterator[Log]:

@@ -14,12 +14,14 @@ from .table import Log
 
 def read(shape: Fold, said: Says, rule: Rule, deletes: bool) -> Made | Merged | None:
     """What a read shows of the key; None: nothing."""
-    return (by_function if rule.laws else columns).read(shape, said, rule, deletes)
+    return by_function.read(shape, said, rule, deletes) if rule.laws else columns.read(shape, said, rule, deletes)
 
 
 def by_definition(logs: Iterable[Log], rows: Mapping[Log, Said], rule: Rule, deletes: bool) -> Made | Merged | None:
     """What completed writes make of a key, whose logs come by rank."""
-    return (by_function if rule.laws else columns).by_definition(logs, rows, rule, deletes)
+    if rule.laws:
+        return by_function.by_definition(logs, rows, rule, deletes)
+    return columns.by_definition(logs, rows, rule, deletes)
 
 
 def records_of(made: Made | Merged, records: Callable[[Log], Record], rule: Rule, window: bool) -> Iterator[Record]:

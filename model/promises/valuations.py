@@ -138,8 +138,8 @@ def falls_behind(old: int, new: int, rule: Rule) -> Valuation | None:
 def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, rule: Rule) -> Shown:
     """A window merged into a state: of a user's function two values, else the records that both consist of."""
     if rule.laws:
-        made = [shown if isinstance(shown, Merged) else Merged() for shown in (state, window)]
-        return by_function.goes_on(*made, rule)
+        older, newer = (shown if isinstance(shown, Merged) else Merged() for shown in (state, window))
+        return by_function.goes_on(older, newer, rule)
     return expected(names, {**_left_of(state, rows), **_left_of(window, rows)}, rule, deletes=True)
 
 
