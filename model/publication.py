@@ -64,10 +64,13 @@ def both(one: Check | None, other: Check | None) -> Check | None:
     )
 
 
-def publication_actions(kind: str) -> tuple[Action, ...]:
-    """The actions of one actor kind; where decisions are logged it has more (`actions.decision_log`)."""
+def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
+    """The actions of one actor kind; where decisions are logged it has more (`actions.decision_log`).
+
+    `within_call`: a client publishes in the very call that does its work (grain `peer`).
+    """
     return (
-        Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock"),
+        Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", joins=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",
                joins=True),
         Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes",

@@ -44,14 +44,15 @@ ACTIONS = (
            "{actor} starts its rollback"),
     Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
            "{actor} takes up a pending rollback"),
-    Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}"),
+    Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
+           joins=True),
     Action("rollbacker_appends_rollback_block", "appends a block that names the failed write behind a log of others",
-           "{actor} appends a rollback block to the log of group {group}"),
+           "{actor} appends a rollback block to the log of group {group}", joins=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
-           "{actor} takes the failed write off the timeline"),
+           "{actor} takes the failed write off the timeline", joins=True),
     Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
            "{actor} finds its rollback completed"),
-    *publication_actions(KIND),
+    *publication_actions(KIND, within_call=True),
 )  # fmt: skip
 
 

@@ -74,7 +74,7 @@ class Check:
             graph = pinned(world, setting.protocol)
         model = graph.model if graph else setting.model(world, setting.protocol)
         batches = draw_batches(choose, world)
-        self.walk(model, batches, SCHEDULES[choose(len(SCHEDULES))](), choose, graph)
+        self.walk(model, batches, setting.schedules[choose(len(setting.schedules))](), choose, graph)
 
     def walk(
         self,

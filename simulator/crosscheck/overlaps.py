@@ -35,12 +35,26 @@ def overlapping_kinds(history: History) -> set[tuple[str, str]]:
 
 def _intervals(history: History) -> Iterator[Interval]:
     plans: Mapping[int, Any] = {plan.requested: plan for plan in history.model.table(history.state).plans}
+    undone, there = _undone(history), {requested for _, _, requested, _ in history.timeline}
     for action, _, requested, completed in history.timeline:
         if plan := plans.get(requested):
             kind, groups = "compaction", [part.group for part in plan.groups]
         else:
-            kind, groups = action, [group for group, _ in history.data.get(requested, {})]
+            kind, groups = action, _written(history, undone.get(requested, requested))
         yield Interval(requested, completed or inf, kind, frozenset(groups))
+        if (target := undone.get(requested)) and target not in there:  # it was, until its rollback completed
+            yield Interval(target, completed or inf, "deltacommit", frozenset(groups))
+
+
+def _written(history: History, requested: int) -> list[int]:
+    return [group for group, _ in history.data.get(requested, {})]
+
+
+def _undone(history: History) -> Mapping[int, int]:
+    """Rollback -> the write that it takes back, by requested time."""
+    if "rollbacks" not in history.model.components:
+        return {}
+    return {each.requested: each.target for each in history.model.component(history.state, "rollbacks")}
 
 
 def _kind(history: History, interval: Interval, group: int) -> str:

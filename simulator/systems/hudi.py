@@ -30,19 +30,22 @@ _INSTANT: Final = re.compile(r"(?P<requested>\d{17})(_(?P<completed>\d{17}))?\.(
 _LOG: Final = re.compile(r"\.[^_]+_(?P<requested>\d{17})\.log\.(?P<version>\d+)_")
 _BASE: Final = re.compile(r".*_(?P<requested>\d{17})\.parquet$")
 _STATES: Final = ("requested", "inflight", "completed")
-_MODELLED: Final = {"deltacommit", "commit", "compaction"}
-FITTED: Final = ("writer", "compactor")
+_MODELLED: Final = {"deltacommit", "commit", "compaction", "rollback"}
+FITTED: Final = ("writer", "compactor", "rollbacker")
+WAITS_ONE_IN: Final = 3
+"""Of so many publications one finds the lock taken, and waits until it is given back."""
 
 
 def fitted(world: World) -> World:
     """The world that Hudi can play: merge-on-read, whole rows, a call is a step.
 
-    A write has one log file a group, because Hudi's client never rolls one so small. Worlds without a name have the
-    actors alone to whose random histories the setting is fitted.
+    A write has one log file a group, because Hudi's client never rolls one so small. Only the dead miss their
+    heartbeats (specs/boundary.md says what becomes of the others). Worlds without a name have the actors alone to whose
+    random histories the setting is fitted.
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
-    plain = replace(world, table_type="MERGE_ON_READ", columns=0, log_versions=1)
+    plain = replace(world, table_type="MERGE_ON_READ", columns=0, log_versions=1, stalls=0)
     return replace(plain, actors=actors, writes=shapes, grain="peer")
 
 
@@ -81,7 +84,9 @@ class HudiSystem:
         return HudiOperation(self, actor, rows, instants.get(args.get("instant", 0)))
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Nothing: the lock of a dead holder was never held."""
+        """A heartbeat becomes old; the lock of a dead holder was never held."""
+        if call := _STEP[action].call:
+            self.ask(call, actor=actor)
         return {}
 
     def take_time(self) -> int:
@@ -120,7 +125,7 @@ class HudiSystem:
     def slices(self) -> tuple[Any, ...]:
         """Hudi's own file-system view, without what is not completed."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
-        plans = {requested for action, _, requested, _ in self.timeline() if action != "deltacommit"}
+        plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
         found = []
         for each in self._look()["slices"]:
             instant = self.ticks.get(each["instant"], 0)
@@ -211,7 +216,7 @@ class HudiOperation:
         self._system.ask("refused", actor=self._actor)
 
     def _commit(self) -> None:
-        self._system.ask("commit", actor=self._actor)
+        self._system.ask("commit", actor=self._actor, waits=self._waits)
         self._completed()
 
     def _plan(self) -> None:
@@ -224,8 +229,19 @@ class HudiOperation:
         self._system.ask("compact", actor=self._actor, instant=self._instant)
 
     def _commit_compaction(self) -> None:
-        self._system.ask("commit_compaction", actor=self._actor)
+        self._system.ask("commit_compaction", actor=self._actor, waits=self._waits)
         self._completed()
+
+    def _plan_rollback(self) -> None:
+        self._appeared(self._system.ask("plan_rollback", actor=self._actor))
+
+    def _run_rollback(self) -> None:
+        self._system.ask("run_rollback", actor=self._actor, instant=self._instant)
+        self._completed()
+
+    @property
+    def _waits(self) -> bool:
+        return self._tick % WAITS_ONE_IN == 0
 
     def _appeared(self, instant: str) -> None:
         self._instant = instant

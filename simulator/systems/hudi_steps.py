@@ -70,20 +70,27 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
-    *(PeerStep(action, impossible=True, because="no history is drawn with a client that stalls")
-      for action in ("heartbeat_expires", "writer_looks_at_heartbeat", "writer_is_refused", "writer_gives_up")),
-    *(PeerStep(action, impossible=True, because="Hudi rolls failed writes back inside `start` (EAGER) or clean (LAZY)")
-      for action in ("rollbacker_chooses_write", "rollbacker_plans_rollback", "rollbacker_starts_rollback",
-                     "rollbacker_resumes_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant",
-                     "rollbacker_appends_rollback_block",
-                     "rollbacker_finds_it_done", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
-                     "rollbacker_takes_time", "rollbacker_puts_plan", "rollbacker_publishes_instant")),
-    PeerStep("late_file_lands", impossible=True, because="`data` returns when every task of it has"),
-    PeerStep("writer_stops_waiting", impossible=True, because="nobody holds Hudi's lock from one call to the next"),
+    PeerStep("heartbeat_expires",               "stall"),
+    *(PeerStep(action, impossible=True, because="Hudi's client goes by what it remembers of its own beats")
+      for action in ("writer_looks_at_heartbeat", "writer_is_refused", "writer_gives_up")),
+
+    PeerStep("rollbacker_plans_rollback",       "plan_rollback", takes=True),
+    *(PeerStep(action, because="`run_rollback` puts the inflight instant, deletes, and publishes")
+      for action in ("rollbacker_starts_rollback", "rollbacker_resumes_rollback", "rollbacker_deletes_log",
+                     "rollbacker_removes_instant", "rollbacker_takes_lock")),
+    PeerStep("rollbacker_takes_completion_time", because="`run_rollback` takes the lock, the time, and publishes",
+             takes=True),
+    PeerStep("rollbacker_publishes_instant",    "run_rollback"),
+    PeerStep("rollbacker_finds_it_done",        because="its client looks at the timeline, and asks for nothing"),
+    PeerStep("rollbacker_appends_rollback_block", impossible=True, because="every log of its tables is of one instant"),
+    *(PeerStep(action, impossible=True, because="Hudi chooses and plans in one call")
+      for action in ("rollbacker_chooses_write", "rollbacker_takes_time", "rollbacker_puts_plan")),
+    PeerStep("late_file_lands", impossible=True, because="`data` returns when every task of it has, and nobody dies inside it"),
+    PeerStep("writer_stops_waiting", impossible=True, because="a commit waits for the lock inside its call, and gets it"),
     *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
       for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat")),
 
-    *(PeerStep(action, impossible=True, because="the peer's tables are not cleaned: the setting is not fitted to it")
+    *(PeerStep(action, impossible=True, because="it cleans by rules of its own, to which the setting is not fitted")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),
@@ -134,5 +141,5 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 )
 # fmt: on
 
-BY_HAND: Final = ("stall", "clean", "hold", "give_back")
+BY_HAND: Final = ("clean", "hold", "give_back")
 """Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

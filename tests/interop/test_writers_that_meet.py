@@ -98,3 +98,49 @@ def test_a_writer_that_wakes_after_its_rollback_cannot_put_its_inflight_instant(
         ask("data", actor="w1", rows=[["a", "p0", 1, "w1", False]])
     assert ask("look") == before
     assert shown(ask) == [("z", "w0")]
+
+
+def test_a_commit_between_plan_and_run_of_its_rollback_is_undone(ask: Ask) -> None:
+    """A stalled writer publishes while a rollback of it is pending: Hudi acknowledges, then takes the commit back."""
+    begin(ask, "w1", "a")
+    ask("stall", actor="w1")
+    planned = ask("plan_rollback", actor="b1")
+    ask("commit", actor="w1")
+    assert shown(ask) == [("a", "w1")]
+    ask("run_rollback", actor="b1", instant=planned)
+    assert shown(ask) == []
+    assert completed(ask) == ["rollback"]
+
+
+def test_a_file_that_lands_between_plan_and_run_of_a_rollback_stays(ask: Ask, tmp_path: Path) -> None:
+    """The task of a dead writer is late: the plan named the files that were there when it was made."""
+    begin(ask, "w0", "z")
+    ask("commit", actor="w0")
+    before = ask("look")["files"]
+    begin(ask, "w1", "a")
+    (late,) = (tmp_path / name for name in ask("look")["files"] if name not in before)
+    kept = late.read_bytes()
+    late.unlink()
+    ask("crash", actor="w1")
+    planned = ask("plan_rollback", actor="b1")
+    late.write_bytes(kept)
+    ask("run_rollback", actor="b1", instant=planned)
+    print(ask("look"))
+    assert shown(ask) == [("z", "w0")]
+
+
+RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
+
+
+@pytest.mark.parametrize("ask", [RETAIN_ONE], indirect=True)
+def test_a_clean_deletes_what_the_newest_commit_does_not_need(ask: Ask) -> None:
+    for number in (1, 2, 3):
+        begin(ask, f"w{number}", "a")
+        ask("commit", actor=f"w{number}")
+        planned = ask("plan", actor="c1")
+        ask("compact", actor="c1", instant=planned)
+        ask("commit_compaction", actor="c1")
+        print(ask("look"))
+    ask("clean")
+    print(ask("look"))
+    assert shown(ask) == [("a", "w3")]

@@ -8,7 +8,7 @@ from typing import Any
 
 from .options import DDL, NAMESPACE, RECORD, SCHEMA
 from .release import commit_compaction, parsed, record_arguments, start_commit
-from .session import causes, hudi, java, java_array, java_list, java_map, nothing, spark
+from .session import causes, engine_context, hidden, hudi, java, java_array, java_list, java_map, nothing, spark
 
 ACTION = "deltacommit"
 
@@ -109,6 +109,33 @@ class Client:
         name = "org.apache.hudi.HoodieCreateRecordUtils$createHoodieRecordRddArgs"
         wanted = java().lang.Class.forName(name, True, loader).getConstructors()[0]
         return hudi().HoodieCreateRecordUtils.createHoodieRecordRdd(wanted.newInstance(java_array(given)))
+
+    # a rollback of what another has left
+
+    def plan_rollback(self, meta: Any) -> str:
+        """Choose the oldest failed write that nobody is rolling back, and publish a plan for it: its requested time."""
+        service, config = self.hudis.getTableServiceClient(), self.hudis.getConfig()
+        found = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
+        target = min(each for each in found if not service.getPendingRollbackInfo(meta, each, True).isPresent())
+        instants = meta.getCommitsTimeline().getInstants()
+        failed = next(each for each in instants if each.requestedTime() == target)
+        table = hudi().table.HoodieSparkTable.create(config, engine_context())
+        instant = str(self.hudis.createNewInstantTime(True))
+        by_markers = config.shouldRollbackUsingMarkers()
+        table.scheduleRollback(engine_context(), instant, failed, False, by_markers, False)
+        self.close()
+        return instant
+
+    def run_rollback(self, meta: Any, instant: str) -> None:
+        """Carry out a plan that somebody made, as Hudi's cleaner does with those that it finds: all in one call."""
+        service, utils = self.hudis.getTableServiceClient(), hudi().table.action.rollback.RollbackUtils
+        pending = meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants()
+        mine = next(each for each in pending if each.requestedTime() == instant)
+        target = utils.getRollbackPlan(meta, mine).getInstantToRollback().getCommitTime()
+        service.rollback(target, service.getPendingRollbackInfo(meta, target, True), False, False)
+        beats = hudi().client.heartbeat.HeartbeatUtils
+        beats.deleteHeartbeatFile(meta.getStorage(), self._path, target, self.hudis.getConfig())
+        self.close()
 
     # a compaction
 

@@ -80,6 +80,18 @@ def nothing() -> Any:
     return hudi().common.util.Option.empty()
 
 
+def hidden(target: Any, name: str, *arguments: object) -> Any:
+    """What a method answers that a Java object keeps for its own kind."""
+    kind = target.getClass()
+    while kind is not None:
+        for method in kind.getDeclaredMethods():
+            if method.getName() == name and method.getParameterCount() == len(arguments):
+                method.setAccessible(True)
+                return method.invoke(target, java_array(arguments))
+        kind = kind.getSuperclass()
+    raise RuntimeError(f"{target.getClass().getName()} has no method {name} of {len(arguments)} arguments")
+
+
 def engine_context() -> Any:
     """Hudi's name for the Spark context."""
     return hudi().client.common.HoodieSparkEngineContext(spark()._jsc)

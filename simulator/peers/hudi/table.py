@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ from .release import TABLE_VERSION, set_ordering
 from .session import engine_context, hudi, java, spark, storage_configuration
 
 LONG_AGO = 1_000_000_000
+PATIENCE = 0.03
+"""Seconds for which a publication that has to wait is watched."""
 _READ = "hoodie.datasource.read."
 _QUERY = "hoodie.datasource.query.type"
 
@@ -85,8 +88,8 @@ class Table:
     def undo(self, actor: str) -> None:
         self._clients[actor].undo()
 
-    def commit(self, actor: str) -> None:
-        self._clients[actor].commit()
+    def commit(self, actor: str, waits: bool = False) -> None:
+        self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
         """A client ends where it stands. Others meet it when its last heartbeat, whose file stays, has long expired."""
@@ -102,7 +105,7 @@ class Table:
 
     def hold(self, actor: str) -> None:
         """A client takes the lock of the table and keeps it."""
-        config = Client(self._path, self._options).hudis.getConfig()
+        config = (self._clients.get(actor) or Client(self._path, self._options)).hudis.getConfig()
         manager = hudi().client.transaction.lock.LockManager(config, self._meta().getStorage())
         manager.lock()
         self._locks[actor] = manager
@@ -122,8 +125,33 @@ class Table:
         self._clients[actor] = Client(self._path, self._options)
         self._clients[actor].compact(instant)
 
-    def commit_compaction(self, actor: str) -> None:
-        self._clients[actor].commit_compaction()
+    def commit_compaction(self, actor: str, waits: bool = False) -> None:
+        self._publish(actor, self._clients[actor].commit_compaction, waits)
+
+    def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
+        """Publish; who `waits` finds the lock taken, and nothing is published until it is given back."""
+        if not waits:
+            publish()
+            return
+        self.hold(actor)
+        before = self._timeline()
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(publish)
+            try:
+                wait((waiting,), PATIENCE)
+                if waiting.done() or self._timeline() != before:
+                    raise RuntimeError(f"{actor} published, or gave up, although another held the lock")
+            finally:
+                self.give_back(actor)
+            waiting.result()
+
+    # steps of who rolls back
+
+    def plan_rollback(self, actor: str) -> str:
+        return Client(self._path, self._options).plan_rollback(self._meta())
+
+    def run_rollback(self, actor: str, instant: str) -> None:
+        Client(self._path, self._options).run_rollback(self._meta(), instant)
 
     # what can be seen
 
@@ -133,10 +161,13 @@ class Table:
         data = [path for path in root.rglob("*") if path.is_file() and ".hoodie" not in path.relative_to(root).parts]
         names = sorted(path.relative_to(root).as_posix() for path in data if not path.name.endswith(".crc"))
         return {
-            "timeline": sorted(path.name for path in (root / ".hoodie" / "timeline").glob("[0-9]*")),
+            "timeline": self._timeline(),
             "files": [name for name in names if not name.endswith(".hoodie_partition_metadata")],
             "slices": self._slices(),
         }
+
+    def _timeline(self) -> list[str]:
+        return sorted(path.name for path in Path(self._path, ".hoodie", "timeline").glob("[0-9]*"))
 
     def _slices(self) -> list[dict[str, Any]]:
         meta = self._meta()

@@ -1,0 +1,32 @@
+"""Who is ready to publish, or has made a plan, lingers while others can go on: instants overlap that would else follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nbcc.model import Step
+
+from .protocol import Choose, Schedule
+
+LINGERS = 3
+"""Of so many + 1 decisions all but one leave out whoever is about to publish, or to carry out a plan."""
+
+
+LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
+
+
+class Lingering:
+    """Wraps a schedule: steps that bring an instant to its end are mostly the last to be taken."""
+
+    def __init__(self, inner: Schedule) -> None:
+        self._inner = inner
+
+    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
+        """As the inner schedule."""
+        self._inner.begin(choose, actors, actions)
+
+    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
+        """The inner schedule's choice, mostly among those who are not about to publish."""
+        others = [step for step in enabled if not step.action.endswith(LAST)]
+        lingers = bool(others) and choose(LINGERS + 1) < LINGERS
+        return self._inner.next(choose, others if lingers else enabled)
