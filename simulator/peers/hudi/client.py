@@ -8,7 +8,7 @@ from typing import Any
 
 from .options import DDL, NAMESPACE, RECORD, SCHEMA
 from .release import commit_compaction, parsed, record_arguments, start_commit
-from .session import causes, engine_context, hidden, hudi, java, java_array, java_list, java_map, nothing, spark
+from .session import causes, engine_context, hidden, hudi, java, java_array, java_list, java_map, nothing, org, spark
 
 ACTION = "deltacommit"
 
@@ -93,8 +93,8 @@ class Client:
 
     def _records(self, rows: Sequence[Sequence[Any]], table_config: Any) -> Any:
         """The rows as the data source hands them to the client: a JavaRDD of HoodieRecord."""
-        schema = parsed(spark()._jvm, SCHEMA)
-        sql = spark()._jvm.org.apache.spark.sql
+        schema = parsed(org(), SCHEMA)
+        sql = org().apache.spark.sql
         # the ordering value goes as a text, because Py4J takes a small number for an Integer
         texts = ([str(each) if type(each) is int else each for each in row] for row in rows)
         values = java_list(sql.RowFactory.create(java_array(row)) for row in texts)

@@ -19,6 +19,9 @@ SCHEMA = json.dumps(
     }
 )
 
+SMALL = {"hoodie.memory.dfs.buffer.max.size": "65536"}
+"""Hudi takes 16 MiB for each log file that it opens."""
+
 _SAME = {
     "hoodie.table.name": "t",
     "hoodie.table.type": "MERGE_ON_READ",
@@ -44,7 +47,8 @@ _SAME = {
     "hoodie.compact.inline.max.delta.commits": "1",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
-    # small jobs
+    # small jobs, small files
+    **SMALL,
     "hoodie.upsert.shuffle.parallelism": "1",
     "hoodie.insert.shuffle.parallelism": "1",
     "hoodie.bulkinsert.shuffle.parallelism": "1",

@@ -18,11 +18,11 @@ def start_commit(client: Any, action: str) -> str:
     return str(client.startCommit(action) if _MINOR >= (1, 1) else client.startCommit())
 
 
-def parsed(jvm: Any, schema: str) -> Any:
+def parsed(org: Any, schema: str) -> Any:
     """A schema as writers want it: Hudi's own class, or Avro's."""
     if _MINOR >= (1, 2):
-        return jvm.org.apache.hudi.common.schema.HoodieSchema.parse(schema)
-    return jvm.org.apache.avro.Schema.parse(schema)
+        return org.apache.hudi.common.schema.HoodieSchema.parse(schema)
+    return org.apache.avro.Schema.parse(schema)
 
 
 def record_arguments(table_config: Any) -> list[Any]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from py4j.java_gateway import JavaPackage
 from pyspark.sql import SparkSession
 
 from .release import VERSION
@@ -38,17 +39,42 @@ def spark() -> Any:
     session.sparkContext.setLogLevel("OFF")
     # Hadoop's thousand defaults travel with every small job; each is also the default of the code that asks for it
     session._jsc.hadoopConfiguration().clear()
+    # no file of checksums beside each file: whatever Hadoop creates costs a process of its own, which sets the mode
+    session._jvm.org.apache.hadoop.fs.FileSystem.getLocal(session._jsc.hadoopConfiguration()).setWriteChecksum(False)
     return session
 
 
+class Package:
+    """A package of the JVM that remembers what is in it: of each part of a name Py4J asks whether it is a class, and the
+    JVM looks for that in every jar.
+    """
+
+    def __init__(self, of_py4j: Any) -> None:
+        self._of_py4j = of_py4j
+
+    def __getattr__(self, name: str) -> Any:
+        """What is there by that name, looked up once."""
+        found = getattr(self._of_py4j, name)
+        kept = Package(found) if isinstance(found, JavaPackage) else found
+        self.__dict__[name] = kept
+        return kept
+
+
+@cache
 def java() -> Any:
     """The package ``java`` of the JVM."""
-    return spark()._jvm.java
+    return Package(spark()._jvm.java)
+
+
+@cache
+def org() -> Any:
+    """The package ``org``."""
+    return Package(spark()._jvm.org)
 
 
 def hudi() -> Any:
     """The package ``org.apache.hudi``."""
-    return spark()._jvm.org.apache.hudi
+    return org().apache.hudi
 
 
 def java_map(entries: Mapping[str, object]) -> Any:

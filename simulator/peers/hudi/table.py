@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from .client import Client
-from .options import DDL, SCHEMA, options
+from .options import DDL, SCHEMA, SMALL, options
 from .release import TABLE_VERSION, set_ordering
 from .session import engine_context, hudi, java, spark, storage_configuration
 
@@ -194,7 +194,7 @@ class Table:
             "incremental": {_QUERY: "incremental", f"{_READ}begin.instanttime": after or "000",
                             f"{_READ}end.instanttime": until},
         }  # fmt: skip
-        reader = spark().read.format("hudi").option("hoodie.metadata.enable", "false").options(**dict(kinds[kind]))
+        reader = spark().read.format("hudi").option("hoodie.metadata.enable", "false").options(**SMALL, **kinds[kind])
         rows = reader.load(self._path).select("id", "ts", "value", "_hoodie_commit_time").collect()
         return sorted(list(row) for row in rows)
 
