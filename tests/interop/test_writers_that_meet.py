@@ -101,19 +101,21 @@ def test_a_writer_that_wakes_after_its_rollback_cannot_put_its_inflight_instant(
 
 
 def test_a_commit_between_plan_and_run_of_its_rollback_is_undone(ask: Ask) -> None:
-    """A stalled writer publishes while a rollback of it is pending: Hudi acknowledges, then takes the commit back."""
+    """A stalled writer publishes while a rollback of it is pending: the next clean takes the completed commit back."""
     begin(ask, "w1", "a")
     ask("stall", actor="w1")
-    planned = ask("plan_rollback", actor="b1")
+    ask("plan_rollback", actor="b1")
     ask("commit", actor="w1")
-    assert shown(ask) == [("a", "w1")]
-    ask("run_rollback", actor="b1", instant=planned)
-    assert shown(ask) == []
-    assert completed(ask) == ["rollback"]
+    assert (shown(ask), completed(ask)) == ([("a", "w1")], ["deltacommit"])
+    ask("clean")
+    assert (shown(ask), completed(ask)) == ([], ["rollback"])
 
 
-def test_a_file_that_lands_between_plan_and_run_of_a_rollback_stays(ask: Ask, tmp_path: Path) -> None:
-    """The task of a dead writer is late: the plan named the files that were there when it was made."""
+@pytest.mark.parametrize("landed", ["before its rollback is run", "after it"])
+def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_not_shown(
+    ask: Ask, tmp_path: Path, landed: str
+) -> None:
+    """The marker was there when the rollback was planned, the file was not: the plan names it by its marker."""
     begin(ask, "w0", "z")
     ask("commit", actor="w0")
     before = ask("look")["files"]
@@ -122,25 +124,36 @@ def test_a_file_that_lands_between_plan_and_run_of_a_rollback_stays(ask: Ask, tm
     kept = late.read_bytes()
     late.unlink()
     ask("crash", actor="w1")
+    ask("stall", actor="w1")
     planned = ask("plan_rollback", actor="b1")
-    late.write_bytes(kept)
+    if landed == "before its rollback is run":
+        late.write_bytes(kept)
     ask("run_rollback", actor="b1", instant=planned)
-    print(ask("look"))
+    if landed == "after it":
+        late.write_bytes(kept)
+    assert late.exists() == (landed == "after it")
     assert shown(ask) == [("z", "w0")]
 
 
-RETAIN_ONE = {"hoodie.clean.commits.retained": "1"}
+def test_a_commit_waits_for_the_lock_that_another_holds(ask: Ask) -> None:
+    """The peer itself says so if it does not wait (`waits`)."""
+    begin(ask, "w1", "a")
+    ask("commit", actor="w1", waits=True)
+    assert shown(ask) == [("a", "w1")]
 
 
-@pytest.mark.parametrize("ask", [RETAIN_ONE], indirect=True)
-def test_a_clean_deletes_what_the_newest_commit_does_not_need(ask: Ask) -> None:
-    for number in (1, 2, 3):
-        begin(ask, f"w{number}", "a")
-        ask("commit", actor=f"w{number}")
-        planned = ask("plan", actor="c1")
-        ask("compact", actor="c1", instant=planned)
+@pytest.mark.parametrize("ask", [{"hoodie.clean.commits.retained": "1"}], indirect=True)
+def test_a_clean_keeps_what_was_read_since_the_last_commit_but_one(ask: Ask) -> None:
+    """Three times a write and its compaction: of three slices the oldest goes, its base file and its log."""
+    for writer in ("w1", "w2", "w3"):
+        begin(ask, writer, "a")
+        ask("commit", actor=writer)
+        ask("compact", actor="c1", instant=ask("plan", actor="c1"))
         ask("commit_compaction", actor="c1")
-        print(ask("look"))
+    (oldest,) = (each for each in ask("look")["slices"] if each["base"] is None)
+    before = set(ask("look")["files"])
     ask("clean")
-    print(ask("look"))
-    assert shown(ask) == [("a", "w3")]
+    gone = {name.removeprefix("p0/") for name in before - set(ask("look")["files"])}
+    assert gone > set(oldest["logs"])
+    assert len(gone) == 3
+    assert (shown(ask), completed(ask)[-1]) == ([("a", "w3")], "clean")

@@ -92,13 +92,12 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """A client ends where it stands. Others meet it when its last heartbeat, whose file stays, has long expired."""
+        """A client ends where it stands, and beats no more. The file of its last heartbeat stays."""
         if actor in self._clients:
             self._clients[actor].close()
-            self.stall(actor)
 
     def stall(self, actor: str) -> None:
-        """The last heartbeat of a client becomes old for whoever looks at its file; the client lives, and goes on."""
+        """The last heartbeat of a client becomes old for whoever looks at its file; if the client lives, it goes on."""
         beat = Path(self._path, ".hoodie", ".heartbeat", self._clients[actor].instant)
         if beat.exists():
             os.utime(beat, (LONG_AGO, LONG_AGO))
