@@ -12,13 +12,15 @@ from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 
 WORLD = World(actors={"writer": 2, "compactor": 2, "reader": 1}, buckets=2, crashes=1, grain="peer")
+UNDOING = World(actors={"writer": 2, "rollbacker": 2}, buckets=2, crashes=2, rollbacks=2, grain="peer")
 
 
 @pytest.mark.parametrize("protocol", ["default", "hudi-1.2.0", "completion-outside-lock"])
+@pytest.mark.parametrize("world", [WORLD, UNDOING], ids=["reading", "undoing"])
 @pytest.mark.parametrize("seed", range(20))
-def test_every_coarse_run_is_a_fine_run(protocol: str, seed: int) -> None:
-    coarse = Model(WORLD, specs.protocol(protocol))
-    fine = Model(replace(WORLD, grain="storage"), specs.protocol(protocol))
+def test_every_coarse_run_is_a_fine_run(protocol: str, world: World, seed: int) -> None:
+    coarse = Model(world, specs.protocol(protocol))
+    fine = Model(replace(world, grain="storage"), specs.protocol(protocol))
     choose, state, other = random.Random(seed), coarse.initial, fine.initial
     while steps := coarse.enabled(state):
         step = choose.choice(steps)
@@ -36,6 +38,24 @@ def test_a_call_is_not_interleaved() -> None:
     assert [(s.actor, s.action, s.args) for s in model.enabled(state)] == [
         ("w1", "writer_writes_log", (("group", 0), ("version", 1)))
     ]
+
+
+def test_a_rollback_is_run_in_one_call() -> None:
+    model, state = Model(UNDOING), Model(UNDOING).initial
+    for actor, *actions in (
+        ("w1", "writer_requests_instant", "writer_starts_writing", "writer_writes_log", "writer_writes_log"),
+        ("w1", "actor_crashes", "heartbeat_expires"),
+        ("b1", "rollbacker_plans_rollback", "rollbacker_starts_rollback"),
+    ):
+        for action in actions:
+            state = model.apply(state, next(s for s in model.enabled(state) if (s.actor, s.action) == (actor, action)))
+    taken = []
+    while "publishes_instant" not in taken:
+        (step,) = model.enabled(state)
+        taken.append(step.action.removeprefix("rollbacker_"))
+        state = model.apply(state, step)
+    publication = ["takes_lock", "takes_completion_time", "publishes_instant"]
+    assert taken == ["deletes_log", "deletes_log", "removes_instant", *publication]
 
 
 def test_a_coarse_world_is_smaller() -> None:

@@ -33,6 +33,12 @@ def test_a_second_sitting_goes_on(tmp_path: Path) -> None:
     assert go_on(SETTING, path, 12).histories == 12
 
 
+def test_a_crowded_row_has_instants_that_overlap_and_rollbacks_among_them(tmp_path: Path) -> None:
+    row = go_on(SETTING, tmp_path / "row.json", 16)
+    assert row.crowded >= 0.7 * row.histories
+    assert {("upsert", "rollback"), ("rollback", "compaction"), ("compaction", "upsert")} <= row.pairs.keys()
+
+
 def test_another_setting_is_another_row(tmp_path: Path) -> None:
     path = tmp_path / "row.json"
     go_on(SETTING, path, 3)
