@@ -20,6 +20,7 @@ class Client:
         self._path = path
         self._options = options
         self._done: Any = None
+        self.compacts = False
 
     @cached_property
     def _parameters(self) -> Any:
@@ -147,7 +148,7 @@ class Client:
 
     def compact(self, instant: str) -> None:
         """Publish the inflight compaction and write its base files."""
-        self.instant = instant
+        self.instant, self.compacts = instant, True
         self._done = self.hudis.compact(instant)
         self._done.getWriteStatuses().collect()
 

@@ -92,9 +92,13 @@ class Table:
         self._publish(actor, self._clients[actor].commit, waits)
 
     def crash(self, actor: str) -> None:
-        """A client ends where it stands, and beats no more. The file of its last heartbeat stays."""
-        if actor in self._clients:
-            self._clients[actor].close()
+        """A client ends where it stands, and beats no more. The file of its last heartbeat stays; that of a compaction
+        becomes old at once, so that others may take the plan up.
+        """
+        if client := self._clients.get(actor):
+            client.close()
+            if client.compacts:
+                self.stall(actor)
 
     def stall(self, actor: str) -> None:
         """The last heartbeat of a client becomes old for whoever looks at its file; if the client lives, it goes on."""
