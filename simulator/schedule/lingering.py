@@ -1,4 +1,4 @@
-"""Who is ready to publish, or has made a plan, lingers while others can go on: instants overlap that would else follow."""
+"""Who could end an instant lingers while others can go on, so that instants overlap that would follow each other."""
 
 from __future__ import annotations
 

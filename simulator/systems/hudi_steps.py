@@ -85,8 +85,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("rollbacker_appends_rollback_block", impossible=True, because="every log of its tables is of one instant"),
     *(PeerStep(action, impossible=True, because="Hudi chooses and plans in one call")
       for action in ("rollbacker_chooses_write", "rollbacker_takes_time", "rollbacker_puts_plan")),
-    PeerStep("late_file_lands", impossible=True, because="`data` returns when every task of it has, and nobody dies inside it"),
-    PeerStep("writer_stops_waiting", impossible=True, because="a commit waits for the lock inside its call, and gets it"),
+    PeerStep("late_file_lands", impossible=True,
+             because="`data` returns when every task of it has, and nobody dies inside it"),
+    PeerStep("writer_stops_waiting", impossible=True,
+             because="a commit waits for the lock inside its call, and gets it"),
     *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
       for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat")),
 

@@ -45,8 +45,8 @@ def spark() -> Any:
 
 
 class Package:
-    """A package of the JVM that remembers what is in it: of each part of a name Py4J asks whether it is a class, and the
-    JVM looks for that in every jar.
+    """A package of the JVM that remembers what is in it: of each part of a name Py4J asks whether it is a class, and
+    the JVM looks for that in every jar.
     """
 
     def __init__(self, of_py4j: Any) -> None:
