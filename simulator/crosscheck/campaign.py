@@ -87,9 +87,9 @@ class Row:
 
 
 def counted(setting: Setting) -> str:
-    """What a row counts, as a hash."""
-    steps = [(step.action, step.call, step.takes, step.impossible) for step in STEPS]
-    told = json.dumps([setting.protocol.to_mapping(), steps, SPREAD_ONE_IN, LEAST], sort_keys=True)
+    """What a row counts, as a hash. Mechanisms that it cannot meet may come and go."""
+    steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
+    told = json.dumps([setting.protocol.differences(), steps, SPREAD_ONE_IN, LEAST], sort_keys=True)
     return hashlib.sha256(told.encode()).hexdigest()[:12]
 
 
