@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from py4j.java_gateway import JavaPackage
 from pyspark.sql import SparkSession
 
 from .release import VERSION
@@ -55,7 +54,7 @@ class Package:
     def __getattr__(self, name: str) -> Any:
         """What is there by that name, looked up once."""
         found = getattr(self._of_py4j, name)
-        kept = Package(found) if isinstance(found, JavaPackage) else found
+        kept = Package(found) if type(found) is type(self._of_py4j) else found
         self.__dict__[name] = kept
         return kept
 
