@@ -50,3 +50,13 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
         return put_requested(context.storage, requested, action, plan)
     decision = Decision(last.number + 1, "plan", requested, action, requested, plan)
     return decision.instant if decide(context, decision) else None
+
+
+def withdraw(context: Context, requested: str) -> None:
+    """Before a plan leaves the timeline, under the lock: the last decision must be another one.
+
+    Whoever decides next finds the last decision, and would put the plan back if that were it.
+    """
+    while by_log(context) and (last := catch_up(context)).requested == requested:
+        time = context.clock.take()
+        put_decision(context.storage, Decision(last.number + 1, "time", time, "", time))

@@ -15,7 +15,7 @@ from .config import TableConfig
 from .conflicts import conflict_of
 from .context import Context
 from .data.tasks import CompactTask, ReadTask, WriteTask, WrittenFile
-from .deciding import by_log
+from .deciding import look, put_plan
 from .errors import BadInput, Conflict, Unsupported
 from .files.group_files import Group
 from .files.names import partition_metadata
@@ -32,7 +32,6 @@ from .timeline import (
     load,
     own_extra,
     put_inflight,
-    put_requested,
 )
 from .writing import complete, take_time, taken_back_on_error
 
@@ -44,7 +43,9 @@ def replace_partitions(
 ) -> Instant:
     """Put `data` (None: no rows) in the place of all rows of these partitions, given by their paths.
 
-    Raises `Conflict`, nothing published then, while a plan is pending in one of them.
+    Raises `Conflict`, nothing published then, while a plan is pending in one of them; where a log decides, also if
+    something was decided while it was about to put its own. An optimistic one raises it, too, if a write has completed
+    there since it began.
     """
     _refuse_where_unsupported(context, config, operation)
     groups = tuple(
@@ -66,6 +67,7 @@ def replace_partitions(
             _taken_for_a_compaction(requested, operation, now or load(context.storage))
             or conflict_of(context, config, requested, files, sealed=sealed, now=now)
         ),
+        may_ask_early=True,
     )
 
 
@@ -85,10 +87,6 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
     asked = operation.lower().replace("_", " ")
     if not config.merge_on_read:
         raise Unsupported(asked, "the table is COPY_ON_WRITE", "delete its rows and write the new ones")
-    if by_log(context):
-        raise Unsupported(
-            asked, "a log of decisions decides the commits of this table", "delete its rows and write the new ones"
-        )
 
 
 def _schedule(
@@ -96,6 +94,7 @@ def _schedule(
 ) -> tuple[str, Timeline]:
     """Publish the plan, under the lock that covers its requested time; the timeline as it was then, too."""
     with held(context.lock):
+        last = look(context)
         timeline = load(context.storage)
         planned = pending_plans(timeline, context.commits, context.rules)
         if taken := next((group for group in groups if group in planned), None):
@@ -109,7 +108,13 @@ def _schedule(
         context.hearts.start(requested)
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation}))
-        put_requested(context.storage, requested, ACTION, encode_plan(plan))
+        if put_plan(context, last, requested, ACTION, encode_plan(plan)) is None:
+            context.hearts.stop(requested)
+            raise Conflict(
+                operation.lower().replace("_", " "),
+                "its lock was lost, and something was decided meanwhile that it has not seen",
+                "run it again",
+            )
     return requested, timeline
 
 

@@ -12,7 +12,7 @@ from typing import Final
 from .batches import Repeated, claim, repeated
 from .context import Context
 from .data.tasks import WrittenFile
-from .deciding import by_log, catch_up, decide
+from .deciding import by_log, catch_up, decide, withdraw
 from .errors import Conflict, LockTimeout
 from .files.names import marked_file, marker, marker_folder, split_path
 from .lock import held
@@ -22,6 +22,8 @@ from .timeline.instant import PENDING
 from .timeline.timeline import FOLDER
 
 ROLLBACK: Final = "rollback"
+PLAN: Final = "compaction"
+"""The pending action of a replacing write, whose writer may take back what a log has decided: its plan."""
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
@@ -73,6 +75,8 @@ def take_back(context: Context, requested: str, action: str) -> None:
         context.storage.delete(path)
     forget_markers(context, requested)
     with held_or_left(context, requested):
+        if action == PLAN:
+            withdraw(context, requested)
         remove_pending(context, requested, action)
 
 

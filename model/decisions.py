@@ -4,7 +4,8 @@ Whoever takes a number has first published all that was decided before it, and i
 theirs, so that a lock that was lost costs a second try and never an order. A plan's barrier takes a number, too: no
 write whose completion is decided later can lie before it. So does the plan of a rollback, which decides against a
 commit: of the two whoever is later finds its number taken, looks again, and sees the other. So does that of a
-clean: what it deletes is what nobody needs, and a plan decided since may need it.
+clean: what it deletes is what nobody needs, and a plan decided since may need it. That of a log compaction must leave
+no gap, that of a replace is a barrier, and that of a restore names all that has completed.
 """
 
 from __future__ import annotations
@@ -17,16 +18,20 @@ from .clock import clock_of
 from .conditions import at, lock_is_free
 from .metadata import step_before
 from .step import Guard, Row
+from .table import is_undone
 
-BY_LOG = ("cleaner", "compactor", "loader", "rollbacker", "writer")
+BY_LOG = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
 """The kinds whose commits the log decides."""
 
 READY, DECIDED = "ready to decide", "decided"
 
 
 def undecided(decisions: tuple[Any, ...], published: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The commits that are decided and not published. A barrier (a number) was published with its decision."""
-    return tuple(entry for entry in decisions if not isinstance(entry, int) and entry not in published)
+    """The commit that is decided and not published, if there is one. A barrier (a number) was published with its
+    decision; of the others but the last can be missing: who took a number after them saw them published, and what is
+    not there now, a restore has undone.
+    """
+    return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
 
 
 def last_time(decisions: tuple[Any, ...]) -> int:
@@ -39,7 +44,7 @@ def last_time(decisions: tuple[Any, ...]) -> int:
 
 ALL_PUBLISHED = "everything decided must be published"
 SOME_UNPUBLISHED = "a commit must be decided and not published"
-FINISHING = ("compactor", "rollbacker")
+FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 """The kinds that publish, before anything else, what somebody has decided and may have died with."""
 
 
@@ -75,9 +80,12 @@ def decision_rows(
         _, entry = publish(own)
         return own._replace(step=DECIDED, seen=0), (*decisions, entry)
 
-    def publishes(own: Any, lock: str | None, published: tuple[Any, ...]) -> tuple[Any, ...]:
+    restores = ("restores",) if "restores" in setting.first else ()
+
+    def publishes(own: Any, lock: str | None, published: tuple[Any, ...], *restored: Any) -> tuple[Any, ...]:
         after, entry = publish(own)
-        return after, None if lock == me else lock, published if entry in published else (*published, entry)
+        there = entry in published or any(is_undone(each, entry.requested) for each in restored)
+        return after, None if lock == me else lock, published if there else (*published, entry)
 
     yield Row(f"{kind}_publishes_decided", me, (me, "decisions", "published"), ("published",),
               (at(me, "under the lock"),),
@@ -89,5 +97,5 @@ def decision_rows(
               (Guard(ALL_PUBLISHED, lambda own, clock, d, p, *_: not undecided(d, p)),),
               lambda *_: clocks.readings())  # fmt: skip
     yield Row(f"{kind}_decides_instant", me, (me, "decisions"), (me, "decisions"), (at(me, READY),), decides)
-    yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published"), (me, "lock", "published"),
+    yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published", *restores), (me, "lock", "published"),
               (at(me, DECIDED),), publishes)  # fmt: skip

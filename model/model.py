@@ -189,7 +189,7 @@ class Model:
         pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms))
         if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
             known = {instant.requested for instant in done}
-            pending = [instant for instant in pending if instant.requested not in known]
+            pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
         return tuple(sorted([*done, *pending], key=lambda instant: instant.requested))
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:

@@ -8,27 +8,22 @@ is gone already; a pending writer finds so under the lock, before it publishes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .archiving import WRITES
 from .protocol import Protocol
 from .publication import Check
 from .step import Guard
-from .table import Plan, Restore, Savepoint
+from .table import Plan, Restore, Savepoint, is_undone
 
 
-class Undone(NamedTuple):
-    """What is left of the timeline: published instants, plans; and what went, in the order in which it is undone."""
-
-    published: tuple[Any, ...]
-    plans: tuple[Plan, ...]
-    order: tuple[int, ...]
-
-
-def undo(
+def undone_by(
     saved: Savepoint, published: tuple[Any, ...], plans: tuple[Plan, ...], writing: Iterable[int], protocol: Protocol
-) -> Undone:
-    """`writing`: the requested times of pending writes. Pending instants go first, then the newest completion."""
+) -> tuple[int, ...]:
+    """The requested times of what a restore to a savepoint undoes, in the order in which it goes.
+
+    `writing`: those of pending writes. Pending instants go first, then the newest completion.
+    """
     by_completion = protocol.restore_by == "completion"
 
     def is_later(entry: Any) -> bool:
@@ -39,9 +34,12 @@ def undo(
     known = {entry.requested for entry in published if isinstance(entry, WRITES)}
     pending = [plan.requested for plan in plans if plan.requested not in known]
     pending = sorted((*pending, *writing), reverse=True) if protocol.restore_pending == "undone" else []
-    order = (*pending, *(entry.requested for entry in done))
-    left = tuple(e for e in published if not (isinstance(e, WRITES) and e.requested in order))
-    return Undone(left, tuple(plan for plan in plans if plan.requested not in order), order)
+    return (*pending, *(entry.requested for entry in done))
+
+
+def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
+    """The published instants without those that a restore undoes."""
+    return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
 
 
 def has_put_files(entry: Any) -> bool:
@@ -52,11 +50,6 @@ def has_put_files(entry: Any) -> bool:
 def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
     """The completed savepoint of the newest instant."""
     return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
-
-
-def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """Whether a restore has undone the instant requested then."""
-    return any(requested in each.undone for each in restores)
 
 
 def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:

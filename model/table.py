@@ -215,6 +215,11 @@ class Restore(NamedTuple):
     gone: int = 0
 
 
+def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
+    """Whether a restore has undone the instant requested then."""
+    return any(requested in each.undone for each in restores)
+
+
 class Restored(NamedTuple):
     """A published completion of the restore with this requested time."""
 

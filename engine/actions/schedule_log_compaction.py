@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import by_log, catch_up
+from ..deciding import look, put_plan
 from ..lock import held
 from ..plan import make_log_plan, worth_log_compacting
-from ..timeline import LOG_COMPACTION, Instant, encode_plan, load, put_requested
+from ..timeline import LOG_COMPACTION, Instant, encode_plan, load
 from ..writing import take_time
 
 
@@ -15,15 +15,15 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     """Publish a plan over every file group with several logs in its newest slice; None if there is none.
 
     The timeline is listed under the lock, so that what the plan takes is all that completed until now in that slice:
-    whatever completes later ranks after it (RFC-66; design.md §4, LAWS).
+    whatever completes later ranks after it (RFC-66; design.md §4, LAWS). Where a log decides: None, too, if its number
+    was taken (`put_plan`).
     """
     config.check_writable()
     with held(context.lock):
-        if by_log(context):
-            catch_up(context)
+        last = look(context)
         timeline = context.whole(load(context.storage))
         slices = worth_log_compacting(context, timeline)
         if not slices:
             return None
         plan = encode_plan(make_log_plan(config, slices), LOG_COMPACTION)
-        return put_requested(context.storage, take_time(context, timeline), LOG_COMPACTION, plan)
+        return put_plan(context, last, take_time(context, timeline), LOG_COMPACTION, plan)

@@ -11,11 +11,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conditions import at, lock_is_free
-from ..publication import Check, both, given_back
+from ..looking import about_to_publish, looks_under_lock
+from ..publication import Check, given_back
 from ..step import Action, Guard, Row
 from . import Setting
 from .writer import KIND as WRITER
-from .writer import LEFT, UNAWARE, Writer, about_to_publish, beating, is_alive, looks_under_lock, unrestored
+from .writer import LEFT, UNAWARE, Writer, beating, still_stands
 
 SERVICE = True
 ACTIONS = (
@@ -40,7 +41,7 @@ def rows(setting: Setting) -> Iterator[Row]:
     for me in beating(setting):
         yield _expiring(me, setting.world.stalls)
     for me in setting.of(WRITER):
-        if asked := both(is_alive(setting, me), unrestored(setting, me)):
+        if asked := still_stands(setting, me):
             yield from _asking(me, setting, asked)
 
 

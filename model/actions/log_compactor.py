@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..clock import clock_of
-from ..conditions import at, lock_is_free
+from ..conditions import at
 from ..planning import log_plan
+from ..plans_by_log import planning_rows
 from ..publication import publication_actions, publication_rows
 from ..restoring import plan_stands, stands
 from ..resuming import resuming
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, LogCompaction, Plan, table_of
+from ..table import GroupPlan, Instant, LogCompaction, Plan, table_of
 from . import Setting
 from .compactor import ever_made
 
@@ -27,6 +28,10 @@ SERVICE = True
 ACTIONS = (
     Action("log_compactor_schedules_plan", "under the lock: takes a requested time and puts a plan over logs",
            "{actor} schedules a log compaction"),
+    Action("log_compactor_takes_time", "under a lock that can be lost: lists what is completed, takes a requested time",
+           "{actor} takes a time for its log compaction"),
+    Action("log_compactor_puts_plan", "puts the plan for that time, or finds that something was decided meanwhile",
+           "{actor} puts its plan over logs"),
     Action("log_compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
            "{actor} starts its plan"),
     Action("log_compactor_resumes_plan", "takes up the oldest pending log compaction whose runner died",
@@ -37,8 +42,15 @@ ACTIONS = (
 )  # fmt: skip
 
 
+PLANNED = "about to start its plan"
+
+
 class LogCompactor(NamedTuple):
-    """`plan` is the requested time of the plan it scheduled or runs, `groups` those it works on, `logs` those done."""
+    """`plan` is the requested time of the plan it scheduled or runs, `groups` those it works on, `logs` those done.
+
+    `parts`: what its plan takes, until that is there. `seen` (decision log only): how many decisions there were when it
+    looked.
+    """
 
     step: str = "idle"
     plan: int = 0
@@ -46,6 +58,8 @@ class LogCompactor(NamedTuple):
     logs: int = 0
     completed: int = 0
     dead: bool = False
+    parts: tuple[GroupPlan, ...] = ()
+    seen: int = 0
 
     @property
     def busy(self) -> bool:
@@ -60,40 +74,45 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     for me in setting.of(KIND):
-        yield _scheduling(me, setting)
+        yield from _scheduling(me, setting)
         yield _resuming(me, setting)
         yield from _running(me, setting)
 
 
-def _scheduling(me: str, setting: Setting) -> Row:
-    world, protocol = setting.world, setting.protocol
-    clocks, mine = clock_of(world, protocol), setting.of(KIND)
+def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
+    world, protocol, mine = setting.world, setting.protocol, setting.of(KIND)
+    clocks = clock_of(world, protocol)
     restores = ("restores",) if "restores" in setting.first else ()
 
     def inputs(published: Any, plans: tuple[Plan, ...], log_plans: tuple[Plan, ...]) -> Any:
         return log_plan(table_of(published, plans, log_plans=log_plans), world.groups, protocol)
 
-    def schedules(own: LogCompactor, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
+    def look(own: LogCompactor, clock: int, last: int, *seen: Any, ahead: int = 0) -> tuple[LogCompactor, int]:
         published, plans, log_plans = seen[:3]
-        known = (*(entry.completed for entry in published), *(each.requested for each in (*plans, *log_plans)))
+        known = (last, *(entry.completed for entry in published), *(each.requested for each in (*plans, *log_plans)))
         time, later = clocks.take(clock, ahead, after=max(known))
-        new = Plan(time, me, False, inputs(published, plans, log_plans))
-        started = LogCompactor("about to start its plan", time, tuple(part.group for part in new.groups))
-        return started, later, (*log_plans, new)
+        return LogCompactor(PLANNED, time, parts=inputs(published, plans, log_plans)), later
+
+    def put(own: LogCompactor, log_plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+        planned = LogCompactor(PLANNED, own.plan, tuple(part.group for part in own.parts))
+        return planned, (*log_plans, Plan(own.plan, me, False, own.parts))
 
     guards = (
-        lock_is_free(),
         Guard("a log compaction must be left",
-              lambda *v: ever_made(mine, v[5], sum(v[6:], ())) < world.log_compactions, budget=True),
+              lambda *v: ever_made(mine, v[5], v[6] if restores else ()) < world.log_compactions, budget=True),
         Guard("there must be several logs in a slice", lambda *v: bool(inputs(*v[3:6]))),
     )  # fmt: skip
-    reads = (me, "lock", "clock", "published", "plans", "log_plans", *restores)
-    return Row("log_compactor_schedules_plan", me, reads, (me, "clock", "log_plans"), (at(me, "idle"),), schedules,
-               guards, lambda *_: clocks.readings())  # fmt: skip
+    names = ("log_compactor_schedules_plan", "log_compactor_takes_time", "log_compactor_puts_plan")
+    yield from planning_rows(me, setting, actions=names, reads=("published", "plans", "log_plans", *restores),
+                             changes=("log_plans",), guards=guards, look=look, put=put,
+                             requested=lambda own: own.plan, too_late=LogCompactor(),
+                             choices=lambda *_: clocks.readings())  # fmt: skip
 
 
 def _resuming(me: str, setting: Setting) -> Row:
-    return resuming("log_compactor_resumes_plan", me, setting.of(KIND), known="published", plans="log_plans",
+    # What is decided needs no runner any more: whoever decides next publishes it.
+    known = "decisions" if setting.protocol.decision == "log" else "published"
+    return resuming("log_compactor_resumes_plan", me, setting.of(KIND), known=known, plans="log_plans",
                     finished=LogCompaction, take_up=lambda own, plan, plans: _started(me, plan, plans))  # fmt: skip
 
 
@@ -115,7 +134,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
         return LogCompactor(), LogCompaction(own.plan, own.completed, me)
 
     yield Row("log_compactor_starts_plan", me, (me, "log_plans", *restores), (me, "log_plans"),
-              (at(me, "about to start its plan"),), starts, (stays,) if restores else ())  # fmt: skip
+              (at(me, PLANNED),), starts, (stays,) if restores else ())  # fmt: skip
     yield Row("log_compactor_writes_log", me, (me, *restores), (me,), (at(me, "running its plan"),), writes,
               (whole,) if restores else (), next_group)  # fmt: skip
     yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,

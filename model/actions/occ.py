@@ -13,12 +13,11 @@ from typing import Any
 
 from ..batches import once
 from ..conditions import at, lock_is_free
-from ..conflicts import Attempt, conflicting
-from ..publication import CHECKED, READY, UNDER_LOCK
-from ..step import Action, Args, Guard, Row
+from ..looking import ABORTED, looking_rows
+from ..step import Action, Guard, Row
 from ..table import Rollback
 from . import Setting
-from .writer import KIND, Writer, groups_of, is_alive, looks_under_lock, requesting_of
+from .writer import KIND, Writer, groups_of, requesting_of, still_stands
 
 ACTIONS = (
     Action("writer_passes_check", "finds no conflicting write that completed since it began",
@@ -33,7 +32,6 @@ ACTIONS = (
            "{actor} tries again as a new instant"),
 )  # fmt: skip
 
-ABORTED = "aborted"
 RETRYING = "about to try again"
 
 
@@ -48,41 +46,14 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _checking(me: str, setting: Setting) -> Iterator[Row]:
     protocol, world = setting.protocol_of(me), setting.world
-    looks_at_plans = protocol.priority == "first" and "plans" in setting.first
-    early = protocol.conflict_check == "before_lock"
-    known = (me, "published", "plans") if looks_at_plans else (me, "published")
-    alive = is_alive(setting, me) if looks_under_lock(protocol) else None
-    lives = (alive.guard(len(known)),) if alive and alive.under_lock else ()
-    reads = (*known, *alive.reads) if alive and lives else known
 
-    def conflict(own: Writer, published: Any, *more: Any) -> int | None:
-        plans = more[0] if looks_at_plans else ()
+    def touches(own: Writer) -> tuple[int, ...]:
         groups = groups_of(world, me, own)
         if protocol.conflict_reads == "checked":
             groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
-        return conflicting(published, plans, Attempt(groups, own.file_ids, own.mark), protocol)
+        return groups
 
-    def against(*values: Any) -> tuple[Args, ...]:
-        return ((("against", (conflict(*values),)),),)
-
-    def aborts(own: Writer, *values: Any, against: tuple[int, ...]) -> tuple[Any, ...]:
-        own = own._replace(step=ABORTED, conflict=against[0])
-        return (own,) if early else (own, None)
-
-    unchecked = Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked)
-    here = (
-        at(me, "written" if early else READY if protocol.completion_time == "outside_lock" else UNDER_LOCK),
-        unchecked,
-    )
-    new = once(setting, me)
-    newly = (new.guard(1),) if new and not early else ()
-    none = Guard("no conflicting write may have completed since it began", lambda *v: conflict(*v) is None)
-    some = Guard("a conflicting write must have completed since it began", lambda *v: conflict(*v) is not None)
-    then = CHECKED if early else None
-    yield Row("writer_passes_check", me, reads, (me,), here,
-              lambda own, *v: (own._replace(step=then or own.step, checked=True),), (*lives, none, *newly))  # fmt: skip
-    yield Row("writer_aborts", me, reads, (me,) if early else (me, "lock"), here, aborts, (*lives, some, *newly),
-              against)  # fmt: skip
+    return looking_rows(KIND, me, setting, touches, stands=still_stands(setting, me), new=once(setting, me))
 
 
 def _meeting_marker(me: str, setting: Setting) -> Row:

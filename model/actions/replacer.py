@@ -4,6 +4,9 @@ K is the requested time. Beside non-blocking writers a replace is a plan at K th
 its partitions, and base files with the new rows, or none: whoever completes after K has its log behind that barrier and
 survives, whoever completed before lies before it (design, section 4). Apache Hudi names the file ids that it replaces
 (`replacing = file_ids`), which hides the later writes to fixed buckets as well, and for ever.
+
+An optimistic replace is a write like others: what completed in its partitions since it began stands against it, and it
+against who completes later (RFC-22, steps 1 to 4; Hudi resolves conflicts of insert_overwrite before its commit).
 """
 
 from __future__ import annotations
@@ -13,6 +16,9 @@ from typing import Any, NamedTuple
 
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
+from ..conflicts import file_ids
+from ..looking import ABORTED, about_to_publish, found_nothing, looking_rows
+from ..plans_by_log import planning_rows
 from ..publication import publication_actions, publication_rows
 from ..step import Action, Args, Guard, Row
 from ..table import GroupPlan, Instant, Plan, Write, completes_plan
@@ -26,12 +32,26 @@ ACTIONS = (
     Action("replacer_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
     Action("replacer_writes_base", "puts the base file of a file group, with the new rows that there are",
            "{actor} writes a base file", joins=True),
+    Action("replacer_takes_time", "under a lock that can be lost: looks for pending plans, takes a requested time",
+           "{actor} takes a time for its replace"),
+    Action("replacer_puts_plan", "puts the plan of that replace, or finds that something was decided meanwhile",
+           "{actor} puts the plan of its replace"),
+    Action("replacer_passes_check", "finds no conflicting write that completed since it began",
+           "{actor} finds no conflict"),
+    Action("replacer_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+           "{actor} aborts: a write conflicts that completed since it began"),
+    Action("replacer_takes_back_replace", "deletes its files, then, under the lock, its plan",
+           "{actor} takes its files and its plan back"),
     *publication_actions(KIND),
 )  # fmt: skip
 
 
 class Replacer(NamedTuple):
-    """`partitions` are those that it replaces, `bases` counts the base files that are there. It replaces once."""
+    """`partitions` are those that it replaces, `bases` counts the base files that are there. It replaces once.
+
+    Under OCC, as of a writer: `mark`, `checked`, `conflict`; `file_ids` where these are not fixed by the bucket.
+    `seen` (decision log only): how many decisions there were when it looked.
+    """
 
     step: str = "idle"
     partitions: tuple[int, ...] = ()
@@ -39,6 +59,11 @@ class Replacer(NamedTuple):
     completed: int = 0
     bases: int = 0
     dead: bool = False
+    mark: int = 0
+    checked: bool = False
+    conflict: int = 0
+    file_ids: tuple[tuple[int, int], ...] = ()
+    seen: int = 0
 
     @property
     def number(self) -> int:
@@ -48,7 +73,7 @@ class Replacer(NamedTuple):
     @property
     def busy(self) -> bool:
         """In the midst of an operation."""
-        return not self.dead and self.step not in ("idle", "done")
+        return not self.dead and self.step not in ("idle", "done", "gave up")
 
 
 def components(setting: Setting) -> dict[str, Any]:
@@ -68,19 +93,26 @@ def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     for me in setting.of(KIND):
-        yield _scheduling(me, setting)
+        yield from _scheduling(me, setting)
         yield from _running(me, setting)
+        if setting.protocol_of(me).concurrency == "occ":
+            yield from _looking(me, setting)
 
 
-def _scheduling(me: str, setting: Setting) -> Row:
+def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     partitions, groups = replaced_partitions(setting.world, me), replaced_groups(setting.world, me)
-    times = requests_of(setting, me)
-    plans_it = setting.protocol.replacing == "plan"
+    times, protocol = requests_of(setting, me), setting.protocol_of(me)
+    plans_it = protocol.replacing == "plan"
 
-    def schedules(own: Replacer, lock: None, clock: int, published: Any, plans: Any, *seen: Any, ahead: int = 0) -> Any:
-        time, later = times.take("commit", clock, (published, plans, *seen) if times.reads else (), ahead)
-        new = Plan(time, me, False, tuple(GroupPlan(group, None, ()) for group in groups))
-        return Replacer("scheduled", partitions, time), later, (*plans, new) if plans_it else plans
+    def look(own: Replacer, clock: int, last: int, published: Any, plans: Any, *seen: Any, ahead: int = 0) -> Any:
+        time, later = times.take("commit", clock, (published, plans, *seen) if times.reads else (), ahead, after=last)
+        mark = len(published) if protocol.concurrency == "occ" else 0
+        return Replacer("scheduled", partitions, time, mark=mark,
+                        file_ids=file_ids(published, groups, time, protocol)), later  # fmt: skip
+
+    def put(own: Replacer, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+        new = Plan(own.requested, me, False, tuple(GroupPlan(group, None, ()) for group in groups))
+        return own._replace(step="scheduled"), (*plans, new) if plans_it else plans
 
     def free(own: Replacer, lock: None, clock: int, published: Any, plans: tuple[Plan, ...], *_: Any) -> bool:
         done = {entry.requested for entry in published if completes_plan(entry)}
@@ -88,13 +120,15 @@ def _scheduling(me: str, setting: Setting) -> Row:
 
     alone = Guard("no plan may be pending in its partitions", free)
     others = tuple(name for name in times.reads if name not in ("published", "plans"))
-    reads = (me, "lock", "clock", "published", "plans", *others)
-    return Row("replacer_schedules_replace", me, reads, (me, "clock", "plans"), (at(me, "idle"),), schedules,
-               (lock_is_free(), alone), lambda *_: times.clock.readings())  # fmt: skip
+    names = ("replacer_schedules_replace", "replacer_takes_time", "replacer_puts_plan")
+    yield from planning_rows(me, setting, actions=names, reads=("published", "plans", *others), changes=("plans",),
+                             guards=(alone,), look=look, put=put, requested=lambda own: own.requested,
+                             too_late=Replacer("gave up"),
+                             choices=lambda *_: times.clock.readings())  # fmt: skip
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:
-    groups = replaced_groups(setting.world, me)
+    groups, protocol = replaced_groups(setting.world, me), setting.protocol_of(me)
 
     def starts(own: Replacer, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
         started = tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)
@@ -106,14 +140,27 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
 
     def publish(own: Replacer) -> tuple[Replacer, Write]:
         files = tuple((group, 1) for group in groups)
-        return Replacer("done"), Write(own.requested, own.completed, me, 1, files, loaded=groups, replaced=groups)
+        entry = Write(own.requested, own.completed, me, 1, files, file_ids=own.file_ids, loaded=groups, replaced=groups)
+        return Replacer("done"), entry
 
     def in_turn(own: Replacer) -> Iterable[Args]:
         return ((),)
 
     yield Row("replacer_starts_replace", me, (me, "plans"), (me, "plans"), (at(me, "scheduled"),), starts)
     yield Row("replacer_writes_base", me, (me,), (me,), (at(me, "replacing"),), writes, choices=in_turn)
-    yield from publication_rows(KIND, me, "written", setting, publish)
+    yield from publication_rows(KIND, me, about_to_publish(protocol), setting, publish,
+                                cleared=(found_nothing(me),) if protocol.concurrency == "occ" else ())  # fmt: skip
+
+
+def _looking(me: str, setting: Setting) -> Iterator[Row]:
+    groups = replaced_groups(setting.world, me)
+
+    def takes_back(own: Replacer, lock: None, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+        return Replacer("gave up"), tuple(plan for plan in plans if plan.requested != own.requested)
+
+    yield from looking_rows(KIND, me, setting, lambda own: groups)
+    yield Row("replacer_takes_back_replace", me, (me, "lock", "plans"), (me, "plans"), (at(me, ABORTED),), takes_back,
+              (lock_is_free(),))  # fmt: skip
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:

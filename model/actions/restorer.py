@@ -10,11 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..conditions import at
+from ..plans_by_log import planning_rows
 from ..publication import publication_actions, publication_rows
-from ..restoring import is_undone, newest, undo
-from ..step import Action, Args, Guard, Row
-from ..table import Instant, Restore, Restored
+from ..restoring import newest, still_there, undone_by
+from ..resuming import resuming
+from ..step import Action, Args, Guard, Row, one_way
+from ..table import Instant, Restore, Restored, is_undone
 from . import Setting
 from .writer import state_on_timeline
 
@@ -22,6 +24,10 @@ KIND, PREFIX = "restorer", "u"
 ACTIONS = (
     Action("restorer_plans_restore", "under the lock: puts the plan, from which on nobody sees what it undoes",
            "{actor} plans the restore to the newest savepoint"),
+    Action("restorer_takes_time", "under a lock that can be lost: finds what is to be undone, takes a requested time",
+           "{actor} finds what a restore would undo"),
+    Action("restorer_puts_plan", "puts the plan of that restore, or finds that something was decided meanwhile",
+           "{actor} puts the plan of its restore"),
     Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
     Action("restorer_resumes_restore", "takes up the restore of a restorer that died",
            "{actor} takes up the restore of a dead restorer"),
@@ -30,8 +36,16 @@ ACTIONS = (
     *publication_actions(KIND),
 )  # fmt: skip
 
+
+PLANNED = "about to start its restore"
+
+
 class Restorer(NamedTuple):
-    """`restore`: the requested time of the one it runs; `undone`: what it undoes, `done` how many of them it has."""
+    """`restore`: the requested time of the one it runs; `undone`: what it undoes, `done` how many of them it has.
+
+    `to`, `kept`: the completion time to which it goes back, and the writes of the savepoint, until its plan is there.
+    `seen` (decision log only): how many decisions there were when it looked.
+    """
 
     step: str = "idle"
     restore: int = 0
@@ -39,6 +53,9 @@ class Restorer(NamedTuple):
     done: int = 0
     completed: int = 0
     dead: bool = False
+    to: int = 0
+    kept: tuple[int, ...] = ()
+    seen: int = 0
 
     @property
     def busy(self) -> bool:
@@ -53,70 +70,58 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Row]:
     for me in setting.of(KIND):
-        yield _planning(me, setting)
+        yield from _planning(me, setting)
         yield _resuming(me, setting)
         yield from _running(me, setting)
 
 
-def _planning(me: str, setting: Setting) -> Row:
+def _planning(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
-    rolled_back = ("rollbacks",) if "rollbacks" in setting.first else ()
     log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+    rolled_back = ("rollbacks",) if "rollbacks" in setting.first else ()
 
-    def planned(savepoints: Any, restores: Any, published: Any, plans: Any, others: tuple[Any, ...]) -> Any:
+    def planned(restores: Any, published: Any, plans: Any, savepoints: Any, *more: Any) -> Any:
         saved = newest(savepoints)
         if saved is None:
-            return None, None
+            return None, ()
+        plans, others = sum(more[: len(log_plans)], plans), more[len(log_plans) :]
+        rollbacks, theirs = others[0] if rolled_back else (), others[len(rolled_back) :][: len(writers)]
         done = {entry.requested for entry in published}
-        rollbacks, theirs = others[0] if rolled_back else (), others[len(rolled_back) :]
         there = (w for w in theirs if w.requested and state_on_timeline(w, rollbacks))
         pending = (w.requested for w in there if w.requested not in done)
         writing = (each for each in pending if not is_undone(restores, each))
-        return saved, undo(saved, published, plans, writing, protocol)
+        return saved, undone_by(saved, published, plans, writing, protocol)
 
-    def plans_it(own: Restorer, lock: None, clock: int, restores: tuple[Restore, ...], *seen: Any) -> tuple[Any, ...]:
-        published, plans, savepoints, *others = seen
-        known = (plans, *others[: len(log_plans)])
-        saved, found = planned(savepoints, restores, published, sum(known, ()), tuple(others[len(log_plans) :]))
-        gone = tuple(plan for plan in sum(known, ()) if plan.requested in found.order)
-        plan = Restore(clock + 1, saved.at, me, False, found.order, saved.writes, gone)
-        left = tuple(each for each in savepoints if each.requested not in found.order)
-        started = Restorer("about to start its restore", clock + 1, found.order)
-        kept = [tuple(plan for plan in some if plan in found.plans) for some in known]
-        return started, clock + 1, (*restores, plan), found.published, kept[0], left, *kept[1:]
+    def look(own: Restorer, clock: int, last: int, *seen: Any) -> tuple[Restorer, int]:
+        time = max(clock, last) + 1
+        saved, order = planned(*seen)
+        return Restorer(PLANNED, time, order, to=saved.at, kept=saved.writes), time
 
-    def something(savepoints: Any, restores: Any, published: Any, plans: Any, others: tuple[Any, ...]) -> bool:
-        known, others = sum(others[: len(log_plans)], plans), others[len(log_plans) :]
-        saved, found = planned(savepoints, restores, published, known, others)
-        return saved is not None and bool(found.order)
+    def put(own: Restorer, restores: Any, published: Any, plans: Any, savepoints: Any, *logs: Any) -> tuple[Any, ...]:
+        gone = tuple(plan for plan in sum(logs, plans) if plan.requested in own.undone)
+        plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone)
+        left = tuple(each for each in savepoints if each.requested not in own.undone)
+        kept = [tuple(plan for plan in some if plan not in gone) for some in (plans, *logs)]
+        after = (*restores, plan), still_there(published, own.undone), kept[0], left, *kept[1:]
+        return Restorer(PLANNED, own.restore, own.undone), *after
 
     guards = (
-        lock_is_free(),
         Guard("a restore must be left", lambda *v: len(v[3]) < world.restores, budget=True),
         Guard("no restore may be pending", lambda *v: {r.requested for r in v[3]} <= {e.requested for e in v[4]}),
-        Guard("there must be a savepoint, and something to undo", lambda *v: something(v[6], v[3], v[4], v[5], v[7:])),
+        Guard("there must be a savepoint, and something to undo", lambda *v: bool(planned(*v[3:])[1])),
     )
-    shared = (me, "clock", "restores", "published", "plans", "savepoints", *log_plans)
-    reads = (me, "lock", *shared[1:], *rolled_back, *writers)
-    return Row("restorer_plans_restore", me, reads, shared, (at(me, "idle"),), plans_it, guards)
+    shared = ("restores", "published", "plans", "savepoints", *log_plans)
+    names = ("restorer_plans_restore", "restorer_takes_time", "restorer_puts_plan")
+    yield from planning_rows(me, setting, actions=names, reads=(*shared, *rolled_back, *writers), changes=shared,
+                             guards=guards, look=look, put=put, requested=lambda own: own.restore,
+                             too_late=Restorer(), choices=one_way)  # fmt: skip
 
 
 def _resuming(me: str, setting: Setting) -> Row:
-    others = tuple(name for name in setting.of(KIND) if name != me)
-
-    def orphan(published: Any, restores: tuple[Restore, ...], peers: tuple[Restorer, ...]) -> Restore | None:
-        done = {entry.requested for entry in published}
-        dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
-        return next((each for each in restores if each.requested not in done and each.runner in dead), None)
-
-    def resumes(own: Restorer, published: Any, restores: tuple[Restore, ...], *peers: Restorer) -> tuple[Any, ...]:
-        found = orphan(published, restores, peers)
-        assert found is not None, "the guard saw the same restores"
-        return _started(me, found, restores)
-
-    guard = Guard("a restore must be pending whose runner died", lambda own, done, rs, *p: bool(orphan(done, rs, p)))
-    reads = (me, "published", "restores", *others)
-    return Row("restorer_resumes_restore", me, reads, (me, "restores"), (at(me, "idle"),), resumes, (guard,))
+    # What is decided needs no runner any more: whoever decides next publishes it.
+    known = "decisions" if setting.protocol.decision == "log" else "published"
+    return resuming("restorer_resumes_restore", me, setting.of(KIND), known=known, plans="restores", finished=Restored,
+                    take_up=lambda own, restore, restores: _started(me, restore, restores), what="restore")  # fmt: skip
 
 
 def _started(me: str, started: Restore, restores: tuple[Restore, ...]) -> tuple[Any, ...]:
@@ -140,7 +145,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
         return Restorer(), Restored(own.restore, own.completed, me)
 
     both = (me, "restores")
-    yield Row("restorer_starts_restore", me, both, both, (at(me, "about to start its restore"),), starts)
+    yield Row("restorer_starts_restore", me, both, both, (at(me, PLANNED),), starts)
     yield Row("restorer_undoes_instant", me, both, both, (at(me, "undoing"),), undoes, choices=next_instant)
     yield from publication_rows(KIND, me, "undone", setting, publish, requested=lambda own: own.restore)
 

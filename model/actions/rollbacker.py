@@ -21,10 +21,10 @@ from ..publication import (
     publication_rows,
     put_by_another,
 )
-from ..restoring import is_gone, is_undone
+from ..restoring import is_gone
 from ..shared_log import LOGS, Block, Blocks, appended, is_shared
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, Restore, Rollback, RolledBack, Write
+from ..table import Instant, Restore, Rollback, RolledBack, Write, is_undone
 from . import Setting
 from .writer import Writer, beating, state_on_timeline
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..archiving import WRITES
 from ..clock import clock_of
 from ..conditions import at, lock_is_free
-from ..publication import believes
+from ..publication import believes, given_back
 from ..savepoints import files_as_of
 from ..step import Action, Guard, Row
 from ..table import Instant, Savepoint, table_of
@@ -104,7 +104,7 @@ def _publishing(me: str, setting: Setting) -> Row:
         known = (time for each in savepoints for time in (each.at, each.completed or 0))
         completed, later = clocks.take(clock, ahead, after=max(known))
         done = (each._replace(completed=completed) if each.requested == own.pinned else each for each in savepoints)
-        return Savepointer(), None, later, tuple(done)
+        return Savepointer(), given_back(me, lock), later, tuple(done)
 
     shared = (me, "lock", "clock", "savepoints")
     return Row("savepointer_publishes_savepoint", me, shared, shared, (at(me, PINNED),), publishes,

@@ -10,8 +10,9 @@ from typing import Any
 
 from ..conditions import at, lock_is_free
 from ..publication import given_back
-from ..restoring import is_undone, loses_input, stands
+from ..restoring import loses_input, stands
 from ..step import Action, Guard, Row
+from ..table import is_undone
 from . import Setting, compactor, log_compactor
 
 WHO: tuple[tuple[str, Any, Callable[[Any], int]], ...] = (

@@ -15,12 +15,12 @@ from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import clusterings, file_ids
 from ..copy_on_write import newest_base
-from ..protocol import Protocol
-from ..publication import CHECKED, Check, both, publication_actions, publication_rows, put_by_another
-from ..restoring import is_undone, stands
+from ..looking import about_to_publish, found_nothing, looks_under_lock
+from ..publication import Check, both, publication_actions, publication_rows, put_by_another
+from ..restoring import stands
 from ..shared_log import LOGS, appending, is_shared
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, Plan, Rollback, Write
+from ..table import Instant, Plan, Rollback, Write, is_undone
 from ..world import World
 from . import Setting
 
@@ -103,7 +103,6 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     looks_up = protocol.slicing == "base_instant"
     under_occ = protocol.concurrency == "occ"
     reloads = under_occ and protocol.timeline == "reloaded"
-    checked = Guard(f"{me} must have found no conflict", lambda own: own.checked)
 
     def starts(own: Writer, plans: tuple[Plan, ...] = ()) -> tuple[Any, ...]:
         newest = (max((p.requested for p in plans if p.of(group)), default=None) for group in range(world.groups))
@@ -132,28 +131,18 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
     yield appending(setting, Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),),
                                  writes, choices=next_file))  # fmt: skip
-    since, alive = about_to_publish(protocol), is_alive(setting, me)
-    if alive and not alive.under_lock:
-        since, alive = UNAWARE, None
+    since, stands_still = about_to_publish(protocol), still_stands(setting, me)
+    if stands_still and not stands_still.under_lock:
+        since, stands_still = UNAWARE, None
     elif looks_under_lock(protocol):
-        alive = None  # asked when it looks for conflicts
-    cleared = (checked,) if under_occ else ()
-    check = both(both(alive, unrestored(setting, me)), once(setting, me))
+        stands_still = None  # asked when it looks for conflicts
+    cleared = (found_nothing(me),) if under_occ else ()
+    check = both(stands_still, once(setting, me))
     yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=check)
 
 
 UNAWARE = "unaware of what comes"
 """The step of a writer that has looked at its heartbeat before it takes the lock."""
-
-
-def looks_under_lock(protocol: Protocol) -> bool:
-    """Whether a writer looks for conflicts under the lock that covers its publication."""
-    return protocol.concurrency == "occ" and protocol.conflict_check == "under_lock"
-
-
-def about_to_publish(protocol: Protocol) -> str:
-    """The step from which a writer goes for the lock."""
-    return CHECKED if protocol.concurrency == "occ" and protocol.conflict_check == "before_lock" else "written"
 
 
 def beating(setting: Setting) -> tuple[str, ...]:
@@ -181,6 +170,11 @@ def is_alive(setting: Setting, me: str) -> Check | None:
 def unrestored(setting: Setting, me: str) -> Check | None:
     """A restore undoes what is pending, too."""
     return stands("requested") if "restores" in setting.first else None
+
+
+def still_stands(setting: Setting, me: str) -> Check | None:
+    """What a writer asks of its instant before it publishes: nobody has taken it for dead, or undone it."""
+    return both(is_alive(setting, me), unrestored(setting, me))
 
 
 def written(world: World, me: str, own: Writer) -> Write:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
-from ..actions.occ import ABORTED
+from ..actions.replacer import replaced_groups
 from ..conflicts import file_id_of
+from ..looking import ABORTED
 from ..model import Model
 from ..packed import State
 from ..step import Step
-from ..table import Compaction, Write
+from ..table import Compaction, Write, is_undone
 from .promise import Promise
 from .sentences import write_named
 
 Published = tuple[Write | Compaction, ...]
+LOOKING = ("writer", "replacer")
+"""The kinds of actors that look for conflicts and abort."""
 
 
 def first_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -29,12 +32,19 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
             )
     for me in _who_may_abort(model):
         own = model.component(after, me)
-        if own.step == ABORTED:
-            groups = {group for group, _ in model.world.files(me, own.number)}
-            groups |= set(model.world.reads.get((me, own.number), ()))
-            if wrong := _no_reason(own.conflict, own.requested, groups, model.component(after, "published")):
-                return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
+        if own.step != ABORTED or is_undone(model.restores(after), own.requested):
+            continue  # the restore that has undone its write may have undone the one that it names
+        groups = _touched(model, me, own.number)
+        if wrong := _no_reason(own.conflict, own.requested, groups, model.component(after, "published")):
+            return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
     return None
+
+
+def _touched(model: Model, me: str, number: int) -> set[int]:
+    """The file groups of what an actor is about to publish, and those on which that rests."""
+    if me in model.setting.of("replacer"):
+        return set(replaced_groups(model.world, me))
+    return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
 
 
 def _no_reason(named: int, since: int, groups: set[int], published: Published) -> str | None:
@@ -78,7 +88,11 @@ def under_occ(model: Model, actor: str) -> bool:
 
 
 def _who_may_abort(model: Model) -> tuple[str, ...]:
-    return tuple(me for me in model.setting.of("writer") if under_occ(model, me))
+    return tuple(me for kind in LOOKING for me in model.setting.of(kind) if under_occ(model, me))
+
+
+def _restores(model: Model) -> tuple[str, ...]:
+    return ("restores",) if "restores" in model.components else ()
 
 
 def _writes(published: Published) -> tuple[Write, ...]:
@@ -108,7 +122,7 @@ def _two_writes(model: Model, state: State) -> bool:
 
 
 def _nobody_looks(model: Model) -> str | None:
-    if any(looks(model, me) for me in model.setting.of("writer")):
+    if any(looks(model, me) for kind in LOOKING for me in model.setting.of(kind)):
         return None
     return "every writer is non-blocking: none promises to abort"
 
@@ -120,7 +134,7 @@ FIRST = Promise(
     kind="state",
     holds=first_holds,
     sometimes=_met,
-    reads=lambda model: ("published", *_who_may_abort(model)),
+    reads=lambda model: ("published", *_restores(model), *_who_may_abort(model)),
     unfit=_nobody_looks,
 )
 KEY = Promise(

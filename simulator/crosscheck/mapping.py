@@ -37,7 +37,7 @@ class Row:
     raises: str = ""
 
 
-DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean")
+DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
 """The completed instants that a log decides."""
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
@@ -107,8 +107,12 @@ MAPPING: Final[list[Row]] = [
     Row("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
         given=(("instant", "plan"),)),
     Row("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
+    Row("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
+    Row("log_compactor_puts_plan",             "schedule_log_compaction"),
     Row("log_compactor_takes_lock",            "run_log_compaction", ends_after="lock.acquire"),
+    Row("log_compactor_publishes_decided",     "run_log_compaction", ends_after=DECIDED),
     Row("log_compactor_takes_completion_time", "run_log_compaction", ends_after="clock.take"),
+    Row("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision"),
     Row("log_compactor_publishes_instant",     "run_log_compaction"),
 
     Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
@@ -140,8 +144,19 @@ MAPPING: Final[list[Row]] = [
         given=(("partitions", "partitions"),)),
     Row("replacer_starts_replace",         "insert_overwrite", ends_after="put compaction.inflight"),
     Row("replacer_writes_base",            "insert_overwrite", ends_after="put base"),
+    Row("replacer_takes_time",             "insert_overwrite", ends_after="clock.take", starts=True,
+        given=(("partitions", "partitions"),)),
+    Row("replacer_puts_plan",              "insert_overwrite", ends_after="lock.release", raises="Conflict"),
     Row("replacer_takes_lock",             "insert_overwrite", ends_after="lock.acquire"),
+    # an optimistic one, as a writer
+    Row("replacer_passes_check",           "insert_overwrite", ends_after="list.end timeline",
+        also=LOOKS_FOR_ROLLBACKS),
+    Row("replacer_aborts",                 "insert_overwrite", ends_after="list.end timeline",
+        also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
+    Row("replacer_takes_back_replace",     "insert_overwrite", raises="Conflict"),
+    Row("replacer_publishes_decided",      "insert_overwrite", ends_after=DECIDED),
     Row("replacer_takes_completion_time",  "insert_overwrite", ends_after="clock.take"),
+    Row("replacer_decides_instant",        "insert_overwrite", ends_after="put decision"),
     Row("replacer_publishes_instant",      "insert_overwrite"),
 
     # only under a setting that the engine cannot be put under
@@ -195,8 +210,12 @@ MAPPING: Final[list[Row]] = [
         given=(("instant", "restore"),)),
     # what the instant had put, then its files on the timeline
     Row("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
+    Row("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),
+    Row("restorer_puts_plan",              "schedule_restore"),
     Row("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
+    Row("restorer_publishes_decided",      "run_restore", ends_after=DECIDED),
     Row("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),
+    Row("restorer_decides_instant",        "run_restore", ends_after="put decision"),
     Row("restorer_publishes_instant",      "run_restore"),
     Row("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
         given=(("instant", "plan"),)),
@@ -236,6 +255,8 @@ MAPPING: Final[list[Row]] = [
     # where a log decides: a service publishes what the dead have decided, before it looks for anything else
     Row("compactor_finishes_decided",      "publish_decided", starts=True),
     Row("rollbacker_finishes_decided",     "publish_decided", starts=True),
+    Row("log_compactor_finishes_decided",  "publish_decided", starts=True),
+    Row("restorer_finishes_decided",       "publish_decided", starts=True),
     # the first listing gives the window's end, the second all that completed in it
     Row("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
         given=(("after", "after"),)),

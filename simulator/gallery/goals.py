@@ -111,6 +111,12 @@ def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
     return bool(done and asked) and all(own.number and not own.busy for own in owns)
 
 
+def a_replace_gave_way(model: Model, state: Any) -> bool:
+    """A write is complete that an optimistic replace met; the replace has taken its files and its plan back."""
+    owns = [model.component(state, name) for name in model.actors.get("replacer", ())]
+    return bool(_writes(model, state)) and any(own.step == "gave up" for own in owns)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -125,6 +131,7 @@ GOALS: dict[str, Goal] = {
         a_restore_refused_a_writer,
         a_writer_woke_behind_the_archive,
         a_write_outlived_a_replace,
+        a_replace_gave_way,
         an_answer_was_lost_and_found,
         a_writer_died_between_the_two_commits,
         a_write_completed_while_logs_became_one,

@@ -200,3 +200,47 @@ def test_copy_on_write_is_refused(tmp_path: Path) -> None:
     table = make_table(tmp_path, table_type="COPY_ON_WRITE", concurrency_mode="SINGLE_WRITER")
     with pytest.raises(Unsupported, match="the table is COPY_ON_WRITE"):
         table.insert_overwrite(batch(("k1", 1, "a")))
+
+
+@pytest.fixture
+def logged(table: Table) -> Table:
+    """The same table, whose commits are decided by a log."""
+    return Table(replace(table.context, rules=replace(table.context.rules, decision="log")), table.config)
+
+
+def test_where_a_log_decides_it_takes_two_numbers(logged: Table) -> None:
+    instant = logged.insert_overwrite(batch(("k1", 1, "new")))
+    entries = [logged.context.storage.get(path) for path in sorted(files(logged)) if "/decisions/" in path]
+    assert [f'"requested": "{instant.requested}"'.encode() in entry for entry in entries] == [True, True]
+    assert [b'"kind": "plan"' in entry for entry in entries] == [True, False]
+    assert state(logged.snapshot()) == {("k1", 1, "new")}
+
+
+def test_where_a_log_decides_one_that_fails_does_not_come_back(logged: Table) -> None:
+    """Its plan was the last decision, which whoever decides next puts onto the timeline if it is not there."""
+    with pytest.raises(BadInput):
+        logged.insert_overwrite(batch(("k1", None, "no ordering value")))
+    logged.upsert(batch(("k2", 9, "after")))
+    assert all(instant.completed for instant in logged.timeline())
+    assert state(logged.snapshot()) == {("k1", 5, "old"), ("k2", 9, "after"), ("k3", 5, "old")}
+
+
+def test_where_a_log_decides_one_whose_number_is_taken_leaves_nothing(
+    logged: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nbcc.engine.deciding.put_decision", lambda storage, decision: False)
+    with pytest.raises(Conflict, match="something was decided meanwhile"):
+        logged.insert_overwrite(batch(("k1", 1, "new")))
+    monkeypatch.undo()
+    assert all(instant.completed for instant in logged.timeline())
+    assert state(logged.snapshot()) == set(OLD)
+
+
+def test_an_optimistic_one_gives_way_to_a_write_that_was_faster(table: Table) -> None:
+    optimistic = Table(table.context, replace(table.config, concurrency_mode="OPTIMISTIC_CONCURRENCY_CONTROL"))
+    beside = during(optimistic, BASE, lambda: table.upsert(batch(("k2", 9, "faster"))))
+    with pytest.raises(Conflict, match=r"has written bucket \d") as raised:
+        beside.insert_overwrite(batch(("k1", 1, "new")))
+    assert raised.value.against is not None
+    assert all(instant.completed for instant in table.timeline())
+    assert state(table.snapshot()) == {("k1", 5, "old"), ("k2", 9, "faster"), ("k3", 5, "old")}

@@ -54,6 +54,26 @@ def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> 
     assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
 
 
+def test_of_an_optimistic_replace_and_a_writer_either_aborts_and_never_both() -> None:
+    model = Model(specs.world("occ_replaces"))
+    taken = {step.action for state in reachable(model) for step in model.enabled(state)}
+    assert {"replacer_aborts", "replacer_takes_back_replace", "writer_aborts"} <= taken
+    assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
+
+
+def test_a_replace_that_looks_at_nobody_publishes_what_an_optimistic_one_takes_back() -> None:
+    world = replace(specs.world("occ_replaces"), settings={"replacer": {"concurrency": "single_writer"}})
+    assert violated(search(Model(world))).keys() == {"FIRST"}
+
+
+def test_an_optimistic_writer_that_was_undone_gives_up_instead_of_waiting() -> None:
+    """It finds so in the look for conflicts, which is also where it is asked whether it lives."""
+    model = Model(specs.world("occ_restores"))
+    taken = {step.action for state in reachable(model) for step in model.enabled(state)}
+    assert {"writer_is_refused", "writer_aborts"} <= taken
+    assert search(model).promises["PROGRESS"].verdict is Verdict.HOLDS
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

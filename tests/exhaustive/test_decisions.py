@@ -39,6 +39,23 @@ def test_the_log_decides_bulk_inserts_and_rollbacks_as_well(name: str) -> None:
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["lost_lock_restores", "lost_lock_replaces", pytest.param("lost_lock_log_compaction", marks=pytest.mark.nightly)],
+)
+def test_the_log_decides_plans_of_restores_replaces_and_log_compactions_as_well(name: str) -> None:
+    world = specs.world(name)
+    assert set(violated(search(Model(world)))) >= {"TRAVEL", "MONO"}
+    assert violated(search(Model(world, Protocol(decision="log")))) == {}
+
+
+@pytest.mark.parametrize(("world", "kind"), [("restores_crash", "restore"), ("log_compaction_crash", "log compaction")])
+def test_what_a_dead_service_has_decided_is_published_by_another(world: str, kind: str) -> None:
+    result = search(Model(specs.world(world), Protocol(decision="log")))
+    assert violated(result) == {}, kind
+    assert result.promises["PROGRESS"].verdict is not Verdict.VIOLATED
+
+
 def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
     world = replace(specs.world("lost_lock_rollback"), actors={"writer": 1, "rollbacker": 1})
     found = explore(Model(world), [PROMISES["REC"]]).promises["REC"]

@@ -13,6 +13,10 @@ from nbcc.simulator.systems.registry import factory
 
 LOST = specs.world("lost_lock")
 ROLLBACK, LOADS = specs.world("lost_lock_rollback"), specs.world("lost_lock_loads")
+RESTORES, REPLACES = specs.world("lost_lock_restores"), specs.world("lost_lock_replaces")
+TWO_RESTORE = {"writer": 2, "savepointer": 1, "restorer": 2, "compactor": 1}
+SEVERAL = replace(RESTORES, actors=TWO_RESTORE, compactions=1, crashes=1)
+LOG_COMPACTIONS = specs.world("lost_lock_log_compaction")
 TWO_UNDO = replace(ROLLBACK, actors={"writer": 1, "rollbacker": 2}, crashes=1, lock_losses=2)
 MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashes=1, compactions=2)
 
@@ -22,8 +26,11 @@ MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashe
     [
         (LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15),
         (ROLLBACK, "lock", 10), (ROLLBACK, "log", 10), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
+        (RESTORES, "log", 8), (RESTORES, "lock", 8), (SEVERAL, "log", 5), (REPLACES, "log", 8),
+        (LOG_COMPACTIONS, "log", 6),
     ],
-    ids=["by lock", "by log", "by log, with crashes", "rollback by lock", "rollback by log", "two undo", "bulk insert"],
+    ids=["by lock", "by log", "by log, with crashes", "rollback by lock", "rollback by log", "two undo", "bulk insert",
+         "restore by log", "restore by lock", "restores, with crashes", "replace", "log compaction"],
 )
 def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
     protocol = Protocol.from_mapping({"decision": decision})
