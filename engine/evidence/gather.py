@@ -10,7 +10,9 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import pyarrow.parquet as pq
@@ -22,9 +24,13 @@ from ..files.names import split_path
 from ..storage import Entry, Storage
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY
+from ..timeline.cleans import decode_clean_plan
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
 from ..timeline.metadata import COVERS, OWN_KEY, decode_plan
+from ..timeline.restores import decode_restore_plan
+from ..timeline.rollbacks import decode_rollback_plan
+from ..timeline.savepoints import decode_savepoint
 from ..timeline.timeline import FOLDER
 from .ahead import read_ahead
 from .report import Clean, Commit, Evidence, File, Flaw, Rollback, Stat
@@ -70,6 +76,8 @@ class _Gathering:
         commits.update(self._commits(timeline))
         plans.update(self._plans(filter(timeline.is_compaction, timeline.instants), "compaction"))
         log_plans.update(self._plans(filter(timeline.is_log_compaction, timeline.instants), LOG_COMPACTION))
+        if "nbcc.format" in properties:
+            self._look_at_plans(instants)
         return Evidence(
             url=self.storage.url,
             properties=properties,
@@ -141,6 +149,15 @@ class _Gathering:
         plans = self._read("plan", requests, lambda instant, data: decode_plan(data, instant.file_name))
         return {instant.requested: plan for instant, plan in plans}
 
+    def _look_at_plans(self, instants: Iterable[Instant]) -> None:
+        """Whether what readers of our tables go by can be read: horizons, what a restore undoes, what is pinned.
+
+        A plan that is not there says nothing: other engines may take it away.
+        """
+        for (action, state), understand in _READ_BY_READERS.items():
+            there = [instant for instant in instants if (instant.action, instant.state) == (action, state)]
+            deque(self._read(action, there, partial(_plan_of, understand)), maxlen=0)
+
     def _done(self, action: str, timeline: Timeline, make: Callable[[Instant, Any], Made]) -> tuple[Made, ...]:
         """What completed instants of an action say, services other than compactions."""
         done = (instant for instant in timeline.completed if instant.action == action)
@@ -195,6 +212,13 @@ class _Gathering:
         return found
 
 
+_READ_BY_READERS: Final[Mapping[tuple[str, str], Callable[[bytes, str], object]]] = {
+    ("clean", "requested"): decode_clean_plan,
+    ("restore", "requested"): decode_restore_plan,
+    ("rollback", "requested"): decode_rollback_plan,
+    ("savepoint", "completed"): decode_savepoint,
+}
+
 _WRITES: Final = ("commit", "deltacommit", "replacecommit")
 
 
@@ -205,6 +229,10 @@ def _manifest(data: bytes) -> list[tuple[str, int]]:
 
 def _archive_rows(data: bytes) -> list[dict[str, Any]]:
     return [_archive_row(row) for row in pq.read_table(io.BytesIO(data)).to_pylist()]
+
+
+def _plan_of(understand: Callable[[bytes, str], object], instant: Instant, data: bytes) -> object:
+    return understand(data, instant.requested)
 
 
 def _commit_of(instant: Instant, data: bytes) -> Commit:
@@ -238,6 +266,7 @@ def _commit(instant: Instant, record: Mapping[str, Any]) -> Commit:
 
 
 def _stat(record: Mapping[str, Any]) -> Stat:
+    _text(record["fileId"])
     size, rows, deletes = (int(record[name] or 0) for name in ("fileSizeInBytes", "numWrites", "numDeletes"))
     merged = record.get("totalLogFilesCompacted")
     return Stat(_text(record["path"]), size, rows, deletes, None if merged is None else int(merged))

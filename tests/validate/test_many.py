@@ -9,19 +9,18 @@ from dataclasses import replace
 
 import pytest
 
-from nbcc.engine.errors import NbccError
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
 
-from .fuzz import broken, judge, wrongly_fine
+from .campaign import fuzzed
 from .tables import engine_table, played_table
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 RIGHT = 1000 if NIGHTLY else 25
 FUZZED = 10_000 if NIGHTLY else 200
 OF_A_MUTANT = 1000 if NIGHTLY else 20
-A_TABLE = 40  # defects of one table
+ONCE_MISSED = (211, 236, 5036, 5176, 5995, 6189, 6361)  # plans of cleans, lost schemas, commits that lack a field
 
 # Mutants of the engine whose defect lies in files and times; the others are in a reader, or in how steps interleave.
 IN_THE_TABLE = {"compaction-drops-log": "compaction-left-logs-out", "plan-takes-inflight-log": "log-in-two-slices"}
@@ -54,13 +53,6 @@ def test_a_mutant_is_told_by_its_tables(name: str) -> None:
 
 def test_a_broken_table_is_never_called_fine_and_never_fails() -> None:
     """What may change unnoticed is what readers do not look at either: see `wrongly_fine`."""
-    whole = engine_table(0)
-    for number in range(FUZZED):
-        table, first = divmod(number, A_TABLE)
-        whole = whole if first else engine_table(table)
-        case = broken(whole, number)
-        try:
-            found = judge(case.storage)
-        except NbccError:
-            continue
-        assert not wrongly_fine(whole, case, found), f"table {table}, defect {number}: {case.kind} {case.paths}"
+    said, wrong = fuzzed([*range(FUZZED), *ONCE_MISSED])
+    assert not wrong, wrong
+    assert said.total() == FUZZED + len(ONCE_MISSED)

@@ -18,6 +18,7 @@ from .complaint import RESTORE, Found, Rule, undo
 _STALE_MS: Final = 3_600_000
 _SPEAKS_OF: Final = {
     "commit": ("SNAP", "ATOM"), "plan": ("QUIET", "PROGRESS"), "archive": ("ARCH",), "clean": ("CLEAN",),
+    "restore": ("REC",), "savepoint": ("CLEAN",),
 }  # fmt: skip
 
 
@@ -102,6 +103,8 @@ def properties(view: View) -> Iterator[Found]:
         yield Found(".hoodie/hoodie.properties", " ".join(exists.split())[:300], RESTORE)
         return
     if schema is None:
+        because = "neither its commits nor its properties tell its columns: nobody can read the table"
+        yield Found(".hoodie/hoodie.properties", because, f"write to it, or {RESTORE}", "AT RISK")
         return
     named = {"record key": config.record_key, "partition": config.partition_by}
     named["ordering"] = (config.ordering,) if config.ordering else ()
