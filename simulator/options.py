@@ -16,6 +16,9 @@ from nbcc.engine.config.properties import decode_properties
 
 MODE = "hoodie.write.concurrency.mode"
 
+_MISSPELT = 0.93
+"""How alike two names are of which one is the other, misspelt."""
+
 
 class Decision(NamedTuple):
     """An option by which a writer was judged; `given` is False where it is Hudi's default."""
@@ -141,7 +144,11 @@ def _known() -> list[str]:
 
 
 def _is_known(option: str) -> bool:
-    return option in _known() or option.startswith(tuple(_told()["known"]["prefixes"]))
+    """Whether Hudi may have it: beside what begins like an option of Hudi, unless it is nearly one that decides."""
+    if option in _known():
+        return True
+    nearly = get_close_matches(option, [*_told()["defaults"], *_told()["aliases"]], 1, _MISSPELT)
+    return not nearly and option.startswith(tuple(_told()["known"]["prefixes"]))
 
 
 def _nearest(option: str) -> str:

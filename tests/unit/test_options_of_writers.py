@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import nbcc
-from nbcc.simulator.options import _told, judge, judge_writer
+from nbcc.simulator.options import MODE, _told, judge, judge_writer
 
 NON_BLOCKING = {
     "hoodie.write.concurrency.mode": "NON_BLOCKING_CONCURRENCY_CONTROL",
@@ -36,6 +36,7 @@ PREFERS = "org.apache.hudi.client.transaction.PreferWriterConflictResolutionStra
         ({**NON_BLOCKING, "hoodie.datasource.write.table.type": "COPY_ON_WRITE"}, None),
         ({**NON_BLOCKING, "hoodie.index.bucket.engine": "CONSISTENT_HASHING"}, None),
         ({**NON_BLOCKING, "hoodie.record.merge.mode": "CUSTOM"}, None),
+        ({"hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.PartialUpdateAvroPayload"}, None),
         ({"hoodie.write.concurrency.mode": "SOME"}, None),
     ],
 )
@@ -59,6 +60,15 @@ def test_what_decided_is_told_with_defaults_and_unknown_options_with_the_nearest
         ("hoodie.something.else", ""),
         ("hoodie.write.concurency.mode", "hoodie.write.concurrency.mode"),
     )
+
+
+def test_a_misspelt_option_that_would_decide_is_named_although_others_begin_like_it() -> None:
+    misspelt = {"hoodie.write.concurrency.mod": MODE, "hoodie.index.typ": "hoodie.index.type"}
+    found = judge_writer("w", dict.fromkeys(misspelt, "X"))
+    assert dict(found.unknown) == misspelt
+    real = ("hoodie.index.bucket.engine", "hoodie.write.lock.zookeeper.url", "hoodie.bucket.index.num.buckets",
+            "hoodie.write.concurrency.early.conflict.detection.strategy", "hoodie.table.cdc.enabled")  # fmt: skip
+    assert not judge_writer("w", dict.fromkeys(real, "X")).unknown
 
 
 def test_writers_that_disagree_have_no_row(tmp_path: Path) -> None:
