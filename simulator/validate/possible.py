@@ -87,7 +87,8 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
 def _settings() -> Mapping[str, Protocol]:
     """The settings that a table can be held against, the default first."""
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
-    return {n: p for n, p in named.items() if p.slicing != "base_instant"}  # there logs have other names
+    ours = ("completion", "requested", "temporal")  # elsewhere logs have other names, or are shared by many writes
+    return {n: p for n, p in named.items() if p.slicing in ours and p.log_layout == "own"}
 
 
 class _Judge:
