@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import sys
+import time
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,18 +18,23 @@ from nbcc.model.protocol import choices
 
 from .. import specs
 from ..explore import Result, Verdict, explore
+from ..mutants import forget
 from ..verdicts.bound import bound_of, sentence
 from ..verdicts.kills import accepted, small_worlds
 from .generated import Generated
+from .reached import Reached, running
+from .source import modules
 
-ROOM: Final = 20
+ROOM: Final = 3
 """A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
+LOOKED_FURTHER: Final = 700
+"""States of the worlds in which a mutant that its sizes have given away is still held against the promises."""
 FEW: Final = 3_000
 """States of a world of specs/worlds in which a mutant is hunted, too."""
 CHECKED: Final = 60
 """Histories of a check."""
-ENOUGH: Final = 300
-"""Seconds of processor time for the searches of one mutant, ten times what a survivor takes: some loop for ever."""
+ENOUGH: Final = 10
+"""Seconds of processor time for a search beyond ten times what it takes in the model as it is: some loop for ever."""
 
 
 class Fate(NamedTuple):
@@ -47,16 +54,19 @@ def hunt(mutant: Generated, check: bool = True) -> Fate:
     What the model shows as it is was found, and is remembered, outside the mutant.
     """
     grown: list[Fate] = []
-    for rest in (_default_cases(), _weaker_cases(), _named_cases()):
-        expected = {case: _expected(case) for case in rest}
-        with mutant.applied(), _ending(ENOUGH):
+    for number, some in enumerate(_batches()):
+        if grown and number >= OF_DEFAULT:
+            break
+        found = {case: right for case in some if (right := _expected(case)).reached.holds(mutant)}
+        expected = dict(sorted(found.items(), key=lambda each: each[1].sizes))
+        with mutant.applied():
             try:
                 if fate := next(_seen(expected, grown), None):
                     return fate
             except Exception as error:  # whatever the mutant does wrong, it was seen
                 return Fate("error", type(error).__name__)
-        if grown:
-            return grown[0]
+    if grown:
+        return grown[0]
     with mutant.applied():
         return _checked() if check else LIVES
 
@@ -93,9 +103,22 @@ class Case(NamedTuple):
         """What sets it apart from the ladder under the default protocol."""
         return self.world if isinstance(self.world, str) else f"{self.field}={self.value}" if self.field else ""
 
+    def model(self) -> Model:
+        return Model(self.given, Protocol.from_mapping({self.field: self.value}) if self.field else Protocol())
+
     def search(self, most: int | None = None) -> Result:
-        protocol = Protocol.from_mapping({self.field: self.value}) if self.field else Protocol()
-        return explore(Model(self.given, protocol), list(PROMISES.values()), canary=CANARY, max_states=most)
+        return explore(self.model(), list(PROMISES.values()), canary=CANARY, max_states=most)
+
+
+OF_DEFAULT: Final = 2
+"""So many batches are of the default protocol."""
+
+
+def _batches() -> tuple[tuple[Case, ...], ...]:
+    """Cases that are searched together, and first searched in the model as it is: most mutants do not outlive the
+    first few."""
+    few, default = len(_default_cases()) // 3, _default_cases()
+    return default[:few], default[few:], _weaker_cases(), _named_cases()
 
 
 @cache
@@ -127,7 +150,19 @@ def _named_cases() -> tuple[Case, ...]:
 
 
 class Expected(NamedTuple):
-    """What the model as it is shows in a case."""
+    """What the model as it is shows in a case, what of it is reached there, in how many seconds of the processor."""
+
+    shown: Shown
+    reached: Reached
+    seconds: float
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        return self.shown.sizes
+
+
+class Shown(NamedTuple):
+    """What a search finds."""
 
     sizes: tuple[int, int, int]
     broken: dict[str, int | None]
@@ -136,25 +171,33 @@ class Expected(NamedTuple):
 
 @cache
 def _expected(case: Case) -> Expected:
-    return _shown(case.search())
+    began = time.process_time()
+    forget()  # what somebody remembers, nobody runs
+    with running(str(sys.modules[f"nbcc.model.{name}"].__file__) for name in modules()) as lines:
+        shown = _shown(case.search())
+    actions = frozenset(row.action for row in case.model().table_of_rows)
+    return Expected(shown, Reached(actions, frozenset(lines)), time.process_time() - began)
 
 
-def _shown(result: Result) -> Expected:
+def _shown(result: Result) -> Shown:
     broken = {name: each.steps for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
-    return Expected((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
+    return Shown((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
 
 
 def _seen(expected: Mapping[Case, Expected], grown: list[Fate]) -> Iterator[Fate]:
     """Fates as they are found; a world of another size goes to `grown`, for what a promise says is worth more."""
     for case, right in expected.items():
-        result = case.search(right.sizes[0] * ROOM + 100)
+        if grown and right.sizes[0] > LOOKED_FURTHER:
+            return
+        with _ending(ENOUGH + 10 * right.seconds):
+            result = case.search(right.sizes[0] * ROOM + 100)
         shown, where = _shown(result), sentence(bound_of(case.given))
-        if case.own and (shown != right or result.stopped):
+        if case.own and (shown != right.shown or result.stopped):
             yield Fate("world" if isinstance(case.world, str) else "setting", f"{case.own} in {where}")
         elif shown.broken and not case.own:
             name, steps = next(iter(shown.broken.items()))
             yield Fate(name, f"{steps} steps of {where}")
-        elif shown.deadlock > right.deadlock:
+        elif shown.deadlock > right.shown.deadlock:
             yield Fate("deadlock", where)
         elif result.stopped or shown.sizes != right.sizes:
             grown.append(Fate("sizes", f"{shown.sizes[0]:,} states of {where}, not {right.sizes[0]:,}"))

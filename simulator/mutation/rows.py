@@ -13,7 +13,7 @@ from nbcc.model.actions import Mechanism, Setting
 from nbcc.model.step import Row
 
 from ..verdicts.kills import small_worlds
-from .generated import Generated
+from .generated import Generated, Place
 
 Change = Callable[[Row], Row]
 
@@ -26,7 +26,7 @@ def of_rows() -> Iterator[Generated]:
             for name, operator, change in _changes(row):
                 if name not in seen:
                     seen.add(name)
-                    yield Generated(name, operator, _changed(row.action, change))
+                    yield Generated(name, operator, _changed(row.action, change), Place(row.action))
 
 
 def _changes(row: Row) -> Iterator[tuple[str, str, Change]]:

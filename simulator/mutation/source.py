@@ -16,7 +16,7 @@ from typing import Any, Final
 from nbcc.model import actions
 
 from ..mutants import forget
-from .generated import Generated
+from .generated import Generated, Place
 from .operators import changes
 
 RULES: Final = (
@@ -39,12 +39,14 @@ def of_source() -> Iterator[Generated]:
         seen: Counter[str] = Counter()
         tree = ast.parse(source)
         for path, function in _functions(tree):
+            lines = dict(_lines(function))
             for operator, node, instead in changes(function):
                 shown = f"{name}.{path}: {_text(node)} -> {_text(instead)}"
                 seen[shown] += 1
                 label = shown if seen[shown] == 1 else f"{shown} (no. {seen[shown]})"
                 code = _code(tree, node, instead, path)
-                yield Generated(label, operator, _exchange(module, path, code))
+                place = Place(file=_function(module, path).__code__.co_filename, lines=lines[node])
+                yield Generated(label, operator, _exchange(module, path, code), place)
 
 
 def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -54,6 +56,25 @@ def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.Funct
             yield from _functions(node, f"{node.name}.")
         elif isinstance(node, ast.FunctionDef):
             yield inside + node.name, node
+
+
+def _lines(statement: ast.stmt) -> Iterator[tuple[ast.AST, range]]:
+    """Every node below a statement with the lines of the innermost statement around it, without those of its body."""
+    body = getattr(statement, "body", None)
+    own = body and not isinstance(statement, ast.Try)
+    end = body[0].lineno - 1 if own else statement.end_lineno or statement.lineno
+    decorators = [each.lineno for each in getattr(statement, "decorator_list", ())]
+    mine = range(min(statement.lineno, *decorators, statement.lineno), max(end, statement.lineno) + 1)
+    for node in _expressions_of(statement):
+        yield from _lines(node) if isinstance(node, ast.stmt) else ((node, mine),)
+
+
+def _expressions_of(node: ast.AST) -> Iterator[ast.AST]:
+    """What lies below a node, of statements only themselves."""
+    for child in ast.iter_child_nodes(node):
+        yield child
+        if not isinstance(child, ast.stmt):
+            yield from _expressions_of(child)
 
 
 def _text(node: ast.AST) -> str:
