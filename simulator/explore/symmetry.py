@@ -15,6 +15,7 @@ successor whose kept state is the next one, so that what comes out is a run of t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import combinations, islice, permutations, product
 from math import prod
 from typing import Any
@@ -25,6 +26,10 @@ from nbcc.model.packed import WIDTH
 from .rows import RowSystem
 
 Renaming = Mapping[str, str]
+_Field = tuple[int, int, int, dict[State, State]]
+"""Where a component stands and where it goes, its bits, and what was made of its values."""
+REMEMBERED = 1 << 18
+"""Images of all other components together that one renaming keeps, some 50 MB."""
 LOOKED_AT = 400
 """States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
 
@@ -89,13 +94,14 @@ class Symmetry:
         """How many renamings there are, the one that changes nothing included."""
         coding = model.coding
         self._members = [[coding.place[name] for name in each] for each in self.classes]
-        self._bits = coding.mask(place for members in self._members for place in members)
-        exchangeable = {place for members in self._members for place in members}
+        mine = [place for members in self._members for place in members]
         # Components that may name an actor; where a value does not, renaming leaves it as it is.
-        self._others = [place for place in range(len(coding.names)) if place not in exchangeable]
+        others = [place for place in range(len(coding.names)) if place not in mine]
+        self._fields = (mine, others)
+        self._bits, self._rest = coding.mask(mine), coding.mask(others)
         self._names = frozenset(name for each in self.classes for name in each)
-        self._sorted: dict[State, list[_Image]] = {}
-        self._images: dict[tuple[tuple[str, str], ...], _Image] = {}
+        self._sorted: dict[State, tuple[State, list[_Image]]] = {}
+        self._images: dict[tuple[tuple[int, ...], ...], _Image] = {}
 
     @property
     def about(self) -> str:
@@ -104,47 +110,55 @@ class Symmetry:
 
     def kept(self, state: State) -> State:
         """The state that stands for all of its orbit."""
-        images = self._images_of(state & self._bits)
+        own, images = self._images_of(state & self._bits)
+        rest = state & self._rest
         if len(images) == 1:
-            return images[0].of(state)
-        return min([image.of(state) for image in images])
+            return own + images[0].of_others(rest)
+        return own + min([image.of_others(rest) for image in images])
 
     def renamings(self, state: State) -> list[Renaming]:
         """The renamings that lead from a state to the one that stands for it; one at least."""
-        kept = self.kept(state)
-        return [image.names for image in self._images_of(state & self._bits) if image.of(state) == kept]
+        own, images = self._images_of(state & self._bits)
+        rest, kept = state & self._rest, self.kept(state)
+        return [image.names for image in images if own + image.of_others(rest) == kept]
 
     def orbit(self, kept: State) -> int:
         """How many states a kept one stands for."""
-        images = self._images_of(kept & self._bits)
-        return self.order // sum(image.of(kept) == kept for image in images) if len(images) > 1 else self.order
+        _, images = self._images_of(kept & self._bits)
+        rest = kept & self._rest
+        return self.order // sum(image.of_others(rest) == rest for image in images) if len(images) > 1 else self.order
 
-    def _images_of(self, bits: State) -> list[_Image]:
+    def _images_of(self, bits: State) -> tuple[State, list[_Image]]:
         found = self._sorted.get(bits)
         if found is None:
             found = self._sorted[bits] = self._sorting(bits)
         return found
 
-    def _sorting(self, bits: State) -> list[_Image]:
-        """The renamings that make the exchangeable components smallest: put them in order, as far as names allow."""
+    def _sorting(self, bits: State) -> tuple[State, list[_Image]]:
+        """The exchangeable components at their smallest, and the renamings that make them so: they put them in order,
+        as far as names allow."""
         values = (self.model.coding.value(bits, place) for members in self._members for place in members)
         if not any(names_one(value, self._names) for value in values):
-            return [self._image(orders) for orders in product(*(self._orders(bits, m) for m in self._members))]
-        images = [self._image(orders) for orders in product(*(list(permutations(m)) for m in self._members))]
-        made = [image.of(bits) & self._bits for image in images]
-        return [image for image, each in zip(images, made, strict=True) if each == min(made)]
+            images = [self._image(orders) for orders in product(*(self._orders(bits, m) for m in self._members))]
+            return images[0].of_own(bits), images
+        made = [image.of_own(bits) for image in self._every]
+        least = min(made)
+        return least, [image for image, own in zip(self._every, made, strict=True) if own == least]
 
-    def _image(self, orders: Sequence[tuple[int, ...]]) -> _Image:
+    @cached_property
+    def _every(self) -> list[_Image]:
+        return [self._image(orders) for orders in product(*(list(permutations(m)) for m in self._members))]
+
+    def _image(self, orders: tuple[tuple[int, ...], ...]) -> _Image:
         """The renaming after which the members of each class stand in this order."""
-        names = self.model.coding.names
-        pairs = tuple(
-            (names[old], names[new])
-            for members, order in zip(self._members, orders, strict=True)
-            for new, old in zip(members, order, strict=True)
-        )
-        if pairs not in self._images:
-            self._images[pairs] = _Image(self.model, dict(pairs), self._others)
-        return self._images[pairs]
+        found = self._images.get(orders)
+        if found is None:
+            places = self.model.coding.names
+            pairs = zip(self._members, orders, strict=True)
+            names = {places[old]: places[new] for members, order in pairs
+                     for new, old in zip(members, order, strict=True)}  # fmt: skip
+            found = self._images[orders] = _Image(self.model, names, *self._fields)
+        return found
 
     def _orders(self, bits: State, members: list[int]) -> list[tuple[int, ...]]:
         def number(place: int) -> int:
@@ -156,24 +170,41 @@ class Symmetry:
 
 
 class _Image:
-    """One renaming, applied field by field; what it makes of a field is remembered."""
+    """One renaming, applied field by field; what it makes of a field, and of all others together, is remembered."""
 
-    def __init__(self, model: Model | RowSystem, names: Renaming, others: Sequence[int]) -> None:
-        coding = model.coding
-        self.coding, self.names = coding, {old: new for old, new in names.items() if old != new}
+    def __init__(self, model: Model | RowSystem, names: Renaming, own: Sequence[int], others: Sequence[int]) -> None:
+        self.coding, self.names = model.coding, {old: new for old, new in names.items() if old != new}
         # The fields of the actors change places, and may name others; the other fields stay where they are.
-        moves = [(coding.place[old], coding.place[new]) for old, new in names.items()]
-        moves += [(place, place) for place in others]
-        self.fields = [(old, new, coding.mask((old,))) for old, new in moves]
-        self.memo: list[dict[State, State]] = [{} for _ in self.fields]
+        self.own = [self._field(old, self._moved(old)) for old in own]
+        self.others = [self._field(place, place) for place in others]
+        self.together: dict[State, State] = {}
 
-    def of(self, state: State) -> State:
-        """The image of a state."""
+    def _moved(self, place: int) -> int:
+        name = self.coding.names[place]
+        return self.coding.place[self.names.get(name, name)]
+
+    def _field(self, old: int, new: int) -> _Field:
+        return old, new, self.coding.mask((old,)), {}
+
+    def of_own(self, bits: State) -> State:
+        """The image of the exchangeable components."""
+        return self._of(bits, self.own) if self.names else bits
+
+    def of_others(self, bits: State) -> State:
+        """The image of the other components."""
         if not self.names:
-            return state
+            return bits
+        after = self.together.get(bits)
+        if after is None:
+            if len(self.together) >= REMEMBERED:
+                self.together.clear()
+            after = self.together[bits] = self._of(bits, self.others)
+        return after
+
+    def _of(self, bits: State, fields: Sequence[_Field]) -> State:
         after = 0
-        for (old, new, bits), memo in zip(self.fields, self.memo, strict=True):
-            part = state & bits
+        for old, new, mask, memo in fields:
+            part = bits & mask
             image = memo.get(part)
             if image is None:
                 value = renamed(self.coding.value(part, old), self.names)

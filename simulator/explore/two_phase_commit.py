@@ -1,64 +1,58 @@
 """Two-phase commit over a lossless channel: a small system of known size, to calibrate the search with.
 
 The system is the one that TLA+ examples and other checkers publish sizes of: 3 resource managers have 288 states,
-1,146 generated, depth 11. A state is one tuple of small ints: the transaction manager, what it was told (bits), what
-was sent (bits), and each resource manager.
+1,146 generated, depth 11. What was sent stays sent: a message may be received again, which changes nothing.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-WORKING, PREPARED, COMMITTED, ABORTED = range(4)
-INIT, DONE_COMMITTED, DONE_ABORTED = range(3)
-COMMIT_SENT, ABORT_SENT = 1, 2
-TM, TOLD, SENT, FIRST = range(4)
-State = tuple[int, ...]
+from nbcc.model.step import Args, Guard, Row
 
+from .rows import RowSystem
 
-class Step(NamedTuple):
-    """One action; the actor is the transaction manager `tm` or a resource manager `rm1`, `rm2`, ..."""
-
-    actor: str
-    action: str
-    args: tuple[tuple[str, object], ...] = ()
+Names = frozenset[str]
+COMMIT, ABORT = "commit", "abort"
 
 
-@dataclass(frozen=True, slots=True)
-class TwoPhaseCommit:
-    """The transaction manager `tm` and its resource managers; anybody may abort until all are prepared."""
+class TwoPhaseCommit(RowSystem):
+    """The transaction manager `tm` and its resource managers; anybody may abort until all are prepared.
 
-    resource_managers: int
+    `told` is whom the transaction manager knows to be prepared; `sent` is who has said so, and what it has decided.
+    """
 
-    @property
-    def initial(self) -> State:
-        """Everybody works, nobody has said anything."""
-        return (INIT, 0, 0, *(WORKING,) * self.resource_managers)
+    def __init__(self, resource_managers: int) -> None:
+        self.managers = tuple(f"rm{i + 1}" for i in range(resource_managers))
+        first = {"tm": "init", "told": frozenset(), "sent": frozenset(), **dict.fromkeys(self.managers, "working")}
+        super().__init__(first, self._rows(), {})
 
-    def successors(self, state: State) -> Iterator[tuple[Step, State]]:
-        """Every step that can happen, also one that changes nothing (a message may be received again)."""
-        tm, told, sent, *managers = state
-        rest = state[FIRST:]
-        if tm == INIT:
-            if told == (1 << self.resource_managers) - 1:
-                yield Step("tm", "manager_commits"), (DONE_COMMITTED, told, sent | COMMIT_SENT, *rest)
-            yield Step("tm", "manager_aborts"), (DONE_ABORTED, told, sent | ABORT_SENT, *rest)
-        for i, manager in enumerate(managers):
-            me, bit = f"rm{i + 1}", 1 << i
-            if tm == INIT and sent & (bit << 2):
-                yield Step("tm", "manager_hears_prepared", (("from", me),)), (tm, told | bit, sent, *rest)
-            if manager == WORKING:
-                prepared = (tm, told, sent | (bit << 2), *rest[:i], PREPARED, *rest[i + 1 :])
-                yield Step(me, "resource_manager_prepares"), prepared
-                yield Step(me, "resource_manager_aborts"), (tm, told, sent, *rest[:i], ABORTED, *rest[i + 1 :])
-            if sent & COMMIT_SENT:
-                after = (tm, told, sent, *rest[:i], COMMITTED, *rest[i + 1 :])
-                yield Step(me, "resource_manager_hears_commit"), after
-            if sent & ABORT_SENT:
-                after = (tm, told, sent, *rest[:i], ABORTED, *rest[i + 1 :])
-                yield Step(me, "resource_manager_hears_abort"), after
+    def _rows(self) -> Iterator[Row]:
+        everything, undecided = ("tm", "told", "sent"), (_at("tm", "init"),)
+        all_told = Guard("all must be known to be prepared", lambda tm, told, sent: told == frozenset(self.managers))
+        yield Row("manager_commits", "tm", everything, ("tm", "sent"), undecided,
+                  lambda tm, told, sent: ("committed", sent | {COMMIT}), (all_told,))  # fmt: skip
+        yield Row("manager_aborts", "tm", ("tm", "sent"), ("tm", "sent"), undecided,
+                  lambda tm, sent: ("aborted", sent | {ABORT}))  # fmt: skip
+        yield Row("manager_hears_prepared", "tm", everything, ("told",), undecided,
+                  lambda tm, told, sent, **said: (told | {said["from"]},), choices=self._prepared)  # fmt: skip
+        for me in self.managers:
+            working = (_at(me, "working"),)
+            yield Row("resource_manager_prepares", me, (me, "sent"), (me, "sent"), working,
+                      lambda own, sent, me=me: ("prepared", sent | {me}))  # fmt: skip
+            yield Row("resource_manager_aborts", me, (me,), (me,), working, lambda own: ("aborted",))
+            for word, becomes in ((COMMIT, "committed"), (ABORT, "aborted")):
+                heard = Guard(f"{word} must have been sent", lambda own, sent, word=word: word in sent)
+                yield Row(f"resource_manager_hears_{word}", me, (me, "sent"), (me,), (),
+                          lambda own, sent, becomes=becomes: (becomes,), (heard,))  # fmt: skip
+
+    def _prepared(self, tm: str, told: Names, sent: Names) -> Iterator[Args]:
+        return ((("from", me),) for me in self.managers if me in sent)
+
+
+def _at(who: str, step: str) -> Guard:
+    return Guard(f"{who} must be {step}", lambda own: own == step)
 
 
 class Consistency(NamedTuple):
@@ -68,17 +62,22 @@ class Consistency(NamedTuple):
     kind: str = "state"
 
     @staticmethod
-    def holds(system: TwoPhaseCommit, before: State | None, step: Step | None, after: State) -> str | None:
+    def holds(system: TwoPhaseCommit, before: Any, step: Any, after: int) -> str | None:
         """No resource manager has aborted while another has committed."""
-        managers = after[FIRST:]
-        if COMMITTED not in managers or ABORTED not in managers:
+        ended = {system.component(after, me): me for me in system.managers}
+        if "committed" not in ended or "aborted" not in ended:
             return None
-        return f"rm{managers.index(COMMITTED) + 1} committed and rm{managers.index(ABORTED) + 1} aborted"
+        return f"{ended['committed']} committed and {ended['aborted']} aborted"
 
     @staticmethod
-    def sometimes(system: TwoPhaseCommit, state: State) -> bool:
+    def sometimes(system: TwoPhaseCommit, state: int) -> bool:
         """Everybody has committed."""
-        return all(manager == COMMITTED for manager in state[FIRST:])
+        return all(system.component(state, me) == "committed" for me in system.managers)
+
+    @staticmethod
+    def reads(system: TwoPhaseCommit) -> tuple[str, ...]:
+        """What every resource manager has done."""
+        return system.managers
 
 
 CONSISTENT = Consistency()
