@@ -3,7 +3,7 @@
 beside   nbcc beside Apache Hudi 1.2.0 and plain Parquet, the same operations on the same rows
 writers  two writers in two processes, at once and one after the other, nbcc and Hudi
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
-search   speed of the exhaustive search
+search   speed of the exhaustive search, its largest worlds with their memory, cells on one and two cores
 tlc      the search beside TLC on the same models, whole processes (TLC is there after `make interop`)
 """
 
@@ -65,7 +65,8 @@ def _run(kind: str, folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
         result = {"models": tlc.run(asked.rounds)}
         said = tlc.text(result["models"])
     else:
-        result = {"worlds": search.figures(asked.rounds)}
+        worlds, largest = search.figures(asked.rounds), search.largest()
+        result = {"worlds": worlds, "largest": largest, "cores": search.cores(asked.rounds)}
         said = search.text(result)
     print(f"\n{said}", flush=True)
     return result

@@ -1,7 +1,13 @@
-"""How fast the search is: transitions a second without promises, and whole verdicts with all of them."""
+"""How fast the search is: transitions a second, whole verdicts, the largest worlds, and cells on one and two cores.
+
+The largest worlds are searched each in a process of its own, whose memory is told: Hudi's version 5 with four
+operations, and two writers who write twice beside a compactor, as they are and with the reductions.
+"""
 
 from __future__ import annotations
 
+import multiprocessing
+import time
 from collections.abc import Sequence
 from statistics import median
 from typing import Any
@@ -9,8 +15,15 @@ from typing import Any
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
+from nbcc.simulator.explore.cells import Cell, search_cells, watched
+from nbcc.simulator.explore.hudi_v5 import HudiV5, Setting
+from nbcc.simulator.explore.memory import peak_memory
 
 WORLDS = ("core_small", "readers", "two_phase_commit_7")
+LARGEST = ("core", "hudi_v5, 4 operations")
+SETTINGS = ("default", "completion-outside-lock", "tombstones-dropped", "requested-time-slicing", "occ", "hudi-1.2.0")
+CELLS = tuple(Cell(world="core_small", protocol=name, promises=("MONO", "SNAP")) for name in SETTINGS)
+"""A part of a matrix: some settings in one world."""
 
 
 def figures(rounds: int) -> list[dict[str, Any]]:
@@ -36,12 +49,66 @@ def _figure(world: str, rounds: int, promises: Sequence[Any]) -> dict[str, Any]:
     }
 
 
+def largest() -> list[dict[str, Any]]:
+    """A row for each large world as it is, and one with the reductions: sizes, depth, seconds, memory."""
+    context = multiprocessing.get_context("spawn")
+    asked = [(world, reduce) for world in LARGEST for reduce in (False, True)]
+    with context.Pool(1, maxtasksperchild=1) as pool:
+        return pool.starmap(_largest, asked, chunksize=1)
+
+
+def _largest(world: str, reduce: bool) -> dict[str, Any]:
+    system = specs.system(world) if world in specs.world_names() else HudiV5(Setting(operations=4))
+    promises, canary = watched(system)
+    found = explore(system, promises, canary=canary, reduce=reduce)
+    return {
+        "world": world,
+        "reduced": reduce,
+        "distinct": found.distinct,
+        "stands_for": found.stands_for or found.distinct,
+        "generated": found.generated,
+        "depth": found.depth,
+        "seconds": round(found.seconds, 2),
+        "mebibytes": peak_memory() >> 20,
+        "verdict": str(found.verdict),
+    }
+
+
+def cores(rounds: int) -> dict[str, Any]:
+    """The same cells by one process and by two: median seconds, transitions a second, how many times as fast."""
+    seconds, generated = dict[int, float](), 0
+    for workers in (1, 2):
+        taken = []
+        for _ in range(rounds):
+            began = time.perf_counter()
+            generated = sum(result.generated for _, result in search_cells(CELLS, workers=workers))
+            taken.append(time.perf_counter() - began)
+        seconds[workers] = median(taken)
+    return {
+        "cells": len(CELLS),
+        "generated": generated,
+        "seconds": {str(workers): round(value, 2) for workers, value in seconds.items()},
+        "transitions_per_second": {str(workers): round(generated / value) for workers, value in seconds.items()},
+        "times_as_fast": round(seconds[1] / seconds[2], 2),
+        "goal": 1.6,
+    }
+
+
 def text(result: dict[str, Any]) -> str:
-    """Sizes and speed, a line a world."""
-    lines = [f"{'search':20}{'promises':>9}{'distinct':>10}{'generated':>11}{'seconds':>9}{'transitions/s':>15}"]
+    """Sizes and speed, a line a world; then the largest worlds, and the cells on one and two cores."""
+    lines = [f"{'search':22}{'promises':>9}{'distinct':>11}{'generated':>11}{'seconds':>9}{'transitions/s':>15}"]
     lines += [
-        f"{row['world']:20}{row['promises']:>9}{row['distinct']:>10}{row['generated']:>11}{row['seconds']:>9.2f}"
-        f"{row['transitions_per_second']:>15}"
+        f"{row['world']:22}{row['promises']:>9}{row['distinct']:>11,}{row['generated']:>11,}{row['seconds']:>9.2f}"
+        f"{row['transitions_per_second']:>15,}"
         for row in result["worlds"]
     ]
+    lines += ["", f"{'largest':22}{'':9}{'distinct':>11}{'generated':>11}{'seconds':>9}{'depth':>7}{'MiB':>8}"]
+    lines += [
+        f"{row['world']:22}{'reduced' if row['reduced'] else '':>9}{row['distinct']:>11,}{row['generated']:>11,}"
+        f"{row['seconds']:>9.2f}{row['depth']:>7}{row['mebibytes']:>8,}"
+        for row in result["largest"]
+    ]
+    two = result["cores"]
+    lines += ["", f"{two['cells']} cells: {two['seconds']['1']:.2f} s by one process, {two['seconds']['2']:.2f} s by "
+              f"two, {two['times_as_fast']:g} times as fast (goal {two['goal']:g})"]  # fmt: skip
     return "\n".join(lines)

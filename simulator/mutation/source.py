@@ -60,9 +60,8 @@ def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.Funct
 
 def _lines(statement: ast.stmt) -> Iterator[tuple[ast.AST, range]]:
     """Every node below a statement with the lines of the innermost statement around it, without those of its body."""
-    body = getattr(statement, "body", None)
-    own = body and not isinstance(statement, ast.Try)
-    end = body[0].lineno - 1 if own else statement.end_lineno or statement.lineno
+    body: list[ast.stmt] = [] if isinstance(statement, ast.Try) else getattr(statement, "body", [])
+    end = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
     decorators = [each.lineno for each in getattr(statement, "decorator_list", ())]
     mine = range(min(statement.lineno, *decorators, statement.lineno), max(end, statement.lineno) + 1)
     for node in _expressions_of(statement):
