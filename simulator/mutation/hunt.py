@@ -31,6 +31,8 @@ LOOKED_FURTHER: Final = 700
 """States of the worlds in which a mutant that its sizes have given away is still held against the promises."""
 FEW: Final = 3_000
 """States of a world of specs/worlds in which a mutant is hunted, too."""
+MORE: Final = 9_000
+"""States of those that are searched one by one for a mutant that outlives them all: restores, replaces, late files."""
 CHECKED: Final = 60
 """Histories of a check."""
 ENOUGH: Final = 10
@@ -118,7 +120,13 @@ def _batches() -> tuple[tuple[Case, ...], ...]:
     """Cases that are searched together, and first searched in the model as it is: most mutants do not outlive the
     first few."""
     few, default = len(_default_cases()) // 3, _default_cases()
-    return default[:few], default[few:], _weaker_cases(), _named_cases()
+    return (
+        default[:few],
+        default[few:],
+        _weaker_cases(),
+        _named_cases(0, FEW),
+        *((case,) for case in _named_cases(FEW, MORE)),
+    )
 
 
 @cache
@@ -142,10 +150,11 @@ def _weaker_cases() -> tuple[Case, ...]:
 
 
 @cache
-def _named_cases() -> tuple[Case, ...]:
-    """The worlds of specs/worlds that are as small: conflicts, copies on write, services that die."""
+def _named_cases(least: int, most: int) -> tuple[Case, ...]:
+    """The worlds of specs/worlds of more than `least` states and no more than `most`: conflicts, copies on write,
+    services that die."""
     sizes = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))["worlds"]
-    few = [name for name, pinned in sizes.items() if pinned["distinct"] <= FEW and specs.has_table(name)]
+    few = [name for name, pinned in sizes.items() if least < pinned["distinct"] <= most and specs.has_table(name)]
     return tuple(Case(name) for name in sorted(few, key=lambda name: int(sizes[name]["distinct"])))
 
 

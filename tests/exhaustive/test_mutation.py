@@ -104,7 +104,7 @@ def test_what_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     never = [case for case in module._weaker_cases() if case.value == "never"]
     monkeypatch.setattr(module, "_weaker_cases", lambda: never)
     monkeypatch.setattr(module, "_default_cases", lambda: (module.Case(0),))
-    monkeypatch.setattr(module, "_named_cases", lambda: (module.Case("copy_on_write"),))
+    monkeypatch.setattr(module, "_named_cases", lambda least, most: (module.Case("copy_on_write"),))
     assert any(case.search().deadlock is not None for case in never)
     assert hunt(Generated("nothing", "none", nullcontext), check=False) == module.LIVES
 
