@@ -1,4 +1,4 @@
-"""Why the search exchanges no file groups: where every write writes to all of them, the table looks the same in each."""
+"""Why the search exchanges no file groups: where every write writes to all, the table looks the same in each."""
 
 from __future__ import annotations
 
