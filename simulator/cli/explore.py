@@ -99,13 +99,15 @@ def command(
 def _save(found: Search, folder: Path) -> dict[str, Trace]:
     """The trace of every broken promise, saved where `replay` finds it. Only the table's model has traces."""
     from nbcc.model import Model
+
+    broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
+    if not broken or not isinstance(found.system, Model):
+        return {}
+    # Not before there is something to tell: this half of the simulator takes longer to import than a small search.
     from nbcc.simulator.counterexample import counterexample
     from nbcc.simulator.trace import save
 
-    if not isinstance(found.system, Model):
-        return {}
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
-    broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
     told = {name: counterexample(found.system, path, name, found_by=by) for name, path in broken.items()}
     # One interleaving may break several promises; it has one handle, and the file speaks of the first of them.
     for trace in {trace.handle: trace for trace in reversed(told.values())}.values():
