@@ -56,8 +56,8 @@ def hunt(mutant: Generated, check: bool = True) -> Fate:
     What the model shows as it is was found, and is remembered, outside the mutant.
     """
     grown: list[Fate] = []
-    for number, some in enumerate(_batches()):
-        if grown and number >= OF_DEFAULT:
+    for default, some in _batches():
+        if grown and not default:
             break
         found = {case: right for case in some if (right := _expected(case)).reached.holds(mutant)}
         expected = dict(sorted(found.items(), key=lambda each: each[1].sizes))
@@ -112,21 +112,16 @@ class Case(NamedTuple):
         return explore(self.model(), list(PROMISES.values()), canary=CANARY, max_states=most)
 
 
-OF_DEFAULT: Final = 2
-"""So many batches are of the default protocol."""
-
-
-def _batches() -> tuple[tuple[Case, ...], ...]:
-    """Cases that are searched together, and first searched in the model as it is: most mutants do not outlive the
-    first few."""
-    few, default = len(_default_cases()) // 3, _default_cases()
-    return (
-        default[:few],
-        default[few:],
-        _weaker_cases(),
-        _named_cases(0, FEW),
-        *((case,) for case in _named_cases(FEW, MORE)),
-    )
+def _batches() -> Iterator[tuple[bool, tuple[Case, ...]]]:
+    """Cases that are searched together, and first searched in the model as it is, each with whether the protocol is the
+    default: few at a time, for most mutants do not outlive the first of them."""
+    small, default = len(_default_cases()) // 3, _default_cases()
+    yield True, default[:small]
+    for cases, size in ((default[small:], 3), (_weaker_cases(), 12), (_named_cases(0, FEW), 8)):
+        for first in range(0, len(cases), size):
+            yield not cases[first].own, cases[first : first + size]
+    for case in _named_cases(FEW, MORE):
+        yield False, (case,)
 
 
 @cache

@@ -20,7 +20,7 @@ from nbcc.simulator.mutation.record import Record, load, page, survivors
 
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
-EVERY = 13
+EVERY = 17
 UNSEEN = ("", "setting", "sizes", "world", "check")
 SAMPLE = [
     # Whom no promise sees has been through every world and every choice of the protocol: minutes.
@@ -93,7 +93,11 @@ def test_what_was_killed_is_killed(name: str) -> None:
 
 
 def test_a_mutant_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("nbcc.simulator.mutation.hunt"), "ENOUGH", 0.5)
+    module = import_module("nbcc.simulator.mutation.hunt")
+    at_once = tuple(case for case in module._weaker_cases() if case.value == "test_and_set")
+    assert at_once
+    monkeypatch.setattr(module, "_batches", lambda: [(False, at_once)])
+    monkeypatch.setattr(module, "ENOUGH", 0.5)
     found = hunt(ALL["clock.Requests.take: time in requested -> time not in requested"], check=False)
     assert (found.by, found.how) == ("error", "TimeoutError")
 
@@ -102,9 +106,8 @@ def test_what_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where the model as it is comes to a deadlock: the locks of the dead that never expire."""
     module = import_module("nbcc.simulator.mutation.hunt")
     never = [case for case in module._weaker_cases() if case.value == "never"]
-    monkeypatch.setattr(module, "_weaker_cases", lambda: never)
-    monkeypatch.setattr(module, "_default_cases", lambda: (module.Case(0),))
-    monkeypatch.setattr(module, "_named_cases", lambda least, most: (module.Case("copy_on_write"),))
+    batches = [(True, (module.Case(0),)), (False, tuple(never)), (False, (module.Case("copy_on_write"),))]
+    monkeypatch.setattr(module, "_batches", lambda: batches)
     assert any(case.search().deadlock is not None for case in never)
     assert hunt(Generated("nothing", "none", nullcontext), check=False) == module.LIVES
 
