@@ -137,8 +137,8 @@ def _value(field: str, value: str) -> Explanation:
     differ = {name: specs.protocol(name).differences() for name in specs.protocol_names()}
     alone = [p for p, given in differ.items() if given == {field: value}]
     # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company; those of
-    # consumers without completion times beside their axis.
-    beside = (("concurrency", "occ"), ("incremental_axis", "requested"))
+    # consumers without completion times beside their axis, those of rollback blocks beside readers that need them.
+    beside = (("concurrency", "occ"), ("incremental_axis", "requested"), ("visibility", "unless_pending"))
     told = {name: given for name, given in differ.items() if given.get(field) == value}
     alone += [name for name, given in told.items() if any(each in given.items() for each in beside)]
     if alone:

@@ -48,6 +48,7 @@ WEAKER = (
     ("old-manifest", "archiving_readers"),
     ("lock-wait-times-out", "demo"),
     ("occ-clustering", "clustered"),
+    ("shared-log", "shared_log"),
 )
 """Protocols that have actions of their own, each with a world in which they happen."""
 

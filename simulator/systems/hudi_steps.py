@@ -158,5 +158,5 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 )
 # fmt: on
 
-BY_HAND: Final = ("clean", "hold", "give_back")
+BY_HAND: Final = ("clean", "hold", "give_back", "procedure")
 """Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

@@ -121,6 +121,14 @@ class Table:
         """Another client cleans, which rolls back the writes whose heartbeat has expired (LAZY)."""
         Client(self._path, self._options).clean()
 
+    def procedure(self, name: str, given: Mapping[str, str]) -> None:
+        """A procedure of Hudi's SQL on this table: ``call create_savepoint``, ``call rollback_to_savepoint``, ..."""
+        spark().conf.set("hoodie.metadata.enable", "false")
+        told = "".join(f", {key} => '{value}'" for key, value in given.items())
+        [row] = spark().sql(f"call {name}(path => '{self._path}'{told})").collect()
+        if row[0] is not True:
+            raise RuntimeError(f"{name} answered {row[0]}")
+
     def plan(self, actor: str) -> str | None:
         return Client(self._path, self._options).plan()
 

@@ -1,0 +1,80 @@
+"""Savepoints and restores that Apache Hudi makes by its SQL procedures, on its own tables and on ours; we read on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbcc.engine import Table
+from nbcc.simulator.peers.process import PeerProcess, peer
+
+from .constructions import batch, make_table
+from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[PeerProcess]:
+    started = peer("hudi", None)
+    yield started
+    started.ask("forget", str(tmp_path))
+
+
+def rows_of(table: Table) -> Rows:
+    return {(row["id"], row["ts"], row["value"]) for row in table.snapshot().to_pylist()}
+
+
+def write(process: PeerProcess, folder: Path, *rows: list[Any]) -> str:
+    instant: str = process.ask("start", str(folder), actor="w1")
+    given = [[key, "p0", ordering, value, False] for key, ordering, value in rows]
+    process.ask("data", str(folder), actor="w1", rows=given)
+    process.ask("commit", str(folder), actor="w1")
+    return instant
+
+
+def theirs(process: PeerProcess, folder: Path) -> Rows:
+    return {(key, ordering, value) for key, ordering, value, _ in process.ask("read", str(folder), kind="snapshot")}
+
+
+def test_a_table_of_hudis_that_hudi_restored_reads_alike(process: PeerProcess, tmp_path: Path) -> None:
+    folder = str(tmp_path)
+    process.ask("create", folder, merge_mode="EVENT_TIME_ORDERING", buckets=1, partitions=["p0"])
+    write(process, tmp_path, ["a", 1, "first"], ["b", 1, "kept"])
+    pinned = write(process, tmp_path, ["a", 2, "second"])
+    process.ask("procedure", folder, name="create_savepoint", given={"commit_time": pinned})
+    expected = {("a", 2, "second"), ("b", 1, "kept")}
+    assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == expected
+    write(process, tmp_path, ["a", 3, "third"], ["c", 1, "new"])
+    process.ask("compact", folder, actor="c1", instant=process.ask("plan", folder, actor="c1"))
+    process.ask("commit_compaction", folder, actor="c1")
+    write(process, tmp_path, ["b", 2, "later"])
+    later = {("a", 3, "third"), ("b", 2, "later"), ("c", 1, "new")}
+    assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == later
+
+    process.ask("procedure", folder, name="rollback_to_savepoint", given={"instant_time": pinned})
+
+    assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == by_hudi_rs(tmp_path) == expected
+
+
+def test_a_table_of_ours_that_hudi_restored_reads_alike(process: PeerProcess, tmp_path: Path) -> None:
+    """To a savepoint of ours, over a compaction of ours; then we write on."""
+    table = make_table(tmp_path, "9")
+    table.upsert(batch([("p0", "k1", 1, "a"), ("p0", "k2", 5, "b")]))
+    table.upsert(batch([("p0", "k1", 2, "c")]))
+    pinned = table.savepoint(comment="before")
+    expected = rows_of(table)
+    table.upsert(batch([("p0", "k1", 3, "d"), ("p0", "k2", 9, None)]))
+    table.compact()
+    table.upsert(batch([("p0", "k3", 1, "e")]))
+    read = by_bundle(NEWEST)
+    assert read(tmp_path) == rows_of(table) != expected
+
+    process.ask("open", str(tmp_path))
+    process.ask("procedure", str(tmp_path), name="rollback_to_savepoint", given={"instant_time": pinned.requested})
+
+    again = Table.open(None, tmp_path)
+    assert read(tmp_path) == rows_of(again) == by_hudi_rs(tmp_path) == expected
+    again.upsert(batch([("p0", "k2", 6, "f")]))
+    assert read(tmp_path) == rows_of(again) == {("k1", 2, "c"), ("k2", 6, "f")}
