@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,8 @@ from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> Iterator[PeerProcess]:
-    started = peer("hudi", None)
-    yield started
-    started.ask("forget", str(tmp_path))
+def process() -> PeerProcess:
+    return peer("hudi", None)
 
 
 def rows_of(table: Table) -> Rows:
@@ -56,6 +53,7 @@ def test_a_table_of_hudis_that_hudi_restored_reads_alike(process: PeerProcess, t
     process.ask("procedure", folder, name="rollback_to_savepoint", given={"instant_time": pinned})
 
     assert theirs(process, tmp_path) == rows_of(Table.open(None, tmp_path)) == by_hudi_rs(tmp_path) == expected
+    process.ask("forget", folder)
 
 
 def test_a_table_of_ours_that_hudi_restored_reads_alike(process: PeerProcess, tmp_path: Path) -> None:
