@@ -69,7 +69,7 @@ def test_a_table_of_ours_that_hudi_restored_reads_alike(process: PeerProcess, tm
     read = by_bundle(NEWEST)
     assert read(tmp_path) == rows_of(table) != expected
 
-    process.ask("open", str(tmp_path))
+    process.ask("open", str(tmp_path), merge_mode="EVENT_TIME_ORDERING", buckets=2, partitions=["p0"])
     process.ask("procedure", str(tmp_path), name="rollback_to_savepoint", given={"instant_time": pinned.requested})
 
     again = Table.open(None, tmp_path)

@@ -123,9 +123,15 @@ class Table:
 
     def procedure(self, name: str, given: Mapping[str, str]) -> None:
         """A procedure of Hudi's SQL on this table: ``call create_savepoint``, ``call rollback_to_savepoint``, ..."""
-        spark().conf.set("hoodie.metadata.enable", "false")
         told = "".join(f", {key} => '{value}'" for key, value in given.items())
-        [row] = spark().sql(f"call {name}(path => '{self._path}'{told})").collect()
+        # procedures take the writer's options from the session; who comes later must not find them there
+        for key, value in self._options.items():
+            spark().conf.set(key, value)
+        try:
+            [row] = spark().sql(f"call {name}(path => '{self._path}'{told})").collect()
+        finally:
+            for key in self._options:
+                spark().conf.unset(key)
         if row[0] is not True:
             raise RuntimeError(f"{name} answered {row[0]}")
 
