@@ -15,6 +15,7 @@ from .mixed import read, records_of
 from .protocol import Protocol
 from .reads import Query, as_of, is_refused, read_optimized
 from .record import Change, Ranked, Record, Rule, Several
+from .schemas import columns_of, kept_of, shown_at, told
 from .table import Log, Table
 from .windows import incremental
 
@@ -48,16 +49,33 @@ def answer(
     if query.kind == "as_of" and is_refused(table, window[1], protocol):
         raise NoAnswer(PENDING)
     found: dict[Key, Record | Change | Several] = {}
+    columns = Columns(table, query, protocol) if table.schemas else None
     for group in range(groups):
-        found.update(_in_group(table, query.kind, window, Lookup(data, group, protocol, rule)))
+        found.update(_in_group(table, query.kind, window, Lookup(data, group, protocol, rule, columns)))
     return found
+
+
+class Columns:
+    """The columns that an answer shows, where some were added: `shown` is how many of them."""
+
+    def __init__(self, table: Table, query: Query, protocol: Protocol) -> None:
+        of_now = query.kind not in ("as_of", "incremental") or query.until is None
+        self.table, self.shown = table, shown_at(table, inf if of_now else query.until or 0, protocol)
+
+    def told(self, shape: Fold, won: Ranked) -> Record:
+        """The row with what it has in each."""
+        row: Record = won.content
+        if row.deleted or won.log is None:
+            return row
+        own = min(columns_of(self.table.writes, won.log), kept_of(shape, won.log))
+        return row._replace(value=told(str(row.value), own, self.shown))
 
 
 class Lookup:
     """The rows of a fold in one file group."""
 
-    def __init__(self, data: Data, group: int, protocol: Protocol, rule: Rule) -> None:
-        self.data, self.group, self.protocol, self.rule = data, group, protocol, rule
+    def __init__(self, data: Data, group: int, protocol: Protocol, rule: Rule, columns: Columns | None = None) -> None:
+        self.data, self.group, self.protocol, self.rule, self.columns = data, group, protocol, rule, columns
 
     def file(self, log: Log) -> Mapping[Any, Record]:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
@@ -67,7 +85,9 @@ class Lookup:
         if self.rule.mixes:
             return {key: row for key in sorted(keys, key=str) for row in self._made(shape, key, window=False)}
         winners = ((key, evaluate(shape, self._record_of(key), self.rule)) for key in sorted(keys, key=str))
-        found = {key: won.content for key, won in winners if won is not None and (deletes or not won.deleted)}
+        told = self.columns.told if self.columns else lambda _, won: won.content
+        shown = ((key, won) for key, won in winners if won is not None and (deletes or not won.deleted))
+        found: dict[Key, Any] = {key: told(shape, won) for key, won in shown}
         if shape.changed:  # what a base file leaves out says no more than that it is gone
             found = {key: row._replace(ordering=None) if row.deleted else row for key, row in found.items()}
         return found

@@ -16,6 +16,7 @@ class Fold(NamedTuple):
     `tombstones` says how many of the logs are merged before the tombstones that the base's compaction kept; used only
     where those are a log like any other (fold = logs_first). `changed`, of a copy-on-write window and nothing else:
     base files in the order of their completion, each a base and one log, of which only what it changed counts.
+    `columns`, of a base file: how many of the columns that were added it has; None: all.
     `shown`: a winner counts only if it came from one of these logs; `deletes`: False if a winning delete is no answer.
     """
 
@@ -25,6 +26,7 @@ class Fold(NamedTuple):
     changed: tuple[Fold, ...] = ()
     shown: tuple[Log, ...] | None = None
     deletes: bool = True
+    columns: int | None = None
 
 
 NOTHING = Fold(None, ())

@@ -21,6 +21,7 @@ from .protocol import Protocol
 from .reads import Query, table_as_of
 from .record import Change, Record, Rule, Several
 from .restoring import hides
+from .schemas import columns_in
 from .shared_log import LOGS, without_undone
 from .slicing import file_slices
 from .step import Action, Refused, Row, Step
@@ -138,7 +139,8 @@ class Model:
         active = ("removed",) if "removed" in self.components and self.protocol.archive_lookup == "never" else ()
         listed = ("metadata",) if self.world.metadata_table else ()
         shared = (LOGS,) if LOGS in self.components else ()
-        return ("published", "plans", *logs, *rollbacks, *active, *listed, *shared, *writers)
+        columns = ("schemas",) if "schemas" in self.components else ()
+        return ("published", "plans", *logs, *rollbacks, *active, *listed, *shared, *columns, *writers)
 
     def table(self, state: State) -> Table:
         """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
@@ -155,7 +157,8 @@ class Model:
             if self.protocol.visibility == "all_earlier":
                 shown = exposed(published, [seen[name] for name in self.setting.of("writer")])
                 return table_of(shown, seen["plans"], log_plans=logs)
-            return table_of(published, seen["plans"], self._unlisted(seen, rollbacks), logs)
+            found = table_of(published, seen["plans"], self._unlisted(seen, rollbacks), logs)
+            return columns_in(found, seen["schemas"], published) if "schemas" in seen else found
 
         return self.derive(state, self.table_reads, "table", compute)
 

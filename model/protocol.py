@@ -52,6 +52,10 @@ class Protocol:
     column_merge      partial updates: each column by the rank with which it was set; or, once several have become a
                       row in a base file, all of them by the row's rank; by_row: wherever two are merged
     merge_laws        a user's merge function: it is taken if it keeps all the laws; or one is taken that breaks one
+    columns_shown     as of a time the columns that the table had then; or those of now; of_commit: those that the
+                      newest commit names, by request, whether its writer knew all of them or not (Apache Hudi)
+    columns_kept      a service writes the columns that the table has when it begins with its plan, or those that it
+                      knew when it opened the table
     scheduling        whether a plan may be made while somebody writes
     plan_takes        completed logs only, or whatever log files are there
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
@@ -134,6 +138,8 @@ class Protocol:
     fold: Literal["rank", "logs_first"] = "rank"
     column_merge: Literal["by_column", "by_row", "by_row_in_base"] = "by_column"
     merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = "all"
+    columns_shown: Literal["of_time", "of_now", "of_commit"] = "of_time"
+    columns_kept: Literal["of_now", "as_opened"] = "of_now"
     scheduling: Literal["non_serial", "serial"] = "non_serial"
     plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     clock: Literal["true_time", "time_service", "local", "seconds"] = "true_time"

@@ -59,7 +59,8 @@ def table_as_of(table: Table, time: float, protocol: Protocol) -> Table:
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and stands(p.requested, c, time, protocol) else None for p, c in plans)
     logs = log_compactions_as_of(table, time, protocol)
-    return Table(standing(table.writes, time, protocol), tuple(p for p, _ in plans), done, logs, table.oldest)
+    standing_now = standing(table.writes, time, protocol)
+    return Table(standing_now, tuple(p for p, _ in plans), done, logs, table.oldest, table.schemas, table.altered)
 
 
 def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tuple[Write, ...]:
@@ -79,7 +80,8 @@ def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol)
     known = covering.ordered(table, group, (log for log in part.logs if log[0] in listed), protocol)
     # A plan that took a log of a write that is still pending names a log that no completed instant lists.
     unlisted = tuple(sorted(log for log in part.logs if log not in known))
-    return slice_fold(table, group, part.base, (*known, *unlisted), protocol)
+    made = slice_fold(table, group, part.base, (*known, *unlisted), protocol)
+    return made._replace(columns=next(plan.columns for plan in table.plans if plan.requested == barrier))
 
 
 def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:

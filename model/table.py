@@ -19,6 +19,7 @@ class Write(NamedTuple):
     `file_ids`: (group, file id) where that is not the one fixed by the bucket.
     `loaded`: the file groups in which its one file is a base file (bulk insert), whose barrier is `requested`.
     `into`: (group, requested time of the clustering that made the file group its writer has found), if there is one.
+    `columns`: how many of the columns that were added its writer knew (see `schemas`).
     `replaced`: those of them, all of its partitions, in which it hides what completed before it was requested.
     `places`: of each of its files the place of that block in a log that it shares with others.
     """
@@ -35,6 +36,7 @@ class Write(NamedTuple):
     replaced: tuple[int, ...] = ()
     into: tuple[tuple[int, int], ...] = ()
     places: tuple[int, ...] = ()
+    columns: int = 0
 
     @property
     def action(self) -> str:
@@ -89,6 +91,7 @@ class Plan(NamedTuple):
     """A compaction plan; its requested time is a barrier in each of its file groups. `runner` is at work on it.
 
     `clusters`: what it writes are file groups of their own, which take the place of those that it names.
+    `columns`: how many of the columns that were added its base files have, None where none ever is.
     """
 
     requested: int
@@ -96,6 +99,7 @@ class Plan(NamedTuple):
     inflight: bool
     groups: tuple[GroupPlan, ...]
     clusters: bool = False
+    columns: int | None = None
 
     def of(self, group: int) -> GroupPlan | None:
         """Its part in one file group, None if it leaves the group alone."""
@@ -121,6 +125,19 @@ class LogCompaction(NamedTuple):
     requested: int
     completed: int
     actor: str
+
+    @property
+    def action(self) -> str:
+        return "deltacommit"
+
+
+class Altered(NamedTuple):
+    """A published commit without files: since before it was requested the table has so many `columns` more."""
+
+    requested: int
+    completed: int
+    actor: str
+    columns: int
 
     @property
     def action(self) -> str:
@@ -259,6 +276,7 @@ class Table(NamedTuple):
 
     `completed` maps by position: the completion time of each plan, None while it is pending.
     `log_compactions`: the plans of log compactions, each with its completion time or None.
+    `schemas`: the times since which it has one column more each; `altered`: the commits that say so.
     `oldest`, once a horizon is published: by file group the barrier before which slices are out of sight (0: none).
     """
 
@@ -267,6 +285,8 @@ class Table(NamedTuple):
     completed: tuple[int | None, ...]
     log_compactions: tuple[tuple[Plan, int | None], ...] = ()
     oldest: tuple[int, ...] = ()
+    schemas: tuple[int, ...] = ()
+    altered: tuple[Altered, ...] = ()
 
     def in_sight(self, group: int, barrier: int | None) -> bool:
         """Whether a slice is not superseded for every read since the horizon."""

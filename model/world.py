@@ -39,6 +39,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "savepoints",
         "savepoints_dropped",
         "restores",
+        "alterations",
     ),
     "data": ("keys", "orderings"),
 }
@@ -46,9 +47,12 @@ COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
 """Limits that may be 0."""
 RETAINED = "commits_retained"
 """The limit that each cleaner may have for itself: its policy."""
-BESIDE_RESTORES = frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
-                             "log_compactor"))  # fmt: skip
-"""The kinds of actors that a world with restores may have."""
+BESIDE = {
+    "restorer": frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
+                           "log_compactor")),
+    "alterer": frozenset(("writer", "compactor", "alterer")),
+}  # fmt: skip
+"""By an actor that not everybody is modelled beside: the kinds of actors that its world may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,7 @@ class World:
     Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
     `savepoints` is how many savepoints may be begun, `savepoints_dropped` how many of them dropped, `restores` how many
     restores planned.
+    `alterations` is how often the table gets another column.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
     `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
     `metadata_table`: 1 if there is one, through which readers list files; 0 if they list the store.
@@ -110,6 +115,7 @@ class World:
     savepoints: int = 0
     savepoints_dropped: int = 0
     restores: int = 0
+    alterations: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -138,9 +144,10 @@ class World:
             refuse_unknown(choices, (*PER_ACTOR, *policy), f"world [actor.{actor}]")
             whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
-        others = sorted({kind for kind, count in self.actors.items() if count} - BESIDE_RESTORES)
-        if self.actors.get("restorer") and others:
-            raise ValueError(f"world: a {others[0]} beside a restorer is not modelled; leave one of them out")
+        there = {kind for kind, count in self.actors.items() if count}
+        for kind in there & BESIDE.keys():
+            if others := sorted(there - BESIDE[kind]):
+                raise ValueError(f"world: a {others[0]} beside a {kind} is not modelled; leave one of them out")
 
     def _check_table(self) -> None:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
@@ -154,6 +161,8 @@ class World:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):
             raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
+        if self.actors.get("alterer") and (self.copy_on_write or self.columns or self.custom or self.skew):
+            raise ValueError("world: columns are added to whole rows of a MERGE_ON_READ table, by one clock")
         services = self.actors.get("compactor") or self.actors.get("log_compactor")
         if self.copy_on_write and (services or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")

@@ -73,6 +73,7 @@ def small_worlds() -> Iterator[World]:
     yield World(actors={"writer": 1}, table_type="COPY_ON_WRITE", settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
+    yield World(actors={"alterer": 1}, alterations=1)
     yield World(actors={"writer": 1}, crashes=1)
     yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
 

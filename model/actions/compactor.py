@@ -16,6 +16,7 @@ from ..planning import plan
 from ..publication import given_back, publication_actions, publication_rows, put_by_another
 from ..restoring import plan_stands, stands
 from ..resuming import resuming
+from ..schemas import writes_columns
 from ..step import Action, Args, Guard, Row
 from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
 from . import Setting
@@ -67,7 +68,7 @@ def components(setting: Setting) -> dict[str, Any]:
 def rows(setting: Setting) -> Iterator[Row]:
     for me in setting.of(KIND):
         yield from _scheduling(me, setting)
-        yield _resuming(me, setting)
+        yield writes_columns(setting, _resuming(me, setting))
         yield from _running(me, setting)
 
 
@@ -192,8 +193,9 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     def publish(own: Compactor) -> tuple[Compactor, Compaction]:
         return Compactor(), Compaction(own.plan, own.completed, me)
 
-    yield Row("compactor_starts_plan", me, (me, "plans", *restores), (me, "plans"),
-              (at(me, "about to start its plan"),), starts, (stays,) if restores else ())  # fmt: skip
+    yield writes_columns(setting, Row(
+        "compactor_starts_plan", me, (me, "plans", *restores), (me, "plans"),
+        (at(me, "about to start its plan"),), starts, (stays,) if restores else ()))  # fmt: skip
     yield Row("compactor_writes_base", me, (me, *cleaned, *restores), (me,), (at(me, "running its plan"),), writes,
               (*there, whole) if restores else there, next_group)  # fmt: skip
     yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,

@@ -18,6 +18,7 @@ from ..copy_on_write import newest_base
 from ..looking import about_to_publish, found_nothing, looks_under_lock
 from ..publication import Check, both, publication_actions, publication_rows, put_by_another
 from ..restoring import stands
+from ..schemas import opened_before
 from ..shared_log import LOGS, appending, is_shared
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write, is_undone
@@ -54,6 +55,7 @@ class Writer(NamedTuple):
     `onto`, copy on write: (group, requested time of the base file that it merges).
     `file_ids`: (group, file id), where these are not fixed by the bucket.
     `places`: of each of its files the place in a log that is shared.
+    `columns`: how many of the columns that were added it knows.
     `expired`: its heartbeat was missed for too long, whoever knows it.
     """
 
@@ -75,6 +77,7 @@ class Writer(NamedTuple):
     onto: tuple[tuple[int, int | None], ...] = ()
     into: tuple[tuple[int, int], ...] = ()
     places: tuple[int, ...] = ()
+    columns: int = 0
 
     @property
     def busy(self) -> bool:
@@ -124,9 +127,9 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         return Writer(number=own.number), written(world, me, own)
 
     requesting = requesting_of(me, setting)
-    yield of_a_new_batch(setting, me, Row(
+    yield opened_before(setting, of_a_new_batch(setting, me, Row(
         "writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
-        (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices))  # fmt: skip
+        (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices)))  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
     yield appending(setting, Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),),
@@ -181,7 +184,7 @@ def written(world: World, me: str, own: Writer) -> Write:
     """The write that is on the timeline once it is published."""
     files = world.files(me, own.number)
     return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto, into=own.into,
-                 places=own.places)  # fmt: skip
+                 places=own.places, columns=own.columns)  # fmt: skip
 
 
 class Requesting(NamedTuple):

@@ -12,6 +12,7 @@ from ..packed import State
 from ..restoring import hides
 from ..step import Step
 from ..table import Write
+from .columns_shown import columns_broken, columns_changed
 from .compare import against_oracle, one_against_other
 from .conflicts import key_twice
 from .promise import Promise
@@ -36,6 +37,8 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
             shape, right = seen.as_of(group, time), view.logs(group, until=until)
             if broken := against_oracle(view, what, group, shape, right=right):
                 return broken
+            if broken := columns_broken(seen, what, group, shape, time):
+                return broken
     return None
 
 
@@ -45,7 +48,8 @@ def same_reads(old: View, new: View, times: tuple[float, ...]) -> str | None:
         return None
     for time in times:
         for group in new.groups:
-            if change := one_against_other(new, group, old.as_of(group, time), new.as_of(group, time)):
+            change = one_against_other(new, group, old.as_of(group, time), new.as_of(group, time))
+            if change := change or columns_changed(old, new, group, time):
                 return f"the {'snapshot' if time == inf else f'read as of t{time}'} changed {change}"
     return None
 
@@ -76,6 +80,8 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
         for group in view.groups:
             shape, right = view.window(group, start, end), view.logs(group, start, end)
             if broken := against_oracle(view, what, group, shape, right=right, deletes=True):
+                return broken
+            if broken := columns_broken(view, what, group, shape, end):
                 return broken
             if any(group in view.done[log[0]].replaced for log in right):
                 # Of a state from before its request nothing is left: the window is the state after, and both are held

@@ -115,6 +115,15 @@ MAPPING: Final[list[Row]] = [
     Row("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision"),
     Row("log_compactor_publishes_instant",     "run_log_compaction"),
 
+    # under the lock: the properties with one column more; then a commit without files
+    Row("alterer_adds_column",             "alter_schema", ends_after="lock.release", starts=True,
+        given=(("columns", "columns"),)),
+    Row("alterer_requests_instant",        "alter_schema", ends_after="lock.release"),
+    Row("alterer_starts_commit",           "alter_schema", ends_after="put deltacommit.inflight"),
+    Row("alterer_takes_lock",              "alter_schema", ends_after="lock.acquire"),
+    Row("alterer_takes_completion_time",   "alter_schema", ends_after="clock.take"),
+    Row("alterer_publishes_instant",       "alter_schema"),
+
     Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
     Row("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
     Row("loader_writes_base",              "bulk_insert", ends_after="put base"),

@@ -14,7 +14,7 @@ import pyarrow as pa
 from nbcc.engine.actions import operations
 from nbcc.engine.config import TableConfig, to_properties
 from nbcc.engine.config.concurrency import NON_BLOCKING, OPTIMISTIC, SINGLE_WRITER, ConcurrencyMode
-from nbcc.engine.config.opening import PROPERTIES
+from nbcc.engine.config.opening import PROPERTIES, open_table
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.errors import Cleaned
@@ -37,13 +37,16 @@ from .engine_operation import EngineOperation
 from .engine_rules import check_world, rules_of
 from .protocol import CannotStep
 from .remembering import Remembering
-from .rows import columns_set, from_rows, is_rolled, partition_name, table_config, to_table
+from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
 """Hudi's words for the ways in which writers get along."""
 
 _READS: Final = {"snapshot", "incremental"}
 """Operations that look at the clock at most: a time that they took would be one that the model does not hand out."""
+
+ALTERS: Final = "alter_schema"
+"""The operation that is given columns to add; others are given how many their actor knew when it opened the table."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
@@ -80,10 +83,14 @@ class EngineSystem:
         if operation not in self._operations:
             raise CannotStep(f"the engine has no operation {operation}; it has {', '.join(self._operations)}")
         run = self._operations[operation].run
-        config, arguments = self._opened_by(actor), dict(args)
+        arguments = dict(args)
+        added = arguments.pop("columns", 0)
+        config = self._opened_by(actor, 0 if operation == ALTERS else added)
+        if operation == ALTERS:
+            arguments["schema"] = schema_of(self.world, added)
         if batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
-            table, sets = to_table(batch, self.world), columns_set(batch, self.world)
+            table, sets = to_table(batch, self.world, added), columns_set(batch, self.world)
             if sets is not None:
                 arguments["columns"] = sets
                 table = table.drop_columns([name for name in self.world.column_names if name not in sets])
@@ -183,15 +190,15 @@ class EngineSystem:
         seams = (handle.storage, handle.lock, handle.clock, handle.names, jobs, rules)
         return Context(*seams, own_hearts=handle.hearts)
 
-    def _opened_by(self, actor: str) -> TableConfig:
-        """The table as an actor opens it, which may have settings of its own."""
+    def _opened_by(self, actor: str, added: int) -> TableConfig:
+        """The table as an actor has opened it, who may have settings of its own, when so many columns were added."""
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else all go by the rules that were given
             self._rules_of[actor] = rules_of(own)
         mode = MODES[own.concurrency]
         if mode == NON_BLOCKING and self.world.copy_on_write:
             mode = SINGLE_WRITER  # the engine refuses the other; neither looks at anybody
-        return replace(self.config, concurrency_mode=mode)
+        return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 
     def nobodys_context(self) -> Context:
         """For the harness's own reads: real storage and jobs, a clock that stands still, and nothing else."""
@@ -240,7 +247,11 @@ class EngineSystem:
         return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def _look(self, operation: str, **arguments: Any) -> Any:
-        return self._operations[operation].run(self._looking, self.config, **arguments)
+        config = self.config
+        if self.world.alterations:
+            opened = open_table(self.stage.storage)
+            config = replace(config, schema=opened.schema, schemas=opened.schemas)
+        return self._operations[operation].run(self._looking, config, **arguments)
 
     def _remembered(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """What depends on stored objects alone is computed anew only when one was put or deleted."""

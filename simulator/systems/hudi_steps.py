@@ -149,6 +149,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "writer_decides_instant",
                      "writer_publishes_decided")),
 
+    *(PeerStep(action, impossible=True, because="Spark SQL's ALTER TABLE does it in one call, of a table in a catalog")
+      for action in ("alterer_adds_column", "alterer_requests_instant", "alterer_starts_commit", "alterer_takes_lock",
+                     "alterer_takes_completion_time", "alterer_publishes_instant")),
+
     *(PeerStep(action, impossible=True, because="`commit` commits to the metadata table and then to the table, in one "
                "call under its lock; nothing stops it between")
       for action in ("actor_begins_metadata", "actor_commits_metadata", "reader_lists_files")),

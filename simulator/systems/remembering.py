@@ -13,7 +13,9 @@ from nbcc.engine.storage import NotFound, Storage
 
 
 class Remembering(InProcessJobs):
-    """Reads each file slice once, as long as all its files are there: they never change, so neither do its rows."""
+    """Reads each file slice once, as long as all its files are there: they never change, so neither do its rows
+    under the same columns.
+    """
 
     def __init__(self, storage: Storage) -> None:
         none: Any = None
@@ -27,7 +29,7 @@ class Remembering(InProcessJobs):
     def _read(self, task: AnyRead, schema: pa.Schema) -> pa.Table:
         if not isinstance(task, ReadTask):
             return super().read([task], schema)
-        key = (task.base, task.tombstones, task.logs)
+        key = (task.base, task.tombstones, task.logs, tuple(task.shape.schema.names))
         if key not in self._found or not self._is_there(task):
             self._found[key] = super().read([task], schema)
         return self._found[key]

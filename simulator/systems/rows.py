@@ -19,10 +19,10 @@ _FLAG: Final = pa.field("_hoodie_is_deleted", pa.bool_())
 _SETS: Final = "nbcc_set_columns"
 
 
-def schema_of(world: World) -> pa.Schema:
-    """The table's columns; where writes set some columns each, these instead of ``value``."""
+def schema_of(world: World, added: int = 0) -> pa.Schema:
+    """The table's columns, with those that were added; where writes set some each, these instead of ``value``."""
     if not world.columns:
-        return SCHEMA
+        return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
     # Without partitions ``part`` would be one more column that a write sets or not.
     always = [SCHEMA.field(name) for name in ("id", *(["part"] if world.partitions > 1 else []), "ts")]
     return pa.schema([*always, *(pa.field(name, pa.string()) for name in world.column_names)])
@@ -48,25 +48,30 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
     )
 
 
+def _added(columns: int) -> list[str]:
+    """The names of the columns that were added, as the model tells them."""
+    return [f"c{number}" for number in range(1, columns + 1)]
+
+
 def partition_name(number: int) -> str:
     """The partition value of a number; names sort as the numbers do."""
     return f"p{number}"
 
 
-def to_table(batch: Batch, world: World) -> pa.Table:
-    """The rows of a write, by file group and log version; deletes are marked."""
+def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
+    """The rows of a write, by file group and log version; deletes are marked. Who knows added columns sets them all."""
     rows = [
         {
             "id": key,
             "part": partition_name(group // world.buckets),
             "ts": record.ordering,
-            **(dict.fromkeys(record.sets, record.value) if world.columns else {"value": record.value}),
+            **dict.fromkeys(record.sets if world.columns else ("value", *_added(added)), record.value),
             "_hoodie_is_deleted": record.deleted,
         }
         for (group, _), records in sorted(batch.items())
         for key, record in records.items()
     ]
-    return pa.Table.from_pylist(rows, schema=schema_of(world).append(_FLAG))
+    return pa.Table.from_pylist(rows, schema=schema_of(world, added).append(_FLAG))
 
 
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
@@ -95,7 +100,8 @@ def _row(row: dict[str, Any]) -> tuple[Any, ...]:
 def _value(row: dict[str, Any]) -> Any:
     """What the write, or each column's write, has put there."""
     if "value" in row:
-        return row["value"]
+        added = [name for name in _added(len(row)) if name in row]
+        return " ".join([row["value"], *(f"{name}:{row[name] or '-'}" for name in added)])
     known = {*SCHEMA.names, "_hoodie_is_deleted", _SETS}
     names = (name for name in sorted(row) if name not in known and not name.startswith("_hoodie_"))
     return told({name: row[name] for name in names if row[name] is not None})

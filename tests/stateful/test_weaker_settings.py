@@ -18,6 +18,7 @@ NOT_OURS = {
     "pending-first", "commit-unchecked", "commit-checked-early", "old-manifest", "own-bucket-count",
     "metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again",
     "partial-by-row", "partial-rows-in-base",
+    "columns-of-newest-commit", "columns-of-now", "compaction-as-opened",
     "metadata-not-reconciled",
     "shared-log", "blocks-in-file-order", "rollback-block-in-front", "rollback-block-earlier",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",

@@ -1,0 +1,95 @@
+"""Alterers: a column is added under the lock, and then said by a commit without files, beside whoever works.
+
+The table has the column from the time that is taken with it on. Writers and services that have opened the table before
+do not know it; the commit is for readers who take the columns of the newest one for the table's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ..clock import clock_of, requests_of
+from ..conditions import at, lock_is_free
+from ..publication import publication_actions, publication_rows
+from ..step import Action, Guard, Row
+from ..table import Altered, Instant
+from . import Setting
+
+KIND, PREFIX = "alterer", "e"
+ACTIONS = (
+    Action("alterer_adds_column", "under the lock: takes a time, since which the table has one column more",
+           "{actor} adds a column"),
+    Action("alterer_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+           "{actor} requests an instant"),
+    Action("alterer_starts_commit", "puts the inflight instant of a commit without files", "{actor} starts its commit"),
+    *publication_actions(KIND),
+)  # fmt: skip
+
+
+class Alterer(NamedTuple):
+    """`columns`: how many columns there are with the one that it adds."""
+
+    step: str = "idle"
+    columns: int = 0
+    requested: int = 0
+    completed: int = 0
+    inflight: bool = False
+    dead: bool = False
+
+    @property
+    def busy(self) -> bool:
+        """In the midst of an operation."""
+        return not self.dead and self.step != "idle"
+
+
+def components(setting: Setting) -> dict[str, Any]:
+    """`schemas`: the times since which the table has one column more each."""
+    mine = setting.of(KIND)
+    return {**({"schemas": ()} if mine else {}), **{me: Alterer() for me in mine}}
+
+
+def rows(setting: Setting) -> Iterator[Row]:
+    for me in setting.of(KIND):
+        yield _adding(me, setting)
+        yield _requesting(me, setting)
+        yield Row("alterer_starts_commit", me, (me,), (me,), (at(me, "requested"),),
+                  lambda own: (own._replace(step="started", inflight=True),))  # fmt: skip
+        yield from publication_rows(KIND, me, "started", setting, _publishing(me))
+
+
+def _adding(me: str, setting: Setting) -> Row:
+    most, clock_here = setting.world.alterations, clock_of(setting.world, setting.protocol)
+    left = Guard("a change of columns must be left", lambda own, lock, clock, known: len(known) < most, budget=True)
+
+    def adds(own: Alterer, lock: None, clock: int, schemas: tuple[int, ...]) -> tuple[Any, ...]:
+        since, later = clock_here.take(clock)
+        return Alterer("about to say so", len(schemas) + 1), later, (*schemas, since)
+
+    return Row("alterer_adds_column", me, (me, "lock", "clock", "schemas"), (me, "clock", "schemas"), (at(me, "idle"),),
+               adds, (lock_is_free(), left))  # fmt: skip
+
+
+def _requesting(me: str, setting: Setting) -> Row:
+    times = requests_of(setting, me)
+
+    def requests(own: Alterer, lock: None, clock: int, *seen: Any) -> tuple[Any, ...]:
+        time, later = times.take("deltacommit", clock, seen)
+        return own._replace(step="requested", requested=time), later
+
+    return Row("alterer_requests_instant", me, (me, "lock", "clock", *times.reads), (me, "clock"),
+               (at(me, "about to say so"),), requests, (lock_is_free(),))  # fmt: skip
+
+
+def _publishing(me: str) -> Any:
+    def publish(own: Alterer) -> tuple[Alterer, Altered]:
+        return Alterer(), Altered(own.requested, own.completed, me, own.columns)
+
+    return publish
+
+
+def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
+    for me in setting.of(KIND):
+        own = values[me]
+        if own.requested:
+            yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
