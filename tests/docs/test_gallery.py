@@ -39,6 +39,7 @@ MODEL_ONLY = {
     "72-two-tell-the-metadata-table",
     "73-metadata-read-first",
     "69-behind-the-horizon",
+    "85-a-column-is-lost",
     "70-rfc-66-as-written",
     "74-rollback-block",
 }
