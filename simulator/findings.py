@@ -220,7 +220,7 @@ def _rows(finding: Finding) -> Iterator[str]:
 
 def _command(finding: Finding) -> Iterator[str]:
     if finding.system == HUDI_RS:
-        yield f".venv/bin/python -m pytest {OF_HUDI_RS} -k {finding.name}"
+        yield f".venv/bin/python -m pytest {finding.test or f'{OF_HUDI_RS} -k {finding.name}'}"
         return
     yield "make interop  # once, for the environment of the peer"
     if finding.test:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+from nbcc.engine.data.tasks import WriteTask
+from nbcc.engine.heartbeat import FOLDER
+from nbcc.engine.shape import table_shape
+from nbcc.engine.timeline import put_inflight
+from nbcc.engine.writing import request
 from nbcc.model import Protocol, Query
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.observables import final_queries
@@ -13,8 +20,10 @@ from nbcc.simulator.findings import HUDI_RS, Finding, answers, load, names, word
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.registry import factory
 
+from .table_samples import batch, make_table, state
+
 pytest.importorskip("hudi")
-RUNS = [name for name in names() if HUDI_RS in load(name).seen]
+RUNS = [name for name in names() if HUDI_RS in load(name).seen and not load(name).test]
 
 
 def read(finding: Finding) -> str:
@@ -44,3 +53,26 @@ def test_hudi_rs_answers_as_the_page_says(name: str) -> None:
 def test_each_rule_of_hudi_rs_that_shows_in_a_read_has_a_page() -> None:
     rules = {load(name).rule.split(" = ")[0] for name in RUNS}
     assert rules == {"merge_order", "as_of_axis", "fold", "window_merge", "window_deletes"}
+
+
+def test_a_rolled_back_writer_that_woke_is_shown_before_the_first_commit(tmp_path: Path) -> None:
+    from hudi import HudiReadOptions, HudiTable
+
+    table = make_table(tmp_path / "t")
+    stalled, _ = request(table.context, "deltacommit")
+    put_inflight(table.context.storage, stalled, "deltacommit")
+    table.context.hearts.rest(stalled)  # type: ignore[attr-defined]
+    table.context.storage.delete(f"{FOLDER}/{stalled}")
+    assert len(table.rollback()) == 1
+    task = WriteTask(table_shape(table.config, table.context.rules), stalled)
+    table.context.jobs.write(batch(("woken", 5, "w")), task)
+    first = table.upsert(batch(("new", 1, "n")))
+
+    def ids(time: str | None) -> list[str]:
+        options = HudiReadOptions() if time is None else HudiReadOptions().with_as_of_timestamp(time)
+        batches = HudiTable(str(tmp_path / "t")).read(options)
+        return pa.Table.from_batches(batches)["id"].to_pylist() if batches else []
+
+    assert ids(stalled) == ["woken"]
+    assert ids(first.requested) == ids(None) == ["new"]
+    assert state(table.snapshot()) == {("new", 1, "n")}
