@@ -16,6 +16,7 @@ from importlib import resources
 from typing import Any, Literal, get_args
 from unittest.mock import patch
 
+from nbcc.engine.actions import operations
 from nbcc.model.fields import nearest, refuse_unknown
 
 Target = Literal["engine", "model", "harness"]
@@ -98,6 +99,7 @@ def applied(mutant: Mutant) -> Iterator[None]:
     if not mutant.replace:
         yield
         return
+    operations()  # all are there before: one that is imported meanwhile would keep the replacement
     holder, attribute, space = _target(mutant)
     original = getattr(holder, attribute)
     try:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections import defaultdict
 from dataclasses import replace
 from typing import Any
@@ -169,3 +171,22 @@ def test_what_was_remembered_under_a_mutant_is_forgotten() -> None:
     before = search_cell(cell).promises["LAWS"].verdict
     under = search_cell(replace(cell, mutant="merge-takes-the-other-side")).promises["LAWS"].verdict
     assert (before, under, search_cell(cell).promises["LAWS"].verdict) == ("HOLDS", "VIOLATED", "HOLDS")
+
+
+OUTLIVES = """
+import sys
+from nbcc.simulator import mutants
+
+with mutants.applied(mutants.load("as-of-under-columns-of-now")):
+    from nbcc.engine.actions import operations
+    operations()
+    wrong = sys.modules["nbcc.engine.config.schemas"].as_it_was
+print([name for name, module in list(sys.modules.items())
+       if name.startswith("nbcc.") and wrong in [value for value in vars(module).values() if callable(value)]])
+"""
+
+
+def test_what_is_imported_under_a_mutant_does_not_keep_it() -> None:
+    """Seen in a process of its own, in which no operation has been asked for before."""
+    told = subprocess.run([sys.executable, "-c", OUTLIVES], capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == "[]"
