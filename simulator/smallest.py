@@ -74,6 +74,8 @@ def small_worlds() -> Iterator[World]:
     yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
     yield World(actors={"alterer": 1}, alterations=1)
+    optimistic = {"writer": {"concurrency": "occ"}, "replacer": {"concurrency": "occ"}}
+    yield World(actors={"writer": 1, "replacer": 1}, settings=optimistic)
     yield World(actors={"writer": 1}, crashes=1)
     yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
 
@@ -90,7 +92,12 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     log = Protocol(decision="log")
     yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
-    yield specs.world("lost_lock_cleaning"), log
+    for name in ("lost_lock_cleaning", "lost_lock_replaces", "lost_lock_restores"):
+        yield specs.world(name), log
+    crew = {"writer": 1, "savepointer": 1, "restorer": 1}
+    yield World(actors=crew, writes_per_writer=3, compactions=0, savepoints=1, restores=1, lock_losses=1), log
+    crew = {"writer": 1, "log_compactor": 1}
+    yield World(actors=crew, writes_per_writer=2, log_versions=2, log_compactions=1, lock_losses=1), log
     for name in specs.world_names():
         serves = {"archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer"}
         if specs.has_table(name) and (serves & (world := specs.world(name)).actors.keys() or world.metadata_table):
