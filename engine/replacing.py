@@ -57,16 +57,19 @@ def replace_partitions(
     with taken_back_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
         files = _written(context, config, requested, groups, data)
+
+    def refused_by(known: Timeline | None) -> Conflict | None:
+        now = known or load(context.storage)
+        taken = _taken_for_a_compaction(requested, operation, now)
+        return taken or conflict_of(context, config, requested, files, sealed=sealed, now=now)
+
     return complete(
         context,
         requested,
         ACTION,
         files=files,
         commit=replace_commit(config, requested, operation, files),
-        refused_by=lambda now: (
-            _taken_for_a_compaction(requested, operation, now or load(context.storage))
-            or conflict_of(context, config, requested, files, sealed=sealed, now=now)
-        ),
+        refused_by=refused_by,
         may_ask_early=True,
     )
 

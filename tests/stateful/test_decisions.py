@@ -26,11 +26,11 @@ MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashe
     [
         (LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15),
         (ROLLBACK, "lock", 10), (ROLLBACK, "log", 10), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
-        (RESTORES, "log", 8), (RESTORES, "lock", 8), (SEVERAL, "log", 5), (REPLACES, "log", 8),
+        (RESTORES, "log", 8), (SEVERAL, "log", 5), (REPLACES, "log", 8),
         (LOG_COMPACTIONS, "log", 6),
     ],
     ids=["by lock", "by log", "by log, with crashes", "rollback by lock", "rollback by log", "two undo", "bulk insert",
-         "restore by log", "restore by lock", "restores, with crashes", "replace", "log compaction"],
+         "restore by log", "restores, with crashes", "replace", "log compaction"],
 )
 def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
     protocol = Protocol.from_mapping({"decision": decision})
