@@ -48,7 +48,7 @@ WEAKER = (
     ("old-manifest", "archiving_readers"),
     ("lock-wait-times-out", "demo"),
     ("occ-clustering", "clustered"),
-    ("shared-log", "shared_log"),
+    ("shared-log", "appended_logs"),
 )
 """Protocols that have actions of their own, each with a world in which they happen."""
 
