@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from nbcc.model import Model, Protocol, World
+from nbcc.model import Model, Protocol, World, actions
+from nbcc.model.actions import mechanisms
 from nbcc.model.fields import nearest
 from nbcc.model.promises import CANARY, PROMISES
 
@@ -26,6 +27,8 @@ from .search import explore
 from .two_phase_commit import CONSISTENT
 from .verdict import Verdict
 
+NEEDED = ("nbcc.simulator.mutants", "nbcc.simulator.specs")
+"""What a search imports besides this module: the server does so once, not each of its children."""
 EVERY = 0.5
 """Seconds between two times that a process says how far it is."""
 
@@ -133,7 +136,7 @@ def search_cells(
 def _start(cell: Cell, bounds: Mapping[str, Any]) -> tuple[Connection, Any]:
     # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([__name__])
+    context.set_forkserver_preload([__name__, *NEEDED, *(f"{actions.__name__}.{each.name}" for each in mechanisms())])
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(cell, dict(bounds), theirs), daemon=True)
     process.start()
