@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .context import Context
+from .deciding import by_log
 from .errors import BadInput
 from .files.slices import load_slices, to_read
 from .timeline import Archived, Instant, Timeline, completion_of
+from .timeline.decisions import last_decision
 from .timeline.instant import COMPLETES_AS, PENDING
 
 RETAINED = 20
@@ -52,20 +54,23 @@ def archivable(context: Context, timeline: Timeline, whole: Timeline, retained: 
 
 
 def _stay(context: Context, timeline: Timeline, whole: Timeline, retained: int) -> frozenset[Instant]:
-    """Completed instants that stay: the newest writes, the newest clean, restores, and writes whose logs are not
-    compacted yet.
+    """Completed instants that stay: the newest writes, the newest clean, restores, writes whose logs are not compacted
+    yet, and where a log decides what it decided last.
 
-    The last are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
-    everybody since when reads are answered, a restore what does not count.
+    Those writes are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
+    everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the active
+    timeline whether the last decision is published, and would publish it again.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
     restores = [instant for instant in timeline.completed if instant.action == "restore"]
+    last = last_decision(context.storage) if by_log(context) else None
+    decided = [instant for instant in timeline.completed if last and instant.requested == last.requested]
     slices = load_slices(context.storage, whole, context.commits, context.rules)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)
-    return frozenset((*newest, *cleans, *restores, *with_logs))
+    return frozenset((*newest, *cleans, *restores, *decided, *with_logs))
 
 
 def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:

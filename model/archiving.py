@@ -50,6 +50,12 @@ def staying(active: list[Any], table: Table, groups: int, retained: int, protoco
     return frozenset((*newest, *cleans, *restores, *merged))
 
 
+def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
+    """Where a log decides, the requested time of its last entry: whoever decides next looks on the active timeline
+    whether that is published."""
+    return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
+
+
 def _merged(table: Table, group: int, protocol: Protocol) -> Iterable[int]:
     """The instants whose logs a snapshot merges in a file group, and those of the logs that these stand for."""
     logs = tuple(log for write in taken(table, group, inf, protocol)[1] for log in write.logs(group))

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..archiving import archivable, staying
+from ..archiving import archivable, last_decided, staying
 from ..conditions import at, lock_is_free
 from ..step import Action, Args, Guard, Row
 from ..table import table_of
@@ -70,7 +70,7 @@ def _archiving(me: str, setting: Setting) -> Row:
         pending = chain.from_iterable(each.pending(setting, values) for each in mechanisms())
         active = [entry for entry in values["published"] if entry.requested not in removed]
         table = table_of(values["published"], values.get("plans", ()), log_plans=values.get("log_plans", ()))
-        stay = staying(active, table, world.groups, own.retained, protocol)
+        stay = staying(active, table, world.groups, own.retained, protocol) | last_decided(values.get("decisions", ()))
         return archivable(active, (instant.requested for instant in pending), stay, protocol)
 
     def choices(own: Archiver, lock: Any, archive: Any, removed: Any, archives: int, *seen: Any) -> Iterable[Args]:

@@ -228,3 +228,22 @@ def test_who_does_not_get_the_lock_leaves_a_write_that_can_be_rolled_back(
     assert undone.action == "rollback"
     assert not list((tmp_path / "t").glob(".0*.log.*"))
     assert table.upsert(rows("a")).completed
+
+
+def test_what_was_decided_last_stays_on_the_active_timeline(table: Table) -> None:
+    """Here a rollback, which is older than the writes that were decided before it: it would come back otherwise."""
+    table.upsert(rows("a"))
+    other = failed(table)
+    plan = other.schedule_rollback()
+    table.upsert(rows("b"))
+    table.compact()
+    newest = table.upsert(rows("c"))
+    last = other.run_rollback(plan)
+    table.archive(1)
+    left = table.timeline()
+    assert set(left) == {last, newest}
+    table.upsert(rows("d"))
+    table.compact()
+    assert last in table.archive(1)
+    table.upsert(rows("e"))
+    assert last not in table.timeline()
