@@ -12,11 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .context import Context
-from .deciding import by_log
 from .errors import BadInput
 from .files.slices import load_slices, to_read
 from .timeline import Archived, Instant, Timeline, completion_of
-from .timeline.decisions import last_decision
+from .timeline.decisions import Decision
 from .timeline.instant import COMPLETES_AS, PENDING
 
 RETAINED = 20
@@ -33,12 +32,14 @@ def refuse_retained(retained: int) -> None:
         )
 
 
-def archivable(context: Context, timeline: Timeline, whole: Timeline, retained: int) -> tuple[Instant, ...]:
+def archivable(
+    context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
+) -> tuple[Instant, ...]:
     """The instants of the active timeline that may be archived, by requested time. Under the lock.
 
-    `whole`: the same timeline with what is archived.
+    `whole`: the same timeline with what is archived; `last`: the last decision, where a log decides.
     """
-    stay = _stay(context, timeline, whole, retained)
+    stay = _stay(context, timeline, whole, retained, last)
     waits = context.rules.archive_bound == "pending"
     bound = min((i.requested for i in (*timeline.pending, *timeline.savepoints) if waits), default="~")
     found = []
@@ -53,7 +54,9 @@ def archivable(context: Context, timeline: Timeline, whole: Timeline, retained: 
     return tuple(found)
 
 
-def _stay(context: Context, timeline: Timeline, whole: Timeline, retained: int) -> frozenset[Instant]:
+def _stay(
+    context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
+) -> frozenset[Instant]:
     """Completed instants that stay: the newest writes, the newest clean, restores, writes whose logs are not compacted
     yet, and where a log decides what it decided last.
 
@@ -64,7 +67,6 @@ def _stay(context: Context, timeline: Timeline, whole: Timeline, retained: int) 
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
     restores = [instant for instant in timeline.completed if instant.action == "restore"]
-    last = last_decision(context.storage) if by_log(context) else None
     decided = [instant for instant in timeline.completed if last and instant.requested == last.requested]
     slices = load_slices(context.storage, whole, context.commits, context.rules)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)

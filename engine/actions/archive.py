@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import by_log, catch_up
+from ..deciding import look
 from ..lock import held
 from ..reads.retention import refuse_unlisted
 from ..timeline import Instant, Timeline, load, lsm
@@ -40,14 +40,13 @@ def run(context: Context, config: TableConfig, retained: int = RETAINED) -> tupl
 def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
     """Put the next ones into the archive, and take their earlier states off the active timeline."""
     with held(context.lock):
-        if by_log(context):
-            catch_up(context)
+        last = look(context)
         timeline = load(context.storage)
         whole = context.whole(timeline)
         refuse_unlisted(context, whole, "archive the timeline")
         chosen = left_behind(context, timeline)
         if not chosen:
-            chosen = archivable(context, timeline, whole, retained)[:MOST]
+            chosen = archivable(context, timeline, whole, retained, last)[:MOST]
             if not chosen:
                 return ()
             rows = [archived_form(context, timeline, instant) for instant in chosen]
