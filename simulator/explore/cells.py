@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cache
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -133,10 +134,16 @@ def search_cells(
             process.terminate()
 
 
-def _start(cell: Cell, bounds: Mapping[str, Any]) -> tuple[Connection, Any]:
+@cache
+def _server() -> Any:
     # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__, *NEEDED, *(f"{actions.__name__}.{each.name}" for each in mechanisms())])
+    return context
+
+
+def _start(cell: Cell, bounds: Mapping[str, Any]) -> tuple[Connection, Any]:
+    context = _server()
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(cell, dict(bounds), theirs), daemon=True)
     process.start()
