@@ -111,12 +111,17 @@ def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> t
 
 
 def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ()) -> tuple[Kill, ...]:
-    """Every kill of every subject but those that are `known`; ValueError names the mutants that live."""
+    """Every kill of every subject; ValueError names the mutants that live.
+
+    `known` are kept where they are as they were: a subject of which one has changed climbs the ladder again.
+    """
     found: list[Kill] = []
     alive = []
     before = mutants_of(known)
     for subject in subjects():
-        mine = before.get(subject.name) or kills(subject)
+        mine = before.get(subject.name, ())
+        if not mine or not all(_still_there(subject, kill) for kill in mine):
+            mine = kills(subject)
         found += mine
         if subject.breaks and subject.breaks not in {kill.promise for kill in mine}:
             alive.append(f"{subject.name} (it should break {subject.breaks})")
@@ -127,6 +132,15 @@ def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ())
             f"no rung of specs/verdicts.toml kills {', '.join(alive)}; give it a world, or the ladder a rung"
         )
     return tuple(found)
+
+
+def _still_there(subject: Subject, kill: Kill) -> bool:
+    own = (subject.world,) if subject.world else ()
+    where = next((world for world in (*small_worlds(), *own) if bound_of(world) == kill.bound), None)
+    if where is None:
+        return False
+    found = search_cell(replace(subject.cell, world=where, promises=(kill.promise,))).promises[kill.promise]
+    return found.verdict is Verdict.VIOLATED and found.steps == kill.steps
 
 
 def to_mapping(found: Iterable[Kill]) -> dict[str, Any]:

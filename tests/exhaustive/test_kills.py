@@ -90,7 +90,7 @@ def test_known_kills_are_kept_while_promises_and_ladder_are_the_same(monkeypatch
     assert kills.still_good() == accepted()
     with monkeypatch.context() as other:
         other.setattr(kills, "subjects", lambda: (SUBJECTS["listing=once"],))
-        other.setattr(kills, "search_cell", None)
+        other.setattr(kills, "kills", None)  # the ladder is not climbed again
         assert kill_all(known=accepted()) == KILLS["listing=once"]
     monkeypatch.setattr(kills, "PROMISES", {"SNAP": PROMISES["SNAP"]})
     assert kills.still_good() == ()
@@ -190,3 +190,13 @@ def test_what_is_imported_under_a_mutant_does_not_keep_it() -> None:
     """Seen in a process of its own, in which no operation has been asked for before."""
     told = subprocess.run([sys.executable, "-c", OUTLIVES], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
+
+
+def test_a_kill_that_is_not_as_it_was_is_hunted_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise a setting that breaks nothing any more would keep what it was known for."""
+    [right] = (kill for kill in KILLS["merge-takes-the-other-side"] if kill.promise == "LAWS")
+    monkeypatch.setattr(kills, "subjects", lambda: (SUBJECTS[right.mutant],))
+    monkeypatch.setattr(kills, "kills", lambda subject: (right,))
+    assert kill_all(known=[replace(right, steps=right.steps + 1)]) == (right,)
+    monkeypatch.setattr(kills, "kills", lambda subject: ())
+    assert kill_all(known=[right]) == (right,)

@@ -20,7 +20,7 @@ from nbcc.simulator.mutation.record import Record, load, page, survivors
 
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
-EVERY = 17
+EVERY = 13
 UNSEEN = ("", "setting", "sizes", "world", "check")
 SAMPLE = [
     # Whom no promise sees has been through every world and every choice of the protocol: minutes.
