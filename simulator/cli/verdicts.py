@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option(
     "--accept",
     is_flag=True,
-    help="Kill new mutants (at full depth: all), write the pages of kills and of the matrix anew.",
+    help="Kill new mutants, write the page of kills and those of the matrix up to this depth anew.",
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
 @on_option
@@ -87,13 +87,12 @@ def command(
 
     level = judged.depth_of(depth)
     if accept:
-        judged.write_kills(_kill(level))
+        judged.write_kills(_kill())
     found = _search(level, workers, master, max_states=max_states, memory=memory)
     rows = judged.believable(found, judged.accepted())
-    text, path = judged.page(rows, level), judged.page_path(level)
-    changed = [] if accept else list(_differences(path, text))
+    changed = [] if accept else list(_differences(judged.page_path(level), judged.page(rows, level)))
     if accept:
-        path.write_text(text, encoding="utf-8")
+        _write(found, level)
     if picture is not None:
         judged.draw(rows, picture)
     if as_json:
@@ -130,13 +129,22 @@ def _row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     return Exit.AGREES
 
 
-def _kill(level: Depth) -> tuple[Kill, ...]:
-    """New mutants alone at quick depth; a test holds the others where they were."""
+def _kill() -> tuple[Kill, ...]:
+    """Those that are accepted, if they are still where they were, and those of new mutants."""
     from nbcc.simulator import verdicts as judged
 
     subjects = len(judged.subjects())
     with _progress(f"{subjects} mutants", subjects) as tick:
-        return judged.kill_all(tick, judged.still_good() if level == "quick" else ())
+        return judged.kill_all(tick, judged.still_good())
+
+
+def _write(found: Sequence[Row], level: Depth) -> None:
+    """The page of this depth, and of each lesser one, whose worlds were searched as well."""
+    from nbcc.simulator import verdicts as judged
+
+    for depth in judged.DEPTHS[: judged.DEPTHS.index(level) + 1]:
+        rows = judged.believable(judged.within(found, depth), judged.accepted())
+        judged.page_path(depth).write_text(judged.page(rows, depth), encoding="utf-8")
 
 
 def _search(level: Depth, workers: int | None, master: str | None, **bounds: Any) -> tuple[Row, ...]:

@@ -139,6 +139,13 @@ def searches(depth: Depth) -> int:
     return sum(len(worlds_of(setting.name, depth)) for setting in settings())
 
 
+def within(rows: Iterable[Row], depth: Depth) -> tuple[Row, ...]:
+    """The rows as they would be had only the worlds of a lesser depth been searched."""
+    wanted = {each.name: worlds_of(each.name, depth) for each in settings()}
+    kept = ((each.setting, [s for s in each.searched if s.world in wanted[each.name]]) for each in rows)
+    return tuple(row(setting, searched) for setting, searched in kept)
+
+
 def row(setting: ProtocolFile, searched: Sequence[Searched]) -> Row:
     """What the searches of one setting say, promise by promise."""
     cells = {promise: _seen(setting, promise, cell(promise, searched)) for promise in PROMISES}
