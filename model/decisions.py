@@ -80,7 +80,7 @@ def decision_rows(
         _, entry = publish(own)
         return own._replace(step=DECIDED, seen=0), (*decisions, entry)
 
-    restores = ("restores",) if "restores" in setting.first else ()
+    restores = setting.if_any("restores")
 
     def publishes(own: Any, lock: str | None, published: tuple[Any, ...], *restored: Any) -> tuple[Any, ...]:
         after, entry = publish(own)

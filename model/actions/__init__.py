@@ -55,6 +55,10 @@ class Setting:
             self.own[actor] = self.world.protocol_of(actor, self.protocol)
         return self.own[actor]
 
+    def if_any(self, component: str) -> tuple[str, ...]:
+        """The component, to be read by a row, where the world has it."""
+        return (component,) if component in self.first else ()
+
     @property
     def fenced(self) -> bool:
         """Whether the store can tell a put under an old lock from others; where no lock is lost there is none."""

@@ -81,8 +81,8 @@ def rows(setting: Setting) -> Iterator[Row]:
 def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol = setting.world, setting.protocol
     clocks, fence = clock_of(world, protocol), put_by_another(setting)
-    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
-    saved = ("savepoints",) if "savepoints" in setting.first else ()
+    log_plans = setting.if_any("log_plans")
+    saved = setting.if_any("savepoints")
     log = ("decisions",) if protocol.decision == "log" else ()
     before_log = len(log_plans) + len(saved)
 

@@ -78,8 +78,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     fence = put_by_another(setting)
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
     writers = setting.of(WRITER) if sees_logs or protocol.scheduling == "serial" or times.reads else ()
-    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
-    restores = ("restores",) if "restores" in setting.first else ()
+    log_plans = setting.if_any("log_plans")
+    restores = setting.if_any("restores")
 
     def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
         after = last_time(others[-1]) if log else 0
@@ -187,7 +187,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     # Only a clean that breaks its promise deletes what a pending plan takes; a restore undoes both.
     cleaned = ("plans", "deleted") if setting.of("cleaner") else ()
     there = (Guard("the files that the plan takes must be there", is_there),) if cleaned else ()
-    restores = ("restores",) if "restores" in setting.first else ()
+    restores = setting.if_any("restores")
     stays, whole = plan_stands(group_of)
 
     def publish(own: Compactor) -> tuple[Compactor, Compaction]:

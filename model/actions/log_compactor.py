@@ -82,7 +82,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol, mine = setting.world, setting.protocol, setting.of(KIND)
     clocks = clock_of(world, protocol)
-    restores = ("restores",) if "restores" in setting.first else ()
+    restores = setting.if_any("restores")
 
     def inputs(published: Any, plans: tuple[Plan, ...], log_plans: tuple[Plan, ...]) -> Any:
         return log_plan(table_of(published, plans, log_plans=log_plans), world.groups, protocol)
@@ -117,7 +117,7 @@ def _resuming(me: str, setting: Setting) -> Row:
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:
-    restores = ("restores",) if "restores" in setting.first else ()
+    restores = setting.if_any("restores")
     stays, whole = plan_stands(group_of)
 
     def starts(own: LogCompactor, plans: tuple[Plan, ...], *_: Any) -> tuple[Any, ...]:

@@ -59,7 +59,7 @@ def _checking(me: str, setting: Setting) -> Iterator[Row]:
 def _meeting_marker(me: str, setting: Setting) -> Row:
     world = setting.world
     others = tuple(name for name in setting.of(KIND) if name != me)
-    undone = ("rollbacks",) if "rollbacks" in setting.first else ()
+    undone = setting.if_any("rollbacks")
 
     def marked(own: Writer, *seen: Any) -> int | None:
         rollbacks: tuple[Rollback, ...] = seen[-1] if undone else ()

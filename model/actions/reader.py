@@ -155,7 +155,7 @@ def _reading(me: str, setting: Setting, since: str) -> Row:
     if not setting.of("cleaner"):
         return Row("reader_reads", me, (me,), (me,), (at(me, since),), lambda own: (own._replace(step="answered"),))
 
-    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+    log_plans = setting.if_any("log_plans")
 
     def reads(
         own: Reader, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile], *logs: tuple[Plan, ...]

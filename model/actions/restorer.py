@@ -77,8 +77,8 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _planning(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
-    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
-    rolled_back = ("rollbacks",) if "rollbacks" in setting.first else ()
+    log_plans = setting.if_any("log_plans")
+    rolled_back = setting.if_any("rollbacks")
 
     def planned(restores: Any, published: Any, plans: Any, savepoints: Any, *more: Any) -> Any:
         saved = newest(savepoints)

@@ -123,7 +123,7 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
         return
     world, writers = setting.world, beating(setting)
     log = ("decisions",) if setting.protocol.decision == "log" else ()
-    restores, fence = restored(setting), put_by_another(setting)
+    restores, fence = setting.if_any("restores"), put_by_another(setting)
 
     def target(published: Any, rollbacks: tuple[Rollback, ...], more: tuple[Any, ...]) -> int | None:
         others = more[len(log) :]
@@ -154,11 +154,6 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
                   tuple(guards))  # fmt: skip
 
 
-def restored(setting: Setting) -> tuple[str, ...]:
-    """The component of restores, where there are any."""
-    return ("restores",) if "restores" in setting.first else ()
-
-
 def _putting(me: str, log: tuple[str, ...]) -> Row:
     """The plan for a write that had failed when it looked, under a lock that may be another's by now."""
 
@@ -173,7 +168,7 @@ def _putting(me: str, log: tuple[str, ...]) -> Row:
 
 
 def _planning_by_an_early_look(me: str, setting: Setting) -> Iterator[Row]:
-    most, writers, restores = setting.world.rollbacks, beating(setting), restored(setting)
+    most, writers, restores = setting.world.rollbacks, beating(setting), setting.if_any("restores")
     begin = 1 + len(restores)
     left = Guard("a rollback must be left", lambda *values: len(values[-1]) < most, budget=True)
     there = Guard("a write must be pending whose heartbeat has expired",
@@ -205,7 +200,7 @@ def _with_plan(me: str, own: Rollbacker, rollbacks: tuple[Rollback, ...], log: t
 
 
 def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
-    world, writers, restores = setting.world, beating(setting), restored(setting)
+    world, writers, restores = setting.world, beating(setting), setting.if_any("restores")
 
     def files_of(target: int, published: tuple[Any, ...], theirs: tuple[Writer, ...]) -> tuple[tuple[int, int], ...]:
         completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())

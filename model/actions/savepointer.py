@@ -68,7 +68,7 @@ def newest(published: tuple[Any, ...]) -> Any | None:
 
 def _pinning(me: str, setting: Setting) -> Row:
     world, protocol = setting.world, setting.protocol
-    log_plans = ("log_plans",) if "log_plans" in setting.first else ()
+    log_plans = setting.if_any("log_plans")
 
     def pins(own: Savepointer, lock: None, saved: int, there: tuple[Savepoint, ...], *seen: Any) -> tuple[Any, ...]:
         published, plans, *logs = seen

@@ -38,7 +38,7 @@ REFUSED = "refused"
 
 
 def rows(setting: Setting) -> Iterator[Row]:
-    for kind, idle, group_of in WHO if "restores" in setting.first else ():
+    for kind, idle, group_of in WHO if setting.if_any("restores") else ():
         for me in setting.of(kind):
             yield from _undone(kind, me, idle(), group_of)
 
