@@ -33,6 +33,11 @@ def found_nothing(me: str) -> Guard:
     return Guard(f"{me} must have found no conflict", lambda own: own.checked)
 
 
+def not_looked(me: str) -> Guard:
+    """The condition of the look, and of whatever is asked together with it."""
+    return Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked)
+
+
 def looking_rows(
     kind: str,
     me: str,
@@ -66,11 +71,8 @@ def looking_rows(
         own = own._replace(step=ABORTED, conflict=against[0])
         return (own,) if early else (own, None)
 
-    unchecked = Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked)
-    here = (
-        at(me, "written" if early else READY if protocol.completion_time == "outside_lock" else UNDER_LOCK),
-        unchecked,
-    )
+    asked_at = "written" if early else READY if protocol.completion_time == "outside_lock" else UNDER_LOCK
+    here = (at(me, asked_at), not_looked(me))
     newly = (new.guard(1),) if new and not early else ()
     none = Guard("no conflicting write may have completed since it began", lambda *v: conflict(*v) is None)
     some = Guard("a conflicting write must have completed since it began", lambda *v: conflict(*v) is not None)

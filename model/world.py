@@ -49,7 +49,7 @@ RETAINED = "commits_retained"
 """The limit that each cleaner may have for itself: its policy."""
 BESIDE = {
     "restorer": frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
-                           "log_compactor")),
+                           "log_compactor", "replacer")),
     "alterer": frozenset(("writer", "compactor", "alterer")),
 }  # fmt: skip
 """By an actor that not everybody is modelled beside: the kinds of actors that its world may have."""

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conditions import at, lock_is_free
-from ..looking import about_to_publish, looks_under_lock
+from ..looking import about_to_publish, looks_under_lock, not_looked
 from ..publication import Check, given_back
 from ..step import Action, Guard, Row
 from . import Setting
@@ -61,12 +61,12 @@ def gone(own: Writer) -> bool:
 def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:
     protocol = setting.protocol_of(me)
     asked_at = alive.asked_at(about_to_publish(protocol), protocol)
-    unsure = (Guard(f"{me} must not have looked for conflicts yet", lambda own: not own.checked),)
+    unsure = (not_looked(me),) if looks_under_lock(protocol) else ()
     if not alive.under_lock:
         yield Row("writer_looks_at_heartbeat", me, (me, *alive.reads), (me,), (at(me, asked_at),),
                   lambda own, *_: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
     yield Row("writer_is_refused", me, (me, "lock", *alive.reads), (me, "lock"),
-              (at(me, asked_at), *(unsure if looks_under_lock(protocol) else ())),
+              (at(me, asked_at), *unsure),
               lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
               (alive.guard(2, fails=True),))  # fmt: skip
     yield Row("writer_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),),

@@ -17,9 +17,10 @@ from typing import Any, NamedTuple
 from ..clock import requests_of
 from ..conditions import at, lock_is_free
 from ..conflicts import file_ids
-from ..looking import ABORTED, about_to_publish, found_nothing, looking_rows
+from ..looking import ABORTED, about_to_publish, found_nothing, looking_rows, looks_under_lock
 from ..plans_by_log import planning_rows
-from ..publication import publication_actions, publication_rows
+from ..publication import Check, publication_actions, publication_rows
+from ..restoring import stands
 from ..step import Action, Args, Guard, Row
 from ..table import GroupPlan, Instant, Plan, Write, completes_plan
 from ..world import World
@@ -149,7 +150,8 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     yield Row("replacer_starts_replace", me, (me, "plans"), (me, "plans"), (at(me, "scheduled"),), starts)
     yield Row("replacer_writes_base", me, (me,), (me,), (at(me, "replacing"),), writes, choices=in_turn)
     yield from publication_rows(KIND, me, about_to_publish(protocol), setting, publish,
-                                cleared=(found_nothing(me),) if protocol.concurrency == "occ" else ())  # fmt: skip
+                                cleared=(found_nothing(me),) if protocol.concurrency == "occ" else (),
+                                check=None if looks_under_lock(protocol) else still_stands(setting))  # fmt: skip
 
 
 def _looking(me: str, setting: Setting) -> Iterator[Row]:
@@ -158,9 +160,14 @@ def _looking(me: str, setting: Setting) -> Iterator[Row]:
     def takes_back(own: Replacer, lock: None, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
         return Replacer("gave up"), tuple(plan for plan in plans if plan.requested != own.requested)
 
-    yield from looking_rows(KIND, me, setting, lambda own: groups)
+    yield from looking_rows(KIND, me, setting, lambda own: groups, stands=still_stands(setting))
     yield Row("replacer_takes_back_replace", me, (me, "lock", "plans"), (me, "plans"), (at(me, ABORTED),), takes_back,
               (lock_is_free(),))  # fmt: skip
+
+
+def still_stands(setting: Setting) -> Check | None:
+    """What it asks before it publishes, under OCC as it looks for conflicts: no restore has undone its plan."""
+    return stands("requested") if setting.if_any("restores") else None
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:

@@ -238,6 +238,9 @@ MAPPING: Final[list[Row]] = [
     Row("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     Row("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),
+    Row("replacer_is_refused",             "insert_overwrite", ends_after="list.end timeline",
+        also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
+    Row("replacer_gives_up",               "insert_overwrite", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,

@@ -102,7 +102,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "restorer_undoes_instant", "restorer_takes_lock", "restorer_takes_completion_time",
                      "restorer_publishes_instant", "compactor_finds_plan_gone", "compactor_misses_input",
                      "compactor_is_refused", "compactor_gives_up", "log_compactor_finds_plan_gone",
-                     "log_compactor_misses_input", "log_compactor_is_refused", "log_compactor_gives_up")),
+                     "log_compactor_misses_input", "log_compactor_is_refused", "log_compactor_gives_up",
+                     "replacer_is_refused", "replacer_gives_up")),
     *(PeerStep(action, impossible=True, because="the peer does not cluster: Hudi names the file ids it replaces")
       for action in ("clusterer_schedules_plan", "clusterer_starts_plan", "clusterer_writes_base", "clusterer_gives_up",
                      "clusterer_takes_lock", "clusterer_takes_completion_time", "clusterer_publishes_instant")),
