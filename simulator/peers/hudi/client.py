@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from .options import DDL, NAMESPACE, RECORD, SCHEMA
 from .release import commit_compaction, parsed, record_arguments, start_commit
-from .session import causes, engine_context, hidden, hudi, java, java_array, java_list, java_map, nothing, org, spark
+from .session import (
+    causes,
+    engine_context,
+    hidden,
+    hudi,
+    items,
+    java,
+    java_array,
+    java_list,
+    java_map,
+    nothing,
+    org,
+    scala,
+    spark,
+)
 
 ACTION = "deltacommit"
+
+
+@lru_cache(maxsize=8)
+def parameters(path: str, *options: tuple[str, str]) -> Any:
+    """The options of whoever writes a table with the data source's defaults, a Scala map."""
+    given = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**dict(options), "path": path}))
+    return hudi().HoodieWriterUtils.parametersWithWriteDefaults(given)
 
 
 class Client:
@@ -22,19 +43,15 @@ class Client:
         self._done: Any = None
         self.compacts = False
 
-    @cached_property
+    @property
     def _parameters(self) -> Any:
         """The options with the data source's defaults, a Scala map."""
-        given = hudi().HoodieConversionUtils.mapAsScalaImmutableMap(java_map({**self._options, "path": self._path}))
-        return hudi().HoodieWriterUtils.parametersWithWriteDefaults(given)
+        return parameters(self._path, *self._options.items())
 
     @cached_property
     def hudis(self) -> Any:
         """Hudi's own client."""
-        every, entries = java().util.HashMap(), self._parameters.iterator()
-        while entries.hasNext():
-            entry = entries.next()
-            every.put(entry._1(), entry._2())
+        every = java().util.HashMap(scala().collection.JavaConverters.mapAsJavaMapConverter(self._parameters).asJava())
         return hudi().DataSourceUtils.createHoodieClient(spark()._jsc, SCHEMA, self._path, "t", every)
 
     def close(self) -> None:
@@ -55,7 +72,7 @@ class Client:
         return self._wrote(self.hudis.upsert(self._records(rows, table_config), self.instant))
 
     def _wrote(self, written: Any) -> int:
-        statuses = written.collect()
+        statuses = items(written.collect())
         if failed := [str(status.getGlobalError()) for status in statuses if status.hasErrors()]:
             raise RuntimeError("; ".join(failed))
         self._done = java_list(status.getStat() for status in statuses)
@@ -117,8 +134,8 @@ class Client:
         """Choose the oldest failed write that nobody is rolling back, and publish a plan for it: its requested time."""
         service, config = self.hudis.getTableServiceClient(), self.hudis.getConfig()
         found = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
-        target = min(each for each in found if not service.getPendingRollbackInfo(meta, each, True).isPresent())
-        instants = meta.getCommitsTimeline().getInstants()
+        target = min(each for each in items(found) if not service.getPendingRollbackInfo(meta, each, True).isPresent())
+        instants = items(meta.getCommitsTimeline().getInstants())
         failed = next(each for each in instants if each.requestedTime() == target)
         table = hudi().table.HoodieSparkTable.create(config, engine_context())
         instant = str(self.hudis.createNewInstantTime(True))
@@ -130,7 +147,7 @@ class Client:
     def run_rollback(self, meta: Any, instant: str) -> None:
         """Carry out a plan that somebody made, as Hudi's cleaner does with those that it finds: all in one call."""
         service, utils = self.hudis.getTableServiceClient(), hudi().table.action.rollback.RollbackUtils
-        pending = meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants()
+        pending = items(meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants())
         mine = next(each for each in pending if each.requestedTime() == instant)
         target = utils.getRollbackPlan(meta, mine).getInstantToRollback().getCommitTime()
         service.rollback(target, service.getPendingRollbackInfo(meta, target, True), False, False)

@@ -23,8 +23,9 @@ _CONFIG = {
     "spark.default.parallelism": "1",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.adaptive.enabled": "false",
-    # many small jobs in a process of minutes: what the second compiler gains it never earns back
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.memory": "2g",
+    # many small jobs in a process of minutes: what the second compiler gains it never earns back; garbage is young
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xmn1g",
 }
 
 
@@ -71,6 +72,12 @@ def org() -> Any:
     return Package(spark()._jvm.org)
 
 
+@cache
+def scala() -> Any:
+    """The package ``scala``."""
+    return Package(spark()._jvm.scala)
+
+
 def hudi() -> Any:
     """The package ``org.apache.hudi``."""
     return org().apache.hudi
@@ -92,12 +99,20 @@ def java_list(entries: Iterable[object]) -> Any:
     return made
 
 
-def java_array(values: Sequence[object]) -> Any:
-    """A Java array of objects."""
-    made = spark().sparkContext._gateway.new_array(java().lang.Object, len(values))
+def java_array(values: Sequence[object], of: str = "Object") -> Any:
+    """A Java array of objects, or of another class of java.lang."""
+    made = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
         made[place] = value
     return made
+
+
+def items(collection: Any) -> list[Any]:
+    """What a Java collection or stream holds. The end of a Java iterator is an exception, of which PySpark asks a dozen
+    times whether it is one of its own, and each time the JVM looks in every jar.
+    """
+    array = collection.toArray()
+    return [array[place] for place in range(len(array))]
 
 
 def nothing() -> Any:
@@ -120,6 +135,11 @@ def hidden(target: Any, name: str, *arguments: object) -> Any:
 def engine_context() -> Any:
     """Hudi's name for the Spark context."""
     return hudi().client.common.HoodieSparkEngineContext(spark()._jsc)
+
+
+def local_context() -> Any:
+    """Hudi's engine of threads, which lists a table without a job of Spark."""
+    return hudi().common.engine.HoodieLocalEngineContext(storage_configuration())
 
 
 def storage_configuration() -> Any:

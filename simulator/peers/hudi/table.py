@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -11,13 +12,15 @@ from typing import Any
 from .client import Client
 from .options import DDL, SCHEMA, SMALL, options
 from .release import TABLE_VERSION, set_ordering
-from .session import engine_context, hudi, java, spark, storage_configuration
+from .session import hudi, items, java_array, local_context, spark, storage_configuration
 
 LONG_AGO = 1_000_000_000
 PATIENCE = 0.03
 """Seconds for which a publication that has to wait is watched."""
 _READ = "hoodie.datasource.read."
 _QUERY = "hoodie.datasource.query.type"
+SHOWN = ("id", "ts", "value", "_hoodie_commit_time")
+"""The columns of a read."""
 
 
 class Table:
@@ -190,11 +193,11 @@ class Table:
         meta = self._meta()
         timeline = meta.getCommitsAndCompactionTimeline().filterCompletedAndCompactionInstants()
         views = hudi().common.table.view.HoodieTableFileSystemView
-        view = views.fileListingBasedFileSystemView(engine_context(), meta, timeline)
+        view = views.fileListingBasedFileSystemView(local_context(), meta, timeline)
         found = []
         for partition in self._partitions:
-            for each in view.getAllFileSlices(partition).toArray():
-                logs = [log.getFileName() for log in each.getLogFiles().collect(java().util.stream.Collectors.toList())]
+            for each in items(view.getAllFileSlices(partition)):
+                logs = [log.getFileName() for log in items(each.getLogFiles())]
                 base = each.getBaseFile()
                 name = base.get().getFileName() if base.isPresent() else None
                 found.append({"partition": partition, "file": each.getFileId(), "instant": each.getBaseInstantTime(),
@@ -211,9 +214,13 @@ class Table:
             "incremental": {_QUERY: "incremental", f"{_READ}begin.instanttime": after or "000",
                             f"{_READ}end.instanttime": until},
         }  # fmt: skip
-        reader = spark().read.format("hudi").option("hoodie.metadata.enable", "false").options(**SMALL, **kinds[kind])
-        rows = reader.load(self._path).select("id", "ts", "value", "_hoodie_commit_time").collect()
-        return sorted(list(row) for row in rows)
+        # by the JVM's own reader: PySpark's looks a dozen names up in every jar for each read
+        reader = spark()._jsparkSession.read().format("hudi").option("hoodie.metadata.enable", "false")
+        for name, value in {**SMALL, **kinds[kind]}.items():
+            if value is not None:
+                reader.option(name, value)
+        frame = reader.load(self._path).selectExpr(java_array(SHOWN, of="String"))
+        return sorted([json.loads(row.json()).get(name) for name in SHOWN] for row in items(frame.collectAsList()))
 
     def _meta(self) -> Any:
         builder = hudi().common.table.HoodieTableMetaClient.builder()
