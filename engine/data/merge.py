@@ -188,9 +188,8 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
-    contested = _contested(keys, base)
+    contested, codes, distinct = _contested(keys, base)
     winners = np.ones(len(keys), np.bool_)
-    codes, distinct = key_codes(keys.take(pa.array(contested)) if base else keys)
     if distinct == len(codes):
         return winners
     ordering = always = None
@@ -207,13 +206,18 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
     return winners
 
 
-def _contested(keys: pa.Array, base: int) -> Numbers:
+def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers, int]:
     """The records, rising, that others could beat: all of the logs, and those of the base whose key is in the logs.
 
-    A base holds each key once, so that the others have won already, and most of a base need not be looked at.
+    Besides, as `key_codes` gives them, the numbers of their keys, and how many keys there are. A base holds each key
+    once, so that the others have won already, and most of a base need not be looked at.
     """
-    hit = pc.is_in(keys.slice(0, base), value_set=keys.slice(base)).to_numpy(zero_copy_only=False)
-    return np.concatenate((np.flatnonzero(hit), np.arange(base, len(keys))))
+    encoded = keys.slice(base).dictionary_encode()
+    of_logs = encoded.indices.to_numpy()
+    of_base = pc.fill_null(pc.index_in(keys.slice(0, base), value_set=encoded.dictionary), -1).to_numpy()
+    hit = np.flatnonzero(of_base >= 0)
+    contested = np.concatenate((hit, np.arange(base, len(keys))))
+    return contested, np.concatenate((of_base[hit], of_logs)), len(encoded.dictionary)
 
 
 def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:
