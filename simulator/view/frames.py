@@ -21,6 +21,7 @@ from .headline import other_rule, sentence
 from .judge import Broken, breaking_step, judged, judged_steps, verdict_of
 from .rows import Answers, Case, Put, answers, choose
 from .run import Run, play
+from .services import services_of
 from .story import Story, story
 from .style import VERDICTS
 from .systems import systems_of
@@ -81,6 +82,7 @@ def document(trace: Trace) -> dict[str, Any]:
         "ranked": ranked(case.data),
         "actors": [name for _, name in actors_of(own.model)],
         "kinds": [kind for kind, _ in actors_of(own.model)],
+        "services": services_of(actors_of(own.model)),
         "groups": [f"file group {group}" for group in range(trace.world.groups)],
         **_told_steps(own, trace),
         "systems": systems_of(trace),

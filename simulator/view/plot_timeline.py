@@ -176,4 +176,4 @@ class _Drawing:
         if any(bar.lost for bar in self.scene.bars):
             yield "lost", "completed, and lost"
         if any(bar.barrier for bar in self.scene.bars):
-            yield "barrier", "barrier: a compaction was requested"
+            yield "barrier", "barrier: a plan was requested"

@@ -15,6 +15,7 @@ from .judge import breaking_step, judged
 from .plot_scene import Bar, Chip, Ending, Files, Group, Lane, Slice, Times, cells
 from .rows import Case, Put, Reading, answers, choose, shown, valuations
 from .run import Run, play
+from .services import services_of
 from .story import Story, story
 from .style import SERVICE, Hue, hues
 from .telling import Setting
@@ -65,6 +66,7 @@ class _Moment:
         self.run, self.model, self.case, self.step = run, run.model, case, step
         everyone = actors_of(run.model)
         self.hue: dict[str, Hue] = dict(zip((n for _, n in everyone), hues([k for k, _ in everyone]), strict=True))
+        self.services = services_of(everyone)
         self.instants = instants_of(run.model, run.states[step])
         seen = FilesOf(run.model, case)
         self.shown: dict[str, list[Any]] = seen.at(run.states[step])
@@ -88,9 +90,9 @@ class _Moment:
         )
 
     def _bar(self, time: str, actors: list[str]) -> Bar:
-        action, state, completed, actor = self.instants[time]
+        _, state, completed, actor = self.instants[time]
         ending = _ENDINGS.get(state, "pending")
-        service = action != "deltacommit"
+        service = self.services.get(actor)
         return Bar(
             lane=actors.index(actor),
             start=self._since(time, None) - 1,
@@ -98,9 +100,9 @@ class _Moment:
             ending=ending,
             begins=f"t{time}",
             ends=f"t{completed}" if completed else "",
-            says="compaction" if service else cells(self._rows_of(int(time))),
+            says=service.word if service else cells(self._rows_of(int(time))),
             mono=not service,
-            barrier=service,
+            barrier=service is not None and service.barrier,
             lost=self.story is not None and str(self.story.instant) == time,
         )
 

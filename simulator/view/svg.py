@@ -147,12 +147,13 @@ class _Figure:
             yield from self.instant(time, seen)
 
     def instant(self, time: str, seen: list[list[Any]]) -> Iterator[str]:
-        action, state, completed, actor = seen[-1][1]
+        _, state, completed, actor = seen[-1][1]
         ended = state in ("completed", "crashed")
         x1, x2, y = self.x(seen[0][0]), self.x(seen[-1][0] if ended else self.step), self.lane[actor]
         hue = self.hue[actor].light
-        service = action != "deltacommit"
-        if service:
+        service = self.told["services"].get(actor)
+        walls = service is not None and service.barrier
+        if walls:
             end = TOP + LANE * len(self.lane)
             dashes: dict[str, Any] = {"stroke": MUTED, "stroke_width": 1.5, "stroke_dasharray": "6 3 1.5 3"}
             yield element("line", x1=x1, x2=x1, y1=TOP - 2, y2=end, **dashes)
@@ -168,7 +169,7 @@ class _Figure:
                 x1 = self.x(taken)
         yield element("line", x1=x1, x2=x2, y1=y, y2=y, stroke=hue, stroke_linecap="round", **dash)
         yield element("circle", cx=start, cy=top, r=6, fill=PAPER, stroke=hue, stroke_width=2.5)
-        yield words(start + (12 if service else 0), top - 12, f"t{time}", 11, INK, text_anchor="middle")
+        yield words(start + (12 if walls else 0), top - 12, f"t{time}", 11, INK, text_anchor="middle")
         if state == "completed":
             yield element("circle", cx=x2, cy=y, r=7, fill=hue)
             yield words(x2, y - 12, f"t{completed}", 11, INK, text_anchor="middle")
@@ -176,7 +177,7 @@ class _Figure:
             yield cross(x2, y)
         self.at[f"write {time}"] = (x2, y)
         rows = [v[0][1][2] for n, v in self.view["files"].items() if n.startswith("log ") and f"/{time}." in n]
-        text = "compaction" if service else cells([row for each in rows for row in each], self.told["ranked"])
+        text = service.word if service else cells([row for each in rows for row in each], self.told["ranked"])
         yield words(start + 8, top + 22, text, 12, MUTED if service else INK, font_family=MONO)
 
     def passed_on(self, died: float, taken: float, dead: str, heir: str) -> Iterator[str]:

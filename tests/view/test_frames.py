@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from nbcc.model import Record
+from nbcc.model.actions import kinds
 from nbcc.simulator.trace import Trace
 from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.page import embedded, plain
 from nbcc.simulator.view.rows import letter
+from nbcc.simulator.view.services import SERVICES
 from nbcc.simulator.view.style import SURFACES, css_variables, hues
 from nbcc.simulator.view.svg import figure, value_at
 
@@ -228,3 +230,22 @@ def test_no_hue_is_the_threads_red_and_every_actor_has_one() -> None:
 
 def test_letters_never_run_out() -> None:
     assert [letter(n) for n in (0, 25, 26, 52)] == ["A", "Z", "A1", "A2"]
+
+
+def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plans_alone() -> None:
+    replaced = document(trace_of("w1*6 o1*4", {}, "", actors={"writer": 1, "replacer": 1}))
+    assert {actor: word for actor, (word, _) in replaced["services"].items()} == {"o1": "replace"}
+    picture = figure(replaced)
+    assert ">replace<" in picture
+    assert "barrier t3" in picture
+    assert "compaction" not in picture
+    undone = document(trace_of("w1*6 s1*2 w1*6 u1*3", {}, "",
+                               actors={"writer": 1, "savepointer": 1, "restorer": 1},
+                               writes_per_writer=2, savepoints=1, restores=1))  # fmt: skip
+    assert ">restore<" in figure(undone)
+    assert "barrier t" not in figure(undone)
+
+
+def test_every_actor_with_instants_of_its_own_has_a_word_or_writes_rows() -> None:
+    silent = {"archiver", "consumer", "reader", "savepointer"}
+    assert {kind for kind in kinds() if kind not in SERVICES} == {"writer", "loader"} | silent

@@ -162,7 +162,7 @@ function drawLanes(step) {
   }
   doc.actors.forEach((actor, place) => doc.kinds[place] === "reader" && out.push(readerLine(actor, place, step, x, y)));
   const drawn = Object.entries(shown.view.instants).filter(([, history]) => history[0][0] <= step && (inside(history[0][0]) || at(history, step)[2] === null || inside(history[history.length - 1][0])));
-  for (const [time, history] of drawn) if (history[0][1][0] === "compaction" && x(history[0][0]) > left) out.push(barrierLine(time, x(history[0][0]), height));
+  for (const [time, history] of drawn) if (serviceOf(history)[1] && x(history[0][0]) > left) out.push(barrierLine(time, x(history[0][0]), height));
   for (const [time, history] of drawn) out.push(instantBar(time, history, step, x, y));
   out.push(sv("rect", { x: 0, y: 0, width: left - 16, height, fill: "var(--paper)" }));
   out.push(sv("text", { x: 2, y: 13, style: "font-size:10px" }, "step"));
@@ -194,7 +194,7 @@ function barrierLine(time, x, height) {
 function instantBar(time, history, step, x, y) {
   const seen = history.filter(([of]) => of <= step), [action, state, completed, actor] = seen[seen.length - 1][1];
   const group = paint(sv("g", { "data-i": time, "data-state": state, class: "instant" }, sv("title", {}, `${actor}: ${action} requested t${time}, ${completed ? `completed t${completed}` : state}`)), seen[0][1][3]);
-  const done = state === "completed", data = action === "deltacommit", x1 = x(seen[0][0]), y1 = y(seen[0][1][3]);
+  const done = state === "completed", [word, walls] = serviceOf(seen), data = !word, x1 = x(seen[0][0]), y1 = y(seen[0][1][3]);
   const ends = done || state === "crashed" ? seen[seen.length - 1][0] : step, x2 = x(ends), y2 = y(actor);
   let from = seen[0]; // a plan may pass from one compactor to another: one bar each, joined by dots
   for (const entry of [...seen.slice(1), [ends, seen[seen.length - 1][1]]]) {
@@ -203,13 +203,14 @@ function instantBar(time, history, step, x, y) {
     if (passed) group.append(cross(x(diedAt(seen, entry)), y(from[1][3])), sv("path", { class: "span pending", fill: "none", d: `M${x(entry[0])} ${y(from[1][3])}V${y(entry[1][3])}` }));
     if (passed || entry[1][1] !== "crashed") from = entry;
   }
-  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), timeLabel(x1 + (data ? 0 : 12), y1 - 12, time) || "");
+  group.append(sv("circle", { class: "start", cx: x1, cy: y1, r: 6 }), timeLabel(x1 + (walls ? 12 : 0), y1 - 12, time) || "");
   if (done) group.append(sv("circle", { class: "end", cx: x2, cy: y2, r: 7 }), timeLabel(x2, y2 - 12, completed) || "");
   if (state === "crashed") group.append(cross(x2, y2));
-  const [text, weak] = data ? written(time) : ["compaction", ""];
+  const [text, weak] = data ? written(time) : [word, ""];
   if (text) group.append(sv("text", { class: data ? "content" : "", x: x1 + (data ? -6 : 8), y: y1 + 23 }, text, sv("tspan", { class: "weak", dx: 6 }, weak)));
   return group;
 }
+const serviceOf = (history) => doc.services[history[history.length - 1][1][3]] || ["", false]; // [what it is called, whether it is a barrier]
 const diedAt = (seen, entry) => (seen.filter(([of, value]) => of < entry[0] && value[1] === "crashed").pop() || entry)[0];
 const cross = (x, y) => sv("path", { class: "cross", d: `M${x - 5} ${y - 5}l10 10m0 -10l-10 10` });
 const short = (text) => (text.length > 20 ? `${text.slice(0, 19)}…` : text);
