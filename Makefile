@@ -65,11 +65,11 @@ $(TLA)/.ready:
 	@touch $@
 
 interop: $(READY) $(PEER)/.ready $(TLA)/.ready  ## the same interleavings on Apache Hudi itself, in an environment of its own
-	@$(BIN)/python -m pytest tests/interop --timeout 1500 -m interop --durations 5
+	@$(BIN)/python -m pytest tests/interop --numprocesses 2 --dist loadfile --timeout 1500 -m interop --durations 5
 
 nightly: lint $(PEER)/.ready  ## the same tests with bigger budgets, and those marked nightly
 	@NBCC_BUDGET=nightly $(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --timeout 3600
-	@NBCC_BUDGET=nightly $(BIN)/python -m pytest tests/interop --timeout 7200 -m "interop and nightly"
+	@NBCC_BUDGET=nightly $(BIN)/python -m pytest tests/interop --numprocesses 2 --dist loadfile --timeout 7200 -m "interop and nightly"
 
 lock:  ## pin the newest versions again (needs uv on the PATH)
 	$(LOCK) --upgrade --group build --output-file build-requirements.lock

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from nbcc.model import Model, Protocol, World
+from nbcc.model import Model, Protocol, Step, World
 
 from .. import trace as traces
 from ..explore.quotient import Quotient
@@ -48,6 +48,7 @@ class Setting:
     model: Callable[[World, Protocol], Model] = Model
     fitted: Callable[[World], World] = lambda world: world  # what the system can play of a world
     schedules: Sequence[Callable[[], Schedule]] = SCHEDULES
+    kinds: Collection[str] | None = None  # of actors in worlds that are drawn; None: of every mechanism
     found_by: str = ""
 
 
@@ -67,7 +68,9 @@ class Check:
             Disagreement: model and system differ.
         """
         setting = self.setting
-        world = setting.world or (PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose))
+        world = setting.world or (
+            PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose, setting.kinds)
+        )
         world = setting.fitted(world)
         graph = None
         if world == setting.fitted(PINNED) and setting.model is Model:
@@ -135,7 +138,13 @@ class Check:
         impossible: Mapping[str, str] = getattr(history.system, "impossible", {})
         for action in sorted({step.action for step in history.enabled()} & impossible.keys()):
             history.skipped[f"{action}: {impossible[action]}"] += 1
-        while enabled := [step for step in history.enabled() if step.action not in impossible]:
+        otherwise: Callable[..., bool] = getattr(history.system, "does_otherwise", lambda *_: False)
+
+        def playable() -> list[Step]:
+            possible = (step for step in history.enabled() if step.action not in impossible)
+            return [step for step in possible if not otherwise(model, history.state, step)]
+
+        while enabled := playable():
             step = schedule.next(choose, enabled)
             if step is None:
                 break

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 
 import pyarrow as pa
@@ -16,13 +17,15 @@ from .observables import Batch
 DELETE_ONE_IN = 4
 
 
-def draw_world(choose: Choose) -> World:
+def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """A world of at most as many actors as their mechanisms ask for, 3 buckets, 2 partitions, 2 writes a writer.
 
     The first number of each draw is the plainest choice; most worlds have two writers and a compactor, because that is
-    where they meet.
+    where they meet. `of`: the kinds of actors that there may be, if not all; what is drawn does not depend on others.
     """
-    actors = {kind: _count(choose, kind, most.in_random_worlds) for kind, most in sorted(kinds().items())}
+    actors = dict.fromkeys(kinds(), 0)
+    for kind in sorted(kinds() if of is None else of):
+        actors[kind] = _count(choose, kind, kinds()[kind].in_random_worlds)
     buckets, partitions = 1 + choose(3), 1 + choose(2)
     per_writer = 1 + int(choose(4) == 3)
     shapes = {

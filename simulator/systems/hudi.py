@@ -11,7 +11,6 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +20,8 @@ from nbcc.model.answers import PENDING, NoAnswer
 
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY
-from .hudi_steps import STEPS
+from .hudi_histories import does_otherwise
+from .hudi_steps import IMPOSSIBLE, STEPS
 from .protocol import CannotPlay, CannotStep, Impossible
 from .rows import is_rolled, partition_name, to_table
 
@@ -31,29 +31,16 @@ _LOG: Final = re.compile(r"\.[^_]+_(?P<requested>\d{17})\.log\.(?P<version>\d+)_
 _BASE: Final = re.compile(r".*_(?P<requested>\d{17})\.parquet$")
 _STATES: Final = ("requested", "inflight", "completed")
 _MODELLED: Final = {"deltacommit", "commit", "compaction", "rollback"}
-FITTED: Final = ("writer", "compactor", "rollbacker")
 WAITS_ONE_IN: Final = 3
 """Of so many publications one finds the lock taken, and waits until it is given back."""
-
-
-def fitted(world: World) -> World:
-    """The world that Hudi can play: merge-on-read, whole rows, a call is a step.
-
-    A write has one log file a group, because Hudi's client never rolls one so small. Only the dead miss their
-    heartbeats (specs/boundary.md says what becomes of the others). Worlds without a name have the actors alone to whose
-    random histories the setting is fitted.
-    """
-    actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
-    shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
-    plain = replace(world, table_type="MERGE_ON_READ", columns=0, log_versions=1, stalls=0)
-    return replace(plain, actors=actors, writes=shapes, grain="peer")
 
 
 class HudiSystem:
     """A table that Hudi created, in memory if the machine has a folder there."""
 
     name = "hudi"
-    impossible: Mapping[str, str] = {step.action: step.because for step in STEPS if step.impossible}
+    impossible: Mapping[str, str] = IMPOSSIBLE
+    does_otherwise = staticmethod(does_otherwise)
 
     def __init__(self, world: World, peer_process: PeerProcess | None = None) -> None:
         if world.custom:
@@ -214,6 +201,9 @@ class HudiOperation:
 
     def _refused(self) -> None:
         self._system.ask("refused", actor=self._actor)
+
+    def _gone(self) -> None:
+        self._system.ask("gone", actor=self._actor)
 
     def _commit(self) -> None:
         self._system.ask("commit", actor=self._actor, waits=self._waits)

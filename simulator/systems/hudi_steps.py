@@ -71,8 +71,10 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
-    *(PeerStep(action, impossible=True, because="Hudi's client goes by what it remembers of its own beats")
-      for action in ("writer_looks_at_heartbeat", "writer_is_refused", "writer_gives_up")),
+    PeerStep("writer_looks_at_heartbeat", impossible=True,
+             because="Hudi's client goes by what it remembers of its own beats"),
+    PeerStep("writer_is_refused",               "gone"),
+    PeerStep("writer_gives_up",                 because="its rollback has left nothing that it could take back"),
 
     PeerStep("rollbacker_plans_rollback",       "plan_rollback", takes=True),
     *(PeerStep(action, because="`run_rollback` puts the inflight instant, deletes, and publishes")
@@ -163,5 +165,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 )
 # fmt: on
 
+IMPOSSIBLE: Final = {step.action: step.because for step in STEPS if step.impossible}
+"""Why what cannot be played cannot be."""
 BY_HAND: Final = ("clean", "hold", "give_back", "procedure")
 """Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

@@ -36,7 +36,7 @@ def fitted(name: str) -> Callable[[World], World]:
     """What the system of this name can play of a world."""
     if name != "hudi":
         return lambda world: world
-    from .hudi import fitted as to_hudi
+    from .hudi_histories import fitted as to_hudi
 
     return to_hudi
 

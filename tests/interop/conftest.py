@@ -7,6 +7,15 @@ from pathlib import Path
 import pytest
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """The table of a row of histories, whichever process has played it."""
+    for outcome in ("passed", "failed"):
+        for report in terminalreporter.getreports(outcome):
+            for name, text in report.user_properties:
+                if name == "row":
+                    terminalreporter.write_line(f"\n{text}")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """All of this folder is marked; without ``-m interop`` it is left out."""
     here = Path(__file__).parent

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.campaign import of_seed
+from nbcc.simulator.crosscheck.campaign import of_seed, stand_in
 from nbcc.simulator.crosscheck.check import Check, Setting
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.replay import play
-from nbcc.simulator.systems.hudi import fitted
-from nbcc.simulator.systems.model import ModelSystem
+from nbcc.simulator.systems.hudi_histories import fitted
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import load
 
@@ -46,7 +45,7 @@ def test_without_a_rule_the_histories_that_are_drawn_disagree_soon(rule: str) ->
 
     def disagrees(seed: int) -> bool:
         setting = Setting(
-            lambda world, protocol, batches: ModelSystem(Model(world, HUDI), batches),
+            lambda world, protocol, batches: stand_in(world, HUDI, batches),
             protocol=without(rule),
             fitted=fitted,
             readers=(),

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Protocol
+from nbcc.model.actions import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.crosscheck.campaign import Row, counted, go_on
+from nbcc.simulator.crosscheck import draws
+from nbcc.simulator.crosscheck.campaign import Row, counted, go_on, stand_in
 from nbcc.simulator.crosscheck.check import Setting
-from nbcc.simulator.systems.hudi import fitted
-from nbcc.simulator.systems.model import ModelSystem
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.systems.hudi_histories import fitted
 
 HUDI = specs.protocol("hudi-1.2.0")
-SETTING = Setting(factory("model"), protocol=HUDI, fitted=fitted, readers=())
+SETTING = Setting(stand_in, protocol=HUDI, fitted=fitted, readers=())
 
 
 def test_a_second_sitting_goes_on(tmp_path: Path) -> None:
@@ -39,6 +39,16 @@ def test_a_crowded_row_has_instants_that_overlap_and_rollbacks_among_them(tmp_pa
     assert {("upsert", "rollback"), ("rollback", "compaction"), ("compaction", "upsert")} <= row.pairs.keys()
 
 
+def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other actors that `check` draws leave the count as it is; another drawing does not."""
+    before = counted(SETTING)
+    known = kinds()
+    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": known["cleaner"]._replace(in_random_worlds=5)})
+    assert counted(SETTING) == before
+    monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
+    assert counted(SETTING) != before
+
+
 def test_another_setting_is_another_row(tmp_path: Path) -> None:
     path = tmp_path / "row.json"
     go_on(SETTING, path, 3)
@@ -48,7 +58,7 @@ def test_another_setting_is_another_row(tmp_path: Path) -> None:
 def test_a_disagreement_ends_the_row(tmp_path: Path) -> None:
     """Hudi's role is played by the model under its setting, ours by the default."""
     path = tmp_path / "row.json"
-    setting = replace(SETTING, factory=lambda w, p, b: ModelSystem(Model(w, HUDI), b), protocol=Protocol())
+    setting = replace(SETTING, factory=lambda w, p, b: stand_in(w, HUDI, b), protocol=Protocol())
     row = go_on(setting, path, 50)
     assert row.found is not None
     assert "the model says" in row.found.because

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from nbcc.model import World
+from nbcc.model import Model, World
 from nbcc.model.actions import mechanisms
 from nbcc.simulator import specs
 from nbcc.simulator.peers.process import PeerMissing, peer
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems import Impossible
-from nbcc.simulator.systems.hudi import fitted
+from nbcc.simulator.systems.hudi_histories import does_otherwise, fitted
 from nbcc.simulator.systems.hudi_steps import STEPS
 from nbcc.simulator.systems.model import ModelSystem
 from nbcc.simulator.systems.registry import factory
@@ -35,6 +35,22 @@ def test_a_world_is_cut_down_to_one_log_file_a_group_and_write() -> None:
     world = fitted(World(buckets=2, log_versions=3, writes={("w1", 1): (2, 0), ("w2", 1): (1, 3)}))
     assert (world.log_versions, dict(world.writes)) == (1, {("w1", 1): (1, 0), ("w2", 1): (1, 1)})
     assert world.grain == "peer"
+
+
+def test_a_living_writer_stalls_where_it_would_publish_and_wakes_after_its_rollback() -> None:
+    """Hudi's own would commit before, and would be refused if it had no files yet."""
+    world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, grain="peer")
+    model = Model(world, specs.protocol("hudi-1.2.0"))
+    state, left_out = model.initial, []
+    for action in ("writer_requests_instant", "writer_starts_writing", "writer_writes_log", "heartbeat_expires",
+                   "rollbacker_plans_rollback", "rollbacker_starts_rollback", "rollbacker_deletes_log",
+                   "rollbacker_removes_instant", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
+                   "rollbacker_publishes_instant", "writer_takes_lock", "writer_is_refused"):  # fmt: skip
+        enabled = list(model.enabled(state))
+        left_out.append({step.action for step in enabled if does_otherwise(model, state, step)})
+        state = model.apply(state, next(step for step in enabled if step.action == action))
+    alone, asleep = {"heartbeat_expires"}, {"writer_takes_lock"}
+    assert left_out == [set(), alone, set(), set(), asleep, asleep, *[set()] * 4, set(), set(), set()]
 
 
 def test_a_step_that_a_system_has_not_is_no_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,12 +84,20 @@ class Client:
 
     def refused(self) -> None:
         """Fail to publish the completed instant because of a conflict, and roll it back, as whoever meets that must."""
+        self._fails_by("HoodieWriteConflictException")
+        self.undo()
+
+    def gone(self) -> None:
+        """Fail to publish because another has rolled the write back."""
+        self._fails_by("inflight does not exist")
+        self.close()
+
+    def _fails_by(self, reason: str) -> None:
         try:
             self.commit()
         except Exception as error:  # Py4J's, of which only the causes say what Hudi meant
-            if "HoodieWriteConflictException" not in causes(error):
+            if reason not in causes(error):
                 raise
-            self.undo()
         else:
             raise RuntimeError(f"Hudi has published {self.instant}")
 

@@ -38,6 +38,8 @@ _SAME = {
     "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.InProcessLockProvider",
     "hoodie.clean.failed.writes.policy": "LAZY",
     "hoodie.cleaner.policy.failed.writes": "LAZY",
+    # a heartbeat becomes old when a history says so, and stays old
+    "hoodie.client.heartbeat.interval_in_ms": "3600000",
     "hoodie.write.markers.type": "DIRECT",
     "hoodie.metadata.enable": "false",
     "hoodie.embed.timeline.server": "false",

@@ -88,6 +88,9 @@ class Table:
     def refused(self, actor: str) -> None:
         self._clients[actor].refused()
 
+    def gone(self, actor: str) -> None:
+        self._clients[actor].gone()
+
     def undo(self, actor: str) -> None:
         self._clients[actor].undo()
 
