@@ -63,16 +63,11 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
         base = base._replace(place=shape.tombstones - 0.5)
     winner = base
     for place, log in enumerate(shape.logs):
-        record = evaluate(log, record_of, rule) if isinstance(log, Fold) else _set_by(log, record_of)
+        record, name = (evaluate(log, record_of, rule), None) if isinstance(log, Fold) else (record_of(log), log)
         if record is not None:
-            record = record._replace(place=float(place))
+            record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, rule.event_time)
     return winner if winner is None or _comes_out(shape, winner) else None
-
-
-def _set_by(log: Log, record_of: Callable[[Log], Ranked | None]) -> Ranked | None:
-    record = record_of(log)
-    return None if record is None else record._replace(log=record.log or log)
 
 
 def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:

@@ -7,6 +7,7 @@ another Model.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -14,9 +15,10 @@ from . import actions
 from .actions import Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
 from .answers import Cleaned, Data, answer
+from .budget import Budget
 from .cleaning import opened, published_horizon, since
 from .metadata import through
-from .packed import Coding, Compiled, State, Stepper
+from .packed import Coding, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
 from .record import Change, Record, Rule, Several
@@ -65,7 +67,9 @@ class Model:
         self._by_name = {(c.row.actor, c.row.action): c for c in self.stepper.rows}
         if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
+        self._budget = Budget(self.coding, self.stepper.rows)
         self._derived: dict[Hashable, Any] = {}
+        self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
     @property
     def table_of_rows(self) -> tuple[Row, ...]:
@@ -121,16 +125,20 @@ class Model:
 
     def derive(self, state: State, reads: tuple[str, ...], key: Hashable, compute: Callable[..., Value]) -> Value:
         """`compute(*values of reads)`, once per `key` and distinct footprint."""
-        positions = [self.coding.place[name] for name in reads]
-        at = (key, state & self.coding.mask(positions))
+        mask, positions = self._footprints.get(reads) or self._footprint(reads)
+        at = (key, state & mask)
         if at not in self._derived:
             self._derived[at] = compute(*self.coding.read(state, positions))
         found: Value = self._derived[at]
         return found
 
+    def _footprint(self, reads: tuple[str, ...]) -> tuple[int, list[int]]:
+        positions = [self.coding.place[name] for name in reads]
+        return self._footprints.setdefault(reads, (self.coding.mask(positions), positions))
+
     # What can be observed.
 
-    @property
+    @cached_property
     def table_reads(self) -> tuple[str, ...]:
         """The components that a read of the table rests on under this protocol."""
         writers = self.setting.of("writer") if self.protocol.sees_pending else ()
@@ -259,21 +267,9 @@ class Model:
         """No actor that lives is in the midst of an operation: to stop here is no deadlock."""
         return not any(self.component(state, name).busy for names in self.actors.values() for name in names)
 
-    def stopped_by_budget(self, state: State) -> tuple[str, ...]:
+    def stopped_by_budget(self, state: State) -> Iterator[str]:
         """The actors that only a limit of the world keeps from an action, crashes aside."""
-        return tuple(dict.fromkeys(c.row.actor for c in self.stepper.rows if self._lacks_budget(c, state)))
-
-    def _lacks_budget(self, compiled: Compiled, state: State) -> bool:
-        """Whether all conditions of a row hold but those that are limits of the world, and one of these does not."""
-        row, at = compiled.row, state & compiled.mask
-        if at not in compiled.lacks_budget:
-            values = self.coding.read(state, compiled.reads)
-            false = [g for g in row.own if not g.holds(values[0])]
-            if all(guard.budget for guard in false):
-                false += [g for g in row.guards if not g.holds(*values)]
-            lacks = bool(false) and all(guard.budget for guard in false) and row.action != "actor_crashes"
-            compiled.lacks_budget[at] = lacks
-        return compiled.lacks_budget[at]
+        return self._budget.stopped(state)
 
     def is_service(self, step: Step) -> bool:
         """Whether a table service, a crash or an expiring lock acts: nothing that a retained read may notice."""

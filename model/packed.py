@@ -19,6 +19,10 @@ _FIELD = (1 << WIDTH) - 1
 Moves = tuple[tuple[Step, int], ...]
 
 
+class Hidden(LookupError):
+    """Somebody looks at a component of a state that was given to him without it."""
+
+
 class Coding:
     """The values that components have taken. `first` maps component name -> first value, which has the number 0.
 
@@ -41,18 +45,24 @@ class Coding:
         found = numbers.get(value)
         if found is None:
             found = numbers[value] = len(values)
-            if found > _FIELD:
+            if found >= _FIELD:
                 raise OverflowError(f"{self.names[position]} takes more than {_FIELD:,} values")
             values.append(value)
         return found
 
     def value(self, state: State, position: int) -> Any:
-        """What a component holds."""
-        return self._tables[position][0][state >> position * WIDTH & _FIELD]
+        """What a component holds; Hidden, if it is (see `hiding`)."""
+        try:
+            return self._tables[position][0][state >> position * WIDTH & _FIELD]
+        except IndexError:
+            raise Hidden(f"{self.names[position]} is hidden: who looks at it has to declare it") from None
 
     def read(self, state: State, positions: Iterable[int]) -> list[Any]:
         """What several components hold."""
-        return [self._tables[p][0][state >> p * WIDTH & _FIELD] for p in positions]
+        try:
+            return [self._tables[p][0][state >> p * WIDTH & _FIELD] for p in positions]
+        except IndexError:
+            return [self.value(state, p) for p in positions]
 
     def mask(self, positions: Iterable[int]) -> int:
         """The bits of some components."""
@@ -62,6 +72,10 @@ class Coding:
         """The state in which one component holds another value."""
         new, old = self.number(position, value), state >> position * WIDTH & _FIELD
         return state + (new - old << position * WIDTH)
+
+    def hiding(self, names: Iterable[str]) -> State:
+        """Bits that hide all but these components of a state that has nothing but them: who reads another fails."""
+        return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
         """A function of a state: equal exactly where the values of these components are."""
@@ -84,14 +98,13 @@ class Coding:
 
 
 class Compiled(NamedTuple):
-    """A row with its components as positions, and per footprint what it found and whether it lacks only a budget."""
+    """A row with its components as positions, and per footprint what it found."""
 
     row: Row
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     mask: int
     found: dict[State, Moves]
-    lacks_budget: dict[State, bool]
 
 
 _Awake = tuple[int, dict[State, Moves], tuple[tuple[int, Compiled], ...]]
@@ -119,7 +132,7 @@ class Stepper:
         at = coding.place
         self.rows = tuple(
             Compiled(row, tuple(at[n] for n in row.reads), tuple(at[n] for n in row.writes),
-                     coding.mask(at[n] for n in (*row.reads, *row.writes)), {}, {})
+                     coding.mask(at[n] for n in (*row.reads, *row.writes)), {})
             for row in rows
         )  # fmt: skip
         self.private = private

@@ -187,6 +187,10 @@ class Protocol:
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     log_compaction_window: Literal["left_out", "delivered"] = "left_out"
 
+    def __hash__(self) -> int:
+        # Some fields will do: every look at what a definition remembers asks for it.
+        return hash((self.slicing, self.visibility, self.merge_order, self.as_of_axis))
+
     @property
     def shows_pending(self) -> bool:
         """Whether a reader takes rows of a write that is pending."""

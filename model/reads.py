@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf
 from typing import Literal
 
@@ -68,6 +69,7 @@ def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tupl
     return tuple(w for w in writes if stands(w.requested, w.completed, time, protocol))
 
 
+@lru_cache(maxsize=1 << 12)
 def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol) -> Fold | None:
     """What the group's base file with this barrier holds: a compaction's fold, or rows as they were loaded; or None."""
     loaded = next((w for w in table.writes if w.requested == barrier and group in w.loaded), None)
@@ -94,7 +96,9 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     if replaced := _replaced_for_good(table, group, time, protocol):
         return Fold(None, replaced.files_in(group))
     barrier, writes = taken(table, group, time, protocol)
-    seen = table._replace(log_compactions=log_compactions_as_of(table, time, protocol))
+    seen = table
+    if table.log_compactions:
+        seen = table._replace(log_compactions=log_compactions_as_of(table, time, protocol))
     logs = covering.standing_in(seen, group, logs_in_order(writes, group, protocol), protocol)
     return slice_fold(table, group, barrier, logs, protocol)
 

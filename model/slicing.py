@@ -7,7 +7,8 @@ The slice time is its completion time.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from math import inf
 
 from .copy_on_write import is_copy_on_write, slices_of
@@ -20,13 +21,15 @@ SliceTime = Callable[[Write, int], float]
 
 def slice_time(protocol: Protocol) -> SliceTime:
     """The time that assigns a write's logs in a file group. What is not completed lies in the newest slice."""
-    by: dict[str, SliceTime] = {
-        "completion": lambda write, group: write.completed or inf,
-        "requested": lambda write, group: write.requested,
-        "base_instant": lambda write, group: write.bases[group] or 0,
-        "temporal": lambda write, group: write.requested,
-    }
-    return by[protocol.slicing]
+    return _SLICE_TIMES[protocol.slicing]
+
+
+_SLICE_TIMES: Mapping[str, SliceTime] = {
+    "completion": lambda write, group: write.completed or inf,
+    "requested": lambda write, group: write.requested,
+    "base_instant": lambda write, group: write.bases[group] or 0,
+    "temporal": lambda write, group: write.requested,
+}
 
 
 def barriers(table: Table, group: int) -> tuple[int, ...]:
@@ -45,7 +48,8 @@ def barrier_of(write: Write, group: int, among: tuple[int, ...], time: SliceTime
     return max((barrier for barrier in among if barrier <= time(write, group)), default=None)
 
 
-def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | None, tuple[Write, ...]]:
+@lru_cache(maxsize=1 << 12)
+def writes_by_slice(table: Table, group: int, protocol: Protocol) -> Mapping[int | None, tuple[Write, ...]]:
     """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
     among, time = barriers(table, group), slice_time(protocol)
     here = [] if is_hidden(table, group, protocol) else [write for write in table.writes if write.logs(group)]
@@ -55,9 +59,12 @@ def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | 
         here = [write for write in here if not among or barrier_of(write, group, among, time) is not None]
     if protocol.slicing == "temporal":
         here = [write for write in here if not any(write.requested < b <= (write.completed or 0) for b in among)]
-    barrier = {write: barrier_of(write, group, among, time) for write in here}
-    sighted = [b for b in (None, *among) if table.in_sight(group, b)]
-    return {b: tuple(write for write in here if barrier[write] == b) for b in sighted}
+    found: dict[int | None, tuple[Write, ...]] = {b: () for b in (None, *among) if table.in_sight(group, b)}
+    for write in here:
+        barrier = barrier_of(write, group, among, time)
+        if barrier in found:
+            found[barrier] += (write,)
+    return found
 
 
 def is_hidden(table: Table, group: int, protocol: Protocol) -> bool:

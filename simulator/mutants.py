@@ -107,9 +107,9 @@ def applied(mutant: Mutant) -> Iterator[None]:
     except (SyntaxError, NameError) as error:
         raise ValueError(f"mutant {mutant.name!r}: the expression after 'with' is wrong: {error}") from None
     with ExitStack() as stack:
+        stack.callback(forget)  # comes last, when everything is in its place again
         for place, name in _places(holder, attribute, original):
             stack.enter_context(patch.object(place, name, replacement))
-        stack.callback(forget)
         forget()
         yield
 

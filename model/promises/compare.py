@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..fold import Fold, logs_of
 from ..table import Log
 from .sentences import key_given, row_of, several, write_named
-from .valuations import differ, differs_from_oracle, expected, read
+from .valuations import differ, differs_from_oracle, expected, read, reads_right
 from .view import View
 
 
@@ -15,6 +15,8 @@ def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
     """A read of one file group against the completed writes whose logs are `right`."""
+    if reads_right(shape, right, view.rule, deletes):
+        return None
     names = view.names(group, shape)
     wanted = tuple(names[log] for log in right)
     rows = differs_from_oracle(view.renamed(shape, names), wanted, len(names), view.rule, deletes)

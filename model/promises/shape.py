@@ -7,8 +7,9 @@ be judged. A test holds this against judging every state by itself.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ..model import Model
 from ..packed import State
@@ -28,80 +29,120 @@ KNOWN = {
 """The fields of what is known here. Whoever adds one decides here whether it is a time; a test asks for it."""
 
 
+class Told(NamedTuple):
+    """What can be told of a value: its form without times, and its times, always in the same order."""
+
+    form: Hashable
+    times: tuple[int, ...] = ()
+
+
+class Undone(NamedTuple):
+    """Of rollbacks: how many files of what is published are gone; what becomes of a write that is not, no read can
+    tell."""
+
+    form: bool
+    gone: tuple[tuple[int, int], ...]
+    times: tuple[int, ...] = ()
+
+
+NOTHING, UNKNOWN = Told(None), Told("something that is not known here")
+
+
 def shape_of(model: Model, *states: State) -> Hashable | None:
     """What promises can tell of these states; None where something is in them that is not known here."""
-    if {"restores", "schemas", LOGS} & {*model.components}:
+    table, readers = model.derive(model.initial, (), "fields of shapes", lambda: _fields(model))
+    if not table:
         return None
-    if set(model.table_reads) - {"rollbacks"} != {"published", "plans"} or model.world.settings:
+    told = [[_told(state, *field) for field in table] for state in states]
+    answers = [[_told(state, *field) for field in readers] for state in states]
+    if any([UNKNOWN in some for some in told]):
         return None
-    if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":
-        return None
-    read = ("published", "plans", "clock", *model.setting.of("reader"))
-    undone = "rollbacks" in model.components
-    values = [[model.component(state, name) for name in read] for state in states]
-    rollbacks = [model.component(state, "rollbacks") if undone else () for state in states]
-    entries = [each for published, plans, *_ in values for each in (*published, *plans)]
-    entries += [each for some in rollbacks for each in some]
-    if any(KNOWN.get(type(each)) != each._fields or getattr(each, "file_ids", ()) for each in entries):
-        return None
-    by_clock = model.protocol.read_time == "clock"
-    found = sorted({time for each in values for time in _times(each, by_clock)})
-    rank = {time: place for place, time in enumerate(found)}
-    ranked = tuple(_ranked(each, rank, by_clock) for each in values)
-    return (ranked, tuple(_undone(some, rank) for some in rollbacks)) if undone else ranked
-
-
-def _times(values: list[Any], by_clock: bool) -> Iterator[int]:
-    published, plans, clock, *readers = values
-    for entry in published:
-        yield from (entry.requested, entry.completed)
-        yield from (base for base in getattr(entry, "bases", ()) if base is not None)
-        yield from (base for _, base in getattr(entry, "onto", ()) if base is not None)
-    for plan in plans:
-        yield plan.requested
-        for part in plan.groups:
-            # A plan may hold what never completed, where the protocol lets it.
-            yield from (requested for requested, _ in part.logs)
-            yield from () if part.base is None else (part.base,)
-    if by_clock:
-        yield clock
-    yield from (reader.time for reader in _answered(readers))
-
-
-def _ranked(values: list[Any], rank: dict[int, int], by_clock: bool) -> Hashable:
-    published, plans, clock, *readers = values
-    return (
-        tuple(_entry(entry, rank) for entry in published),
-        tuple((rank[plan.requested], tuple(_part(part, rank) for part in plan.groups)) for plan in plans),
-        rank[clock] if by_clock else None,
+    times = sorted({time for some in (*told, *answers) for each in some for time in each.times})
+    rank = {time: place for place, time in enumerate(times)}
+    return tuple([
         # Who of the readers answered what does not matter, nor what is between.
-        frozenset((rank[r.time], r.plans, tuple(rank[kept] for kept in r.kept)) for r in _answered(readers)),
-    )
+        (*[_ranked(each, rank) for each in some], frozenset([_ranked(each, rank) for each in theirs if each.times]))
+        for some, theirs in zip(told, answers, strict=True)
+    ])  # fmt: skip
 
 
-def _entry(entry: Any, rank: dict[int, int]) -> Hashable:
-    times = (rank[entry.requested], rank[entry.completed])
-    if isinstance(entry, Write):
-        bases = tuple(base if base is None else rank[base] for base in entry.bases)
-        onto = tuple((group, base if base is None else rank[base]) for group, base in entry.onto)
-        return (*times, entry.files, bases, onto, entry.loaded, entry.replaced)
-    return times if isinstance(entry, Compaction) else (*times, entry.action)
+_Telling = Callable[[Any], Told | Undone]
+_Field = tuple[Model, str, int, _Telling, dict[int, Told | Undone]]
 
 
-def _undone(rollbacks: tuple[Rollback, ...], rank: dict[int, int]) -> Hashable:
-    """How many files of what is published are gone; what becomes of a write that is not, no read can tell."""
+def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
+    """The components that a shape is made of, and the readers; none where something is at work that is not known."""
+    known = {"published", "plans", "rollbacks"}
+    if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
+        return [], []
+    if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":
+        return [], []
+
+    def field(name: str, telling: _Telling) -> _Field:
+        return model, name, model.coding.mask((model.coding.place[name],)), telling, {}
+
+    names = ("published", "plans", *model.setting.if_any("rollbacks"))
+    table = [field(name, _told_of_rollbacks if name == "rollbacks" else _told_of_entries) for name in names]
+    if model.protocol.read_time == "clock":
+        table.append(field("clock", lambda clock: Told(None, (clock,))))
+    return table, [field(name, _told_by_reader) for name in model.setting.of("reader")]
+
+
+def _told(state: State, model: Model, name: str, mask: int, telling: _Telling, known: dict[int, Any]) -> Any:
+    """What can be told of one component: nothing where it is hidden."""
+    bits = state & mask
+    told = known.get(bits)
+    if told is None:
+        told = known[bits] = NOTHING if bits == mask else telling(model.component(state, name))
+    return told
+
+
+def _ranked(told: Told | Undone, rank: Mapping[int, int]) -> Hashable:
+    if isinstance(told, Undone):
+        return told.form, frozenset((rank[target], gone) for target, gone in told.gone if target in rank)
+    return told.form, tuple([rank[time] for time in told.times])
+
+
+def _told_of_rollbacks(rollbacks: tuple[Rollback, ...]) -> Told | Undone:
     gone: dict[int, int] = {}
-    for rollback in rollbacks:
-        if rollback.target in rank:
-            target = rank[rollback.target]
-            gone[target] = max(rollback.deleted, gone.get(target, 0))
-    return bool(rollbacks), frozenset(gone.items())
+    for each in rollbacks:
+        if not _is_known(each):
+            return UNKNOWN
+        gone[each.target] = max(each.deleted, gone.get(each.target, 0))
+    return Undone(bool(rollbacks), tuple(gone.items()))
 
 
-def _part(part: GroupPlan, rank: dict[int, int]) -> Hashable:
-    base = None if part.base is None else rank[part.base]
-    return part.group, base, tuple((rank[requested], version) for requested, version in part.logs)
+def _told_by_reader(reader: Any) -> Told:
+    if reader.step != "answered":
+        return NOTHING
+    return Told((reader.plans, len(reader.kept)), (reader.time, *reader.kept))
 
 
-def _answered(readers: Iterable[Any]) -> Iterator[Any]:
-    return (reader for reader in readers if reader.step == "answered")
+def _told_of_entries(entries: tuple[Any, ...]) -> Told:
+    told = [_told_of_entry(entry) for entry in entries]
+    if UNKNOWN in told:
+        return UNKNOWN
+    return Told(tuple(each.form for each in told), tuple(time for each in told for time in each.times))
+
+
+@lru_cache(maxsize=1 << 14, typed=True)  # values of different types may be equal
+def _told_of_entry(entry: Any) -> Told:
+    if not _is_known(entry):
+        return UNKNOWN
+    if isinstance(entry, Plan):
+        # A plan may hold what never completed, where the protocol lets it.
+        parts = tuple((part.group, part.base is None, tuple([v for _, v in part.logs])) for part in entry.groups)
+        taken = [time for part in entry.groups for time in (part.base, *(at for at, _ in part.logs))]
+        return Told(parts, (entry.requested, *(time for time in taken if time is not None)))
+    times = (entry.requested, entry.completed)
+    if not isinstance(entry, Write):
+        return Told("" if isinstance(entry, Compaction) else entry.action, times)
+    bases = tuple(base is None for base in entry.bases)
+    onto = tuple((group, base is None) for group, base in entry.onto)
+    times += tuple(base for base in (*entry.bases, *(base for _, base in entry.onto)) if base is not None)
+    return Told((entry.files, bases, onto, entry.loaded, entry.replaced), times)
+
+
+def _is_known(entry: Any) -> bool:
+    return KNOWN.get(type(entry)) == entry._fields and not getattr(entry, "file_ids", ())
+

@@ -14,7 +14,7 @@ from itertools import combinations, product
 from .. import by_function, mixed
 from ..by_function import Merged
 from ..columns import ROW, Made
-from ..fold import Fold, evaluate
+from ..fold import Fold, evaluate, logs_of
 from ..record import Ranked, Record, Rule
 from ..table import Log
 from .oracle import Row, winner
@@ -86,15 +86,16 @@ def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Shown:
     if rule.mixes:
         return mixed.read(shape, rows.get, rule, deletes)
 
-    def record_of(log: Log) -> Ranked | None:
-        row = rows.get(log)
-        return None if row is None else Ranked(row.ordering, 0, row.deleted, log)
-
-    won = evaluate(shape, record_of, rule)
+    won = evaluate(shape, {log: _ranked(log, row) for log, row in rows.items()}.get, rule)
     if won is None or (won.deleted and not deletes):
         return None
     log: Log = won.content
     return log
+
+
+@cache
+def _ranked(log: Log, row: Row) -> Ranked:
+    return Ranked(row.ordering, 0, row.deleted, log, log)
 
 
 def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) -> Shown:
@@ -103,6 +104,15 @@ def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) 
         return mixed.by_definition(logs, rows, rule, deletes)
     log = winner(logs, rows, rule.event_time)
     return None if log is None or (rows[log].deleted and not deletes) else log
+
+
+@lru_cache(maxsize=1 << 16)
+def reads_right(shape: Fold, logs: tuple[Log, ...], rule: Rule, deletes: bool) -> bool:
+    """Whether a read is what the completed writes `logs` make it, on every valuation. What is in neither is no matter."""
+    here = (*logs, *sorted({log for log in logs_of(shape)} - {*logs}))
+    names = names_for(here)
+    wanted = tuple([names[log] for log in logs])
+    return differs_from_oracle(renamed(shape, names), wanted, len(names), rule, deletes) is None
 
 
 @lru_cache(maxsize=1 << 16)

@@ -29,7 +29,7 @@ class Ends:
         ends = list(self.space.ends(state))
         if not all(self.space.finished(end) for end in ends):
             self.deadlock = number if self.deadlock is None else self.deadlock
-        elif any(self.space.budget(end) for end in ends):
+        elif any(True for end in ends for _ in self.space.budget(end)):
             self.by_budget += 1
         for watch in self.watchers.of_runs:
             for end in ends:

@@ -160,7 +160,7 @@ class Search:
         """The successors of the states numbered `at` to `until`."""
         states, numbers, parents, kept = self.states, self.numbers, self.parents, self.space.kept
         successors, see_state = self.space.successors, self.watchers.see_state
-        see_step, can_matter = self.watchers.see_step, self.watchers.step_bits
+        see_step, can_matter, judged = self.watchers.see_step, self.watchers.step_bits, self.watchers.state_bits
         reduced, level_end = bool(self.space.about), self.level_end
         for number in range(self.at, until):
             state, generated = states[number], 0
@@ -174,7 +174,8 @@ class Search:
                     parents.append(number)
                     if reduced:
                         self.stands_for += self.space.stands_for(new)
-                    see_state(new, state, step)
+                    if judged is None or (state ^ new) & judged:
+                        see_state(new, state, step)
                 elif known < level_end:
                     self.goes_back = True
                 if can_matter != 0 and (can_matter is None or (state ^ after) & can_matter):

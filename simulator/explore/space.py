@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
@@ -34,7 +34,7 @@ class Space:
         self.initial = system.initial
         self.successors: Successors = successors_of(system)
         self.finished: Callable[[Any], bool] = getattr(system, "finished", lambda state: True)
-        self.budget: Callable[[Any], Any] = getattr(system, "stopped_by_budget", lambda state: ())
+        self.budget: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_budget", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
         """The rows that were run, with what they found; none in a system that has no rows."""

@@ -50,6 +50,13 @@ def successors_of(system: Any) -> Successors:
     return successors
 
 
+def rests_on(system: Any, promise: Any) -> tuple[str, ...] | None:
+    """The components of a packed system that a promise rests on; None: everything, or nobody says."""
+    if not hasattr(promise, "reads") or not hasattr(system, "coding"):
+        return None
+    return tuple(promise.reads(system))
+
+
 def projection_of(system: Any, promise: Any) -> Projection:
     """What of a state a promise rests on; all of it unless both say more."""
     if hasattr(promise, "reads") and hasattr(system, "projection"):

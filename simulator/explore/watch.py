@@ -1,6 +1,7 @@
 """Promises under watch during a search: each looked at once per distinct footprint or shape, the first violation kept.
 
-Breadth first, the first violation that turns up has a shortest counterexample.
+Breadth first, the first violation that turns up has a shortest counterexample. What promises are given hides all that
+they do not declare: one that looks at more fails (`packed.Hidden`), instead of being judged by half.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from typing import Any
 
 from .result import PromiseResult
-from .system import Projection, projection_of
+from .system import Projection, projection_of, rests_on
 from .verdict import Verdict
 
 
@@ -50,22 +51,15 @@ class Watchers:
         together: dict[Hashable, list[Watch]] = {}
         for watch in self.watches:
             if watch.unfit is None:
-                reads = getattr(watch.promise, "reads", None)
-                rests_on = tuple(reads(system)) if reads else watch.promise.name
-                together.setdefault((rests_on, getattr(watch.promise, "shape", None)), []).append(watch)
+                shape = getattr(watch.promise, "shape", None)
+                together.setdefault((rests_on(system, watch.promise), shape), []).append(watch)
         self._groups = [_Group(system, members) for members in together.values()]
         self._step_groups = [group for group in self._groups if group.of_steps]
         self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
-        self.step_bits: int | None = self._bits_of_steps()
-        """The bits of a state that a step must change to matter to a promise over steps; None: it may always matter."""
-
-    def _bits_of_steps(self) -> int | None:
-        if not self._step_groups:
-            return 0
-        if not hasattr(self.system, "coding"):
-            return None
-        names = {name for group in self._step_groups for name in group.all[0].promise.reads(self.system)}
-        return int(self.system.coding.mask(self.system.coding.place[name] for name in names))
+        self.state_bits = _bits(system, self._groups)
+        """The bits that a step must change to lead to a state that is not judged yet; None: it may always do so."""
+        self.step_bits = _bits(system, self._step_groups)
+        """The bits that a step must change to matter to a promise over steps; None: it may always matter."""
 
     @property
     def all_broken(self) -> bool:
@@ -86,12 +80,21 @@ class Watchers:
             group.see_step(before, step, after)
 
 
+def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
+    """The bits of all that some promises rest on; None where that is everything."""
+    if any(group.rests_on is None for group in groups):
+        return None
+    return sum({system.coding.mask((system.coding.place[name],)) for group in groups for name in group.rests_on or ()})
+
+
 class _Group:
-    """Promises that rest on the same components."""
+    """Promises that rest on the same components. They are shown these alone: whoever looks at others fails."""
 
     def __init__(self, system: Any, members: list[Watch]) -> None:
         self.system = system
         self.project = members[0].project
+        self.rests_on = rests_on(system, members[0].promise)
+        self._hiding = None if self.rests_on is None else system.coding.hiding(self.rests_on)
         self.all = members
         self.of_states = [watch for watch in members if watch.promise.kind == "state"]
         self.of_steps = [watch for watch in members if watch.promise.kind == "step"]
@@ -99,6 +102,9 @@ class _Group:
         self.seen: set[Hashable] = set()
         self.seen_steps: set[Hashable] = set()
         self.shapes: set[Hashable] = set()
+
+    def _shown(self, state: Any) -> Any:
+        return state if self._hiding is None else self.project(state) | self._hiding
 
     def _known(self, kind: Hashable, *states: Any) -> bool:
         """Whether states of this shape were judged before; a state without a shape was not."""
@@ -111,13 +117,14 @@ class _Group:
         return False
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        if self._known("state", state):
+        shown = self._shown(state)
+        if self._known("state", shown):
             return
         for watch in self.all:
             if not watch.reached:
-                watch.reached = watch.promise.sometimes(self.system, state)
+                watch.reached = watch.promise.sometimes(self.system, shown)
         for watch in self.of_states:
-            if watch.broken is None and (message := watch.promise.holds(self.system, None, None, state)):
+            if watch.broken is None and (message := watch.promise.holds(self.system, None, None, shown)):
                 watch.broken = (message, before, step)
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
@@ -128,8 +135,9 @@ class _Group:
         if key in self.seen_steps:
             return
         self.seen_steps.add(key)
-        if self._known(step.action, before, after):
+        was, now = self._shown(before), self._shown(after)
+        if self._known(step.action, was, now):
             return
         for watch in self.of_steps:
-            if watch.broken is None and (message := watch.promise.holds(self.system, before, step, after)):
+            if watch.broken is None and (message := watch.promise.holds(self.system, was, step, now)):
                 watch.broken = (message, before, step)

@@ -133,11 +133,15 @@ def _exchange(module: Any, path: str, code: Callable[[], CodeType]) -> Callable[
     return partial(applied)
 
 
+_WRAPPING = ("__wrapped__", "fget", "func", "__func__")
+"""Where caches, properties, cached properties and static methods keep what they wrap."""
+
+
 def _function(module: Any, path: str) -> FunctionType:
     """The function itself, under whatever wraps it."""
     found = module
     for part in path.split("."):
         found = vars(found)[part]
     while not isinstance(found, FunctionType):
-        found = getattr(found, "__wrapped__", None) or getattr(found, "fget", None) or found.__func__
+        found = next(inside for name in _WRAPPING if (inside := getattr(found, name, None)))
     return found
