@@ -18,7 +18,7 @@ from .table import Log, Table
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
     """Requested time of each log compaction of a file group -> the logs that it takes."""
-    parts = ((plan.requested, plan.of(group)) for plan, _ in table.log_compactions)
+    parts = [(plan.requested, plan.of(group)) for plan, _ in table.log_compactions]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
@@ -44,6 +44,8 @@ def _stands_for(log: Log, by: Mapping[Log, tuple[int, Log]]) -> Log | None:
 def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
     """These logs, and all that those of them cover which a log compaction made: the files of a slice."""
     taken = inputs(table, group)
+    if not taken:
+        return tuple(logs)
     return tuple(each for log in logs for each in (log, *covered(table, group, taken.get(log[0], ()))))
 
 
@@ -71,4 +73,6 @@ def ordered(table: Table, group: int, logs: Iterable[Log], protocol: Protocol) -
 def layers(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
     """The logs as they are merged: one that stands for others is their fold."""
     taken = inputs(table, group)
+    if not taken:
+        return tuple(logs)
     return tuple(Fold(None, layers(table, group, taken[log[0]])) if log[0] in taken else log for log in logs)

@@ -18,7 +18,7 @@ from .answers import Cleaned, Data, answer
 from .budget import Budget
 from .cleaning import opened, published_horizon, since
 from .metadata import through
-from .packed import Coding, State, Stepper
+from .packed import ByName, Coding, State, Stepper
 from .protocol import Protocol
 from .reads import Query, table_as_of
 from .record import Change, Record, Rule, Several
@@ -194,7 +194,7 @@ class Model:
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant of the active timeline by requested time, whatever its state."""
-        values = dict(zip(self.components, self.coding.read(state, range(len(self.components))), strict=True))
+        values = ByName(self.coding, state)
         there = (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
         pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms))

@@ -97,6 +97,22 @@ class Coding:
             numbers.update((value, number) for number, value in enumerate(values))
 
 
+class ByName(Mapping[str, Any]):
+    """What the components of a state hold; each is looked at when it is asked for."""
+
+    def __init__(self, coding: Coding, state: State) -> None:
+        self.coding, self.state = coding, state
+
+    def __getitem__(self, name: str) -> Any:
+        return self.coding.value(self.state, self.coding.place[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coding.names)
+
+    def __len__(self) -> int:
+        return len(self.coding.names)
+
+
 class Compiled(NamedTuple):
     """A row with its components as positions, and per footprint what it found."""
 

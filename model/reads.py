@@ -66,7 +66,7 @@ def table_as_of(table: Table, time: float, protocol: Protocol) -> Table:
 
 def standing(writes: tuple[Write, ...], time: float, protocol: Protocol) -> tuple[Write, ...]:
     """The writes that stand at `time`."""
-    return tuple(w for w in writes if stands(w.requested, w.completed, time, protocol))
+    return tuple([w for w in writes if stands(w.requested, w.completed, time, protocol)])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -114,8 +114,7 @@ def log_compactions_as_of(table: Table, time: float, protocol: Protocol) -> tupl
 def _clustering(table: Table, group: int, time: float, protocol: Protocol) -> int:
     """The last clustering that stands and replaced the file group by another: only who knows that one is seen. Or 0."""
     plans = zip(table.plans, table.completed, strict=True)
-    done = (plan.requested for plan, c in plans if plan.clusters and c and plan.of(group) and c <= time)
-    return max(done, default=0)
+    return max([plan.requested for plan, c in plans if plan.clusters and c and plan.of(group) and c <= time], default=0)
 
 
 def _replaced_for_good(table: Table, group: int, time: float, protocol: Protocol) -> Write | None:
@@ -189,7 +188,7 @@ def read_optimized(table: Table, group: int, time: float, protocol: Protocol) ->
 
 def logs_in_order(writes: tuple[Write, ...], group: int, protocol: Protocol) -> tuple[Log, ...]:
     """The logs of some writes in one file group, as readers merge them."""
-    return tuple(log for write in in_order(writes, group, protocol) for log in write.logs(group))
+    return tuple([log for write in in_order(writes, group, protocol) for log in write.logs(group)])
 
 
 def slice_fold(table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol) -> Fold:

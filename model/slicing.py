@@ -45,11 +45,12 @@ def loads(table: Table, group: int) -> set[int]:
 
 def barrier_of(write: Write, group: int, among: tuple[int, ...], time: SliceTime) -> int | None:
     """The barrier of the slice that a write's logs in the group belong to."""
-    return max((barrier for barrier in among if barrier <= time(write, group)), default=None)
+    at = time(write, group)
+    return max([barrier for barrier in among if barrier <= at], default=None)
 
 
 @lru_cache(maxsize=1 << 12)
-def writes_by_slice(table: Table, group: int, protocol: Protocol) -> Mapping[int | None, tuple[Write, ...]]:
+def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | None, tuple[Write, ...]]:
     """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
     among, time = barriers(table, group), slice_time(protocol)
     here = [] if is_hidden(table, group, protocol) else [write for write in table.writes if write.logs(group)]

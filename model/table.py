@@ -53,7 +53,7 @@ class Write(NamedTuple):
 
     def files_in(self, group: int) -> tuple[Log, ...]:
         """Its files in a file group, logs or base file, versions ascending."""
-        return tuple((self.requested, version) for in_group, version in self.files if in_group == group)
+        return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
 
     def place_in(self, group: int) -> float:
         """Where in the file group's shared log its first block stands; inf where logs are not shared."""
@@ -103,7 +103,10 @@ class Plan(NamedTuple):
 
     def of(self, group: int) -> GroupPlan | None:
         """Its part in one file group, None if it leaves the group alone."""
-        return next((part for part in self.groups if part.group == group), None)
+        for part in self.groups:
+            if part.group == group:
+                return part
+        return None
 
 
 class Compaction(NamedTuple):

@@ -28,7 +28,7 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
     for entry in model.component(after, "published"):
         if isinstance(entry, Write) and entry.requested in planned:
             return f"{write_named(entry, entry.requested)} is completed, and a rollback of it is on the timeline"
-    for me in model.setting.of("writer"):
+    for me in model.setting.of("writer") if planned else ():
         writer = model.component(after, me)
         if writer.requested in planned and not writer.expired:
             return f"{me}'s write requested at t{writer.requested} is rolled back, and its heartbeat has not expired"

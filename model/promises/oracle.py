@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from ..table import Log, Write
@@ -18,9 +19,9 @@ class Row(NamedTuple):
 
 def completed(published: Iterable[object], after: float, until: float) -> tuple[Write, ...]:
     """The writes that completed in (after, until], by completion."""
-    writes = (entry for entry in published if isinstance(entry, Write))
-    inside = (write for write in writes if write.completed is not None and after < write.completed <= until)
-    return tuple(sorted(inside, key=lambda write: write.completed or 0))
+    writes = [entry for entry in published if isinstance(entry, Write) and entry.completed is not None]
+    inside = [write for write in writes if after < (write.completed or 0) <= until]
+    return tuple(sorted(inside, key=attrgetter("completed")))
 
 
 def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
@@ -29,14 +30,14 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
     A replacing write ranks as completed when it was requested, and hides what completed before that. What it hides is
     all that an epoch could still outrank, so that no epoch is needed.
     """
-    at = {write: (write.requested if group in write.replaced else write.completed) or 0 for write in writes}
-    hidden_before = max((at[write] for write in at if group in write.replaced), default=0)
-    return tuple(
+    ranked = [((write.requested if group in write.replaced else write.completed) or 0, write) for write in writes]
+    hidden_before = max([at for at, write in ranked if group in write.replaced], default=0)
+    return tuple([
         (write.requested, version)
-        for write in sorted(at, key=lambda write: at[write])
-        if at[write] >= hidden_before
-        for version in sorted(version for in_group, version in write.files if in_group == group)
-    )
+        for at, write in sorted(ranked, key=itemgetter(0))
+        if at >= hidden_before
+        for version in sorted([version for in_group, version in write.files if in_group == group])
+    ])  # fmt: skip
 
 
 def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> Log | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from math import inf
 
 from ..covering import covered
@@ -44,6 +45,18 @@ def served_between_writes(model: Model, state: State) -> bool:
         return True
     rolled_back = "rollbacks" in model.components and model.component(state, "rollbacks")
     return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
+
+
+def _on_table_and_archive(model: Model) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*on_table(model), *model.setting.if_any("removed"))))
+
+
+def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
+    """The shape, and whether something was archived: a reader cannot tell, but there was something to notice."""
+    shape = shape_of(model, *states)
+    if shape is None or "removed" not in model.components:
+        return shape
+    return shape, tuple(bool(model.component(state, "removed")) for state in states)
 
 
 def quiet_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -110,9 +123,9 @@ QUIET = Promise(
     kind="step",
     holds=quiet_holds,
     sometimes=served_between_writes,
-    reads=on_table,
+    reads=_on_table_and_archive,
     unfit=nothing_to_notice,
-    shape=shape_of,
+    shape=_shape_and_archive,
 )
 PART = Promise(
     name="PART",

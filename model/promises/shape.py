@@ -53,9 +53,9 @@ def shape_of(model: Model, *states: State) -> Hashable | None:
     table, readers = model.derive(model.initial, (), "fields of shapes", lambda: _fields(model))
     if not table:
         return None
-    told = [[_told(state, *field) for field in table] for state in states]
-    answers = [[_told(state, *field) for field in readers] for state in states]
-    if any([UNKNOWN in some for some in told]):
+    told = [[field.told(state) for field in table] for state in states]
+    answers = [[field.told(state) for field in readers] for state in states]
+    if any(UNKNOWN in some for some in told):
         return None
     times = sorted({time for some in (*told, *answers) for each in some for time in each.times})
     rank = {time: place for place, time in enumerate(times)}
@@ -66,8 +66,23 @@ def shape_of(model: Model, *states: State) -> Hashable | None:
     ])  # fmt: skip
 
 
-_Telling = Callable[[Any], Told | Undone]
-_Field = tuple[Model, str, int, _Telling, dict[int, Told | Undone]]
+class _Field(NamedTuple):
+    """A component, the bits in which it stands, and what is told of each of its values."""
+
+    model: Model
+    name: str
+    mask: int
+    telling: Callable[[Any], Told | Undone]
+    known: dict[int, Told | Undone]
+
+    def told(self, state: State) -> Told | Undone:
+        """What can be told of it in a state: nothing where it is hidden."""
+        bits = state & self.mask
+        told = self.known.get(bits)
+        if told is None:
+            hidden = bits == self.mask
+            told = self.known[bits] = NOTHING if hidden else self.telling(self.model.component(state, self.name))
+        return told
 
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
@@ -78,23 +93,14 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":
         return [], []
 
-    def field(name: str, telling: _Telling) -> _Field:
-        return model, name, model.coding.mask((model.coding.place[name],)), telling, {}
+    def field(name: str, telling: Callable[[Any], Told | Undone]) -> _Field:
+        return _Field(model, name, model.coding.mask((model.coding.place[name],)), telling, {})
 
     names = ("published", "plans", *model.setting.if_any("rollbacks"))
     table = [field(name, _told_of_rollbacks if name == "rollbacks" else _told_of_entries) for name in names]
     if model.protocol.read_time == "clock":
         table.append(field("clock", lambda clock: Told(None, (clock,))))
     return table, [field(name, _told_by_reader) for name in model.setting.of("reader")]
-
-
-def _told(state: State, model: Model, name: str, mask: int, telling: _Telling, known: dict[int, Any]) -> Any:
-    """What can be told of one component: nothing where it is hidden."""
-    bits = state & mask
-    told = known.get(bits)
-    if told is None:
-        told = known[bits] = NOTHING if bits == mask else telling(model.component(state, name))
-    return told
 
 
 def _ranked(told: Told | Undone, rank: Mapping[int, int]) -> Hashable:
@@ -145,4 +151,3 @@ def _told_of_entry(entry: Any) -> Told:
 
 def _is_known(entry: Any) -> bool:
     return KNOWN.get(type(entry)) == entry._fields and not getattr(entry, "file_ids", ())
-

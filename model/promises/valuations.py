@@ -108,8 +108,8 @@ def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) 
 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], rule: Rule, deletes: bool) -> bool:
-    """Whether a read is what the completed writes `logs` make it, on every valuation. What is in neither is no matter."""
-    here = (*logs, *sorted({log for log in logs_of(shape)} - {*logs}))
+    """Whether a read is what the completed writes `logs` make it, on every valuation. Logs in neither do not matter."""
+    here = (*logs, *sorted(set(logs_of(shape)) - set(logs)))
     names = names_for(here)
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), rule, deletes) is None

@@ -69,7 +69,12 @@ class View:
     @cached_property
     def done(self) -> dict[int, Write]:
         """The completed writes by requested time."""
-        return {write.requested: write for write in oracle.completed(self.published, 0, inf)}
+        return {write.requested: write for write in self.completions}
+
+    @cached_property
+    def completions(self) -> tuple[Write, ...]:
+        """The completed writes in the order of their completion."""
+        return oracle.completed(self.published, 0, inf)
 
     @cached_property
     def writes(self) -> dict[int, Write]:
@@ -91,7 +96,7 @@ class View:
         """The logs of the writes that completed in a window, by rank."""
         return self._once(
             ("logs", group, after, until),
-            lambda: oracle.logs_by_rank(oracle.completed(self.published, after, until), group),
+            lambda: oracle.logs_by_rank(oracle.completed(self.completions, after, until), group),
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:

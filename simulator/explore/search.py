@@ -174,7 +174,7 @@ class Search:
                     parents.append(number)
                     if reduced:
                         self.stands_for += self.space.stands_for(new)
-                    if judged is None or (state ^ new) & judged:
+                    if judged != 0 and (judged is None or (state ^ new) & judged):
                         see_state(new, state, step)
                 elif known < level_end:
                     self.goes_back = True

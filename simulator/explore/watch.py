@@ -84,7 +84,8 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
     """The bits of all that some promises rest on; None where that is everything."""
     if any(group.rests_on is None for group in groups):
         return None
-    return sum({system.coding.mask((system.coding.place[name],)) for group in groups for name in group.rests_on or ()})
+    names = {name for group in groups for name in group.rests_on or ()}
+    return int(system.coding.mask(system.coding.place[name] for name in names)) if names else 0
 
 
 class _Group:

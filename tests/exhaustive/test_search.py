@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from nbcc.model import Model
+from nbcc.model.packed import Coding, Hidden
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore, worst
@@ -128,6 +129,38 @@ def test_progress_is_told() -> None:
     assert told
     assert [each[:3] for each in told] == sorted(each[:3] for each in told)
     assert told[-1][3] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "forgotten", "change"),
+    [
+        ("MONO", "plans", {}),
+        ("QUIET", "plans", {}),
+        ("SNAP", "r1", {}),
+        ("FREE", "lock", {"holds": lambda model, before, step, after: model.component(after, "lock")}),
+        ("CDC", "clock", {"sometimes": lambda model, state: model.component(state, "clock") > 3}),
+    ],
+)
+def test_a_promise_that_looks_at_what_it_does_not_declare_fails(
+    name: str, forgotten: str, change: dict[str, Any]
+) -> None:
+    """It is judged once for all states that agree on what it declares: of another component it would see one value."""
+    model = specs.system("readers")
+    right = PROMISES[name]
+    wrong = replace(
+        right, **change, reads=lambda model: tuple(each for each in right.reads(model) if each != forgotten)
+    )
+
+    with pytest.raises(Hidden, match=f"^{forgotten} is hidden: who looks at it has to declare it$"):
+        explore(model, [wrong])
+    assert not change or explore(model, [replace(wrong, reads=lambda model: (*right.reads(model), forgotten))])
+
+
+def test_what_is_not_asked_for_is_hidden_and_the_rest_is_not() -> None:
+    coding = Coding({"one": 0, "other": 0})
+    assert coding.value(coding.hiding(["one"]), coding.place["one"]) == 0
+    with pytest.raises(Hidden):
+        coding.read(coding.hiding(["one"]), coding.place.values())
 
 
 def test_a_world_without_a_compactor_is_none_that_quiet_speaks_of() -> None:
