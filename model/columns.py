@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import NamedTuple, Protocol
 
-from .fold import Fold
+from .fold import Fold, keeps_deletes
 from .partial import Part, Rank, State, join, row_of, state_of
 from .record import Record, Rule
 from .table import Log
@@ -60,7 +60,7 @@ def state_of_fold(shape: Fold, said: Says, rule: Rule) -> State:
     base = State() if shape.base is None else _placed(state_of_fold(shape.base, said, rule), -1)
     if rule.column_merge != "by_column":
         base = _of_one_rank(base)
-    if not rule.keeps_tombstones:
+    if not keeps_deletes(shape, rule):
         base = base._replace(delete=())
     merge = _join_rows if rule.column_merge == "by_row" else join
     logs = (_placed(_of_log(log, said, rule), place) for place, log in enumerate(shape.logs))

@@ -17,6 +17,7 @@ class Fold(NamedTuple):
     where those are a log like any other (fold = logs_first). `changed`, of a copy-on-write window and nothing else:
     base files in the order of their completion, each a base and one log, of which only what it changed counts.
     `columns`, of a base file: how many of the columns that were added it has; None: all.
+    `foreign`, of a base file: another engine made it (see `foreign`), logs first, and has forgotten the deletes in it.
     `shown`: a winner counts only if it came from one of these logs; `deletes`: False if a winning delete is no answer.
     """
 
@@ -27,6 +28,7 @@ class Fold(NamedTuple):
     shown: tuple[Log, ...] | None = None
     deletes: bool = True
     columns: int | None = None
+    foreign: bool = False
 
 
 NOTHING = Fold(None, ())
@@ -57,9 +59,9 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
     base = evaluate(shape.base, record_of, rule) if shape.base is not None else None
     if base is not None:
         base = base._replace(place=-1.0)
-        if base.deleted and not rule.keeps_tombstones:
+        if base.deleted and not keeps_deletes(shape, rule):
             base = None
-    if rule.fold == "logs_first" and base is not None and base.deleted:
+    if (shape.foreign or rule.fold == "logs_first") and base is not None and base.deleted:
         base = base._replace(place=shape.tombstones - 0.5)
     winner = base
     for place, log in enumerate(shape.logs):
@@ -68,6 +70,11 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule)
             record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, rule.event_time)
     return winner if winner is None or _comes_out(shape, winner) else None
+
+
+def keeps_deletes(shape: Fold, rule: Rule) -> bool:
+    """Whether the base of a fold still knows what was deleted in it."""
+    return rule.keeps_tombstones and not (shape.base is not None and shape.base.foreign)
 
 
 def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], rule: Rule) -> Ranked | None:

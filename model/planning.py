@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from math import inf
 
 from .covering import standing_in
+from .foreign import rules_on
 from .protocol import Protocol
 from .slicing import in_order, loads, writes_by_slice
 from .table import GroupPlan, Log, Table, Write
@@ -44,7 +45,8 @@ def log_plan(table: Table, groups: int, protocol: Protocol) -> tuple[GroupPlan, 
     """What a log compaction takes: in each file group all completed logs of the newest slice, if they are several.
 
     They are contiguous in completion order, and stay so: what completes later comes after them. A group waits for the
-    log compaction that is pending there. An empty answer means that there is nothing to compact.
+    log compaction that is pending there; one that another engine's rules order is left to it. An empty answer means
+    that there is nothing to compact.
     """
     parts = ((group, _logs_of_newest_slice(table, group, protocol)) for group in range(groups))
     busy = logs_being_compacted(table)
@@ -52,7 +54,9 @@ def log_plan(table: Table, groups: int, protocol: Protocol) -> tuple[GroupPlan, 
 
 
 def _logs_of_newest_slice(table: Table, group: int, protocol: Protocol) -> tuple[Log, ...]:
-    newest = list(writes_by_slice(table, group, protocol).values())[-1]
+    barrier, newest = list(writes_by_slice(table, group, protocol).items())[-1]
+    if rules_on(table, group, barrier, protocol) != protocol:
+        return ()
     completed = tuple(write for write in newest if write.completed is not None)
     return _read_instead(table, group, completed, protocol)
 

@@ -17,7 +17,7 @@ Axis = Literal["completion", "requested"]
 
 PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline",
              "priority", "early_detection", "completion_time", "slicing", "scheduling", "plan_takes",
-             "batch_ids", "lock_wait", "bucket_count")  # fmt: skip
+             "batch_ids", "lock_wait", "bucket_count", "services")  # fmt: skip
 """The choices that each actor makes for itself: real writers and services disagree in them."""
 
 
@@ -119,6 +119,10 @@ class Protocol:
     clustering        a compaction that sorts, where buckets fix the file ids; or a file group of its own that takes the
                       place of the one it names, held against the writes that completed since it was planned
     window_deletes    whether a window shows the deletes that win in it
+    services          a compaction is one of ours and says so; or another engine's, which merges by request, forgets
+                      deletes and leaves no mark
+    unmarked          a file group whose base file has no mark is merged as whoever made it goes on to merge, until a
+                      compaction of ours; or by the table's rules, as if nobody else had been there
     """
 
     slicing: Literal["completion", "requested", "base_instant", "temporal"] = "completion"
@@ -186,6 +190,8 @@ class Protocol:
     metadata_trust: Literal["completed", "listed"] = "completed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     log_compaction_window: Literal["left_out", "delivered"] = "left_out"
+    services: Literal["own", "foreign"] = "own"
+    unmarked: Literal["by_its_maker", "by_the_table"] = "by_its_maker"
 
     def __hash__(self) -> int:
         # Some fields will do: every look at what a definition remembers asks for it.

@@ -20,6 +20,7 @@ from typing import Literal
 from . import covering
 from .copy_on_write import is_copy_on_write, snapshot_of
 from .fold import NOTHING, Fold
+from .foreign import rules_of, rules_on
 from .protocol import Protocol
 from .slicing import in_order, writes_by_slice
 from .table import Log, Plan, Table, Write
@@ -75,15 +76,17 @@ def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol)
     loaded = next((w for w in table.writes if w.requested == barrier and group in w.loaded), None)
     if loaded is not None:
         return Fold(None, loaded.files_in(group))
-    part = next((plan.of(group) for plan in table.plans if plan.requested == barrier), None)
-    if part is None:
+    plan = next((plan for plan in table.plans if plan.requested == barrier), None)
+    part = plan.of(group) if plan is not None else None
+    if plan is None or part is None:
         return None
+    rules = rules_of(table, plan, group, protocol)
     listed = {write.requested for write in table.writes} | covering.inputs(table, group).keys()
-    known = covering.ordered(table, group, (log for log in part.logs if log[0] in listed), protocol)
+    known = covering.ordered(table, group, (log for log in part.logs if log[0] in listed), rules)
     # A plan that took a log of a write that is still pending names a log that no completed instant lists.
     unlisted = tuple(sorted(log for log in part.logs if log not in known))
-    made = slice_fold(table, group, part.base, (*known, *unlisted), protocol)
-    return made._replace(columns=next(plan.columns for plan in table.plans if plan.requested == barrier))
+    made = slice_fold(table, group, part.base, (*known, *unlisted), protocol, rules)
+    return made._replace(columns=plan.columns, foreign=plan.unmarked)
 
 
 def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
@@ -99,7 +102,8 @@ def as_of(table: Table, group: int, time: float, protocol: Protocol) -> Fold:
     seen = table
     if table.log_compactions:
         seen = table._replace(log_compactions=log_compactions_as_of(table, time, protocol))
-    logs = covering.standing_in(seen, group, logs_in_order(writes, group, protocol), protocol)
+    rules = rules_on(table, group, barrier, protocol)
+    logs = covering.standing_in(seen, group, logs_in_order(writes, group, rules), rules)
     return slice_fold(table, group, barrier, logs, protocol)
 
 
@@ -191,15 +195,21 @@ def logs_in_order(writes: tuple[Write, ...], group: int, protocol: Protocol) -> 
     return tuple([log for write in in_order(writes, group, protocol) for log in write.logs(group)])
 
 
-def slice_fold(table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol) -> Fold:
-    """The base file with this barrier, if there is one, and the logs that are merged with it."""
+def slice_fold(
+    table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol, by: Protocol | None = None
+) -> Fold:
+    """The base file with this barrier, if there is one, and the logs that are merged with it.
+
+    `by`: the rules of whoever merges, where they are not the table's.
+    """
+    rules = by or protocol
     base, merged = base_file(table, group, barrier, protocol), covering.layers(table, group, logs)
-    if base is None or protocol.fold == "rank":
+    if base is None or rules.fold == "rank" or base.foreign:  # another engine's base file keeps no tombstones
         return Fold(base, merged)
     # The log that holds the base's tombstones has the compaction's own instant and takes its place among the logs.
     instant = next((i for i, plan in enumerate(table.plans) if plan.requested == barrier), None)
     if instant is None:  # loaded: there are no tombstones
         return Fold(base, merged)
-    by_request = protocol.merge_order == "requested"
+    by_request = rules.merge_order == "requested"
     own = table.plans[instant].requested if by_request else table.completed[instant] or inf
-    return Fold(base, merged, sum(covering.merge_time(table, group, log, protocol) < own for log in logs))
+    return Fold(base, merged, sum(covering.merge_time(table, group, log, rules) < own for log in logs))

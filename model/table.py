@@ -92,6 +92,7 @@ class Plan(NamedTuple):
 
     `clusters`: what it writes are file groups of their own, which take the place of those that it names.
     `columns`: how many of the columns that were added its base files have, None where none ever is.
+    `unmarked`: another engine has begun with it, and merges by its own rules (see `foreign`).
     """
 
     requested: int
@@ -100,6 +101,7 @@ class Plan(NamedTuple):
     groups: tuple[GroupPlan, ...]
     clusters: bool = False
     columns: int | None = None
+    unmarked: bool = False
 
     def of(self, group: int) -> GroupPlan | None:
         """Its part in one file group, None if it leaves the group alone."""

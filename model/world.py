@@ -203,8 +203,10 @@ class World:
 
     @property
     def assumed(self) -> bool:
-        """Whether nothing happens here that the default protocol assumes away (fault set F0, no F1, no F4)."""
-        return not self.skew_beyond and not self.lock_losses
+        """Whether nothing happens here that the default protocol assumes away: fault set F0, no F1, no F4, and the
+        services are nbcc's."""
+        theirs = any(choices.get("services") == "foreign" for choices in self.settings.values())
+        return not self.skew_beyond and not self.lock_losses and not theirs
 
     @property
     def column_names(self) -> tuple[str, ...]:

@@ -166,12 +166,12 @@ def _resuming(me: str, setting: Setting) -> Row:
     # What is decided needs no runner any more: whoever decides next publishes it.
     known = "decisions" if setting.protocol.decision == "log" else "published"
     return resuming("compactor_resumes_plan", me, setting.of(KIND), known=known, plans="plans", finished=Compaction,
-                    take_up=lambda own, plan, plans: _started(me, plan, plans))  # fmt: skip
+                    take_up=lambda own, plan, plans: _started(me, setting, plan, plans))  # fmt: skip
 
 
 def _running(me: str, setting: Setting) -> Iterator[Row]:
     def starts(own: Compactor, plans: tuple[Plan, ...], *_: Any) -> tuple[Any, ...]:
-        return _started(me, next(p for p in plans if p.requested == own.plan), plans)
+        return _started(me, setting, next(p for p in plans if p.requested == own.plan), plans)
 
     def next_group(own: Compactor, *_: Any) -> Iterable[Args]:
         return ((("group", group_of(own)),),)
@@ -207,9 +207,11 @@ def group_of(own: Compactor) -> int:
     return own.groups[own.bases]
 
 
-def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+def _started(me: str, setting: Setting, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
+    """Whose rules its base files are merged by, the runner decides, not who made the plan."""
     own = Compactor("running its plan", started.requested, tuple(part.group for part in started.groups))
-    return own, tuple(p._replace(runner=me, inflight=True) if p == started else p for p in plans)
+    now = started._replace(runner=me, inflight=True, unmarked=setting.protocol_of(me).services == "foreign")
+    return own, tuple(now if p == started else p for p in plans)
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:

@@ -23,7 +23,7 @@ KNOWN = {
     RolledBack: ("requested", "completed", "actor"),
     Cleaned: ("requested", "completed", "actor"),
     Rollback: ("requested", "target", "planner", "inflight", "deleted", "forgotten", "removed"),
-    Plan: ("requested", "runner", "inflight", "groups", "clusters", "columns"),
+    Plan: ("requested", "runner", "inflight", "groups", "clusters", "columns", "unmarked"),
     GroupPlan: ("group", "base", "logs"),
 }
 """The fields of what is known here. Whoever adds one decides here whether it is a time; a test asks for it."""
@@ -139,7 +139,7 @@ def _told_of_entry(entry: Any) -> Told:
         # A plan may hold what never completed, where the protocol lets it.
         parts = tuple((part.group, part.base is None, tuple([v for _, v in part.logs])) for part in entry.groups)
         taken = [time for part in entry.groups for time in (part.base, *(at for at, _ in part.logs))]
-        return Told(parts, (entry.requested, *(time for time in taken if time is not None)))
+        return Told((entry.unmarked, parts), (entry.requested, *(time for time in taken if time is not None)))
     times = (entry.requested, entry.completed)
     if not isinstance(entry, Write):
         return Told("" if isinstance(entry, Compaction) else entry.action, times)

@@ -63,7 +63,7 @@ def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
     changed = tuple(renamed(file, names) for file in shape.changed)
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown)
     logs = tuple(renamed(log, names) if isinstance(log, Fold) else names[log] for log in shape.logs)
-    return Fold(base, logs, shape.tombstones, changed, shown, shape.deletes, shape.columns)
+    return Fold(base, logs, shape.tombstones, changed, shown, shape.deletes, shape.columns, shape.foreign)
 
 
 def records_by_definition(logs: tuple[Log, ...], rows: Mapping[Log, Record], rule: Rule, window: bool) -> list[Record]:

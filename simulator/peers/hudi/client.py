@@ -181,3 +181,22 @@ class Client:
         """Publish the completed compaction."""
         commit_compaction(self.hudis, self.instant, self._done, nothing())
         self.close()
+
+    # a log compaction
+
+    def plan_log_compaction(self) -> str | None:
+        """Schedule a log compaction; its requested time, None if Hudi finds nothing to compact."""
+        made = self.hudis.scheduleLogCompaction(nothing())
+        self.close()
+        return str(made.get()) if made.isPresent() else None
+
+    def log_compact(self, instant: str) -> None:
+        """Publish the inflight log compaction and write its logs."""
+        self.instant, self.compacts = instant, True
+        self._done = self.hudis.logCompact(instant)
+        self._done.getWriteStatuses().collect()
+
+    def commit_log_compaction(self) -> None:
+        """Publish the completed log compaction."""
+        self.hudis.commitLogCompaction(self.instant, self._done, nothing())
+        self.close()

@@ -151,6 +151,16 @@ class Table:
     def commit_compaction(self, actor: str, waits: bool = False) -> None:
         self._publish(actor, self._clients[actor].commit_compaction, waits)
 
+    def plan_log_compaction(self, actor: str) -> str | None:
+        return Client(self._path, self._options).plan_log_compaction()
+
+    def log_compact(self, actor: str, instant: str) -> None:
+        self._clients[actor] = Client(self._path, self._options)
+        self._clients[actor].log_compact(instant)
+
+    def commit_log_compaction(self, actor: str) -> None:
+        self._clients[actor].commit_log_compaction()
+
     def _publish(self, actor: str, publish: Callable[[], None], waits: bool) -> None:
         """Publish; who `waits` finds the lock taken, and nothing is published until it is given back."""
         if not waits:
