@@ -51,6 +51,7 @@ class Rules:
     files            files listed by completed instants; or what lies in the directories
     log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
+    unmarked         a file group whose base file another engine made is merged as that engine goes on to; or as if we had
     """
 
     slice_by: Literal["completion", "requested", "base_instant"] = "completion"
@@ -81,6 +82,7 @@ class Rules:
     files: Literal["listed", "directory"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
+    unmarked: Literal["by_its_maker", "by_the_table"] = "by_its_maker"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:

@@ -55,7 +55,8 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     In a table of ours, a base file that another engine's service made puts its group under Hudi's rules (design.md §4):
     it may have forgotten deletes, and its maker goes on to merge the group's logs in its own order.
     """
-    instant = completed_write(context, timeline, base) if base and context.rules.files == "listed" else None
+    looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_maker"
+    instant = completed_write(context, timeline, base) if base and looks else None
     if instant is None or instant.completed is None or context.commits.commit(instant).own:
         return context.rules
     return replace(context.rules, fold=HUDI.fold, log_order=HUDI.log_order)

@@ -109,9 +109,10 @@ def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
         if instant is None or instant.action != "clean" or instant.state != "requested":
             continue
         if path in (plan := decode_clean_plan(storage.get(entry.path), instant.file_name)).paths:
+            since = f"reads from before {plan.horizon} are not answered" if plan.horizon else "another engine made it"
             return Cleaned(
                 f"read {path}",
-                f"the clean {instant.requested} has deleted it: reads from before {plan.horizon} are not answered",
+                f"the clean {instant.requested} has deleted it: {since}",
                 "read again, at a newer time, or let cleaning retain more",
             )
     return None

@@ -96,9 +96,7 @@ class History:
     def keeps_promises(self) -> bool:
         """Whether the model's protocol is the one whose every promise holds, in a world that asks no more of it."""
         world = self.model.world
-        return getattr(self.model, "protocol", Protocol()) == Protocol() and not (
-            world.skew_beyond or world.lock_losses
-        )
+        return getattr(self.model, "protocol", Protocol()) == Protocol() and bool(world.assumed)
 
     @property
     def timeline(self) -> tuple[Any, ...]:

@@ -23,6 +23,8 @@ from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
+from nbcc.model.actions import kind_of as kind_of_actor
+from nbcc.model.actions.compactor import KIND as COMPACTOR
 from nbcc.model.clock import clock_of
 
 from ..control.calls import kind_of, parsed
@@ -31,10 +33,11 @@ from ..control.conductor import Task
 from ..control.footprints import Access, violations
 from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
+from ..control.unmarked import unmarked
 from ..crosscheck.mapping import MAPPING, Row, by_action
 from ..crosscheck.observables import refused
 from .engine_operation import EngineOperation
-from .engine_rules import check_world, rules_of
+from .engine_rules import by_their_rules, check_world, rules_of
 from .protocol import CannotStep
 from .remembering import Remembering
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
@@ -72,6 +75,7 @@ class EngineSystem:
         self.protocol = protocol
         self.rules = rules or rules_of(protocol)
         self._rules_of: dict[str, Rules] = {}  # of actors for which the world says so
+        self._foreign: set[str] = set()  # of them the services of another engine
         self.rows_by_action = by_action(mapping)
         self._operations = operations()
         self._tasks: list[Task] = []
@@ -187,7 +191,8 @@ class EngineSystem:
     def context(self, handle: Handle) -> Context:
         """All that an operation of an actor is given."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
-        seams = (handle.storage, handle.lock, handle.clock, handle.names, jobs, rules)
+        storage = unmarked(handle.storage) if handle.actor in self._foreign else handle.storage
+        seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
         return Context(*seams, own_hearts=handle.hearts)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
@@ -195,6 +200,9 @@ class EngineSystem:
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else all go by the rules that were given
             self._rules_of[actor] = rules_of(own)
+        if own.services == "foreign" and kind_of_actor(actor) == COMPACTOR:
+            self._foreign.add(actor)
+            self._rules_of[actor] = by_their_rules(self.rules)
         mode = MODES[own.concurrency]
         if mode == NON_BLOCKING and self.world.copy_on_write:
             mode = SINGLE_WRITER  # the engine refuses the other; neither looks at anybody

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Final
 
-from nbcc.engine.rules import Rules
+from nbcc.engine.rules import HUDI, Rules
 from nbcc.model import Protocol, World
 
 from .protocol import CannotPlay
@@ -76,6 +76,11 @@ def rules_of(protocol: Protocol) -> Rules:
     known = {field.name for field in fields(Rules)}
     named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
     return Rules.from_mapping({name: value for name, value in named.items() if name in known})
+
+
+def by_their_rules(rules: Rules) -> Rules:
+    """The rules of another engine's service: the files of the table, merged as that engine does."""
+    return replace(rules, log_order=HUDI.log_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 
 def check_world(world: World) -> None:

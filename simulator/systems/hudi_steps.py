@@ -167,5 +167,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 
 IMPOSSIBLE: Final = {step.action: step.because for step in STEPS if step.impossible}
 """Why what cannot be played cannot be."""
-BY_HAND: Final = ("clean", "hold", "give_back", "procedure")
+BY_HAND: Final = (
+    "clean", "hold", "give_back", "procedure", "plan_log_compaction", "log_compact", "commit_log_compaction",
+)  # fmt: skip
 """Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

@@ -29,6 +29,9 @@ RULES: dict[str, Rule] = {
     "tombstones=drop": Rule(
         "Compaction t{b} took the delete and dropped it: base t{b} holds nothing that outranks {other}.",
         "compaction keeps the delete beside base t{b}, where it outranks {other}"),
+    "services=foreign": Rule(
+        "Compaction t{b} was another engine's: it merged by requested time, and forgot its deletes.",
+        "a compaction of ours merges by completion time, and keeps its deletes beside base t{b}"),
     "plan_takes=any_log": Rule(
         "Plan t{b} took the log although its write had not completed.",
         "a plan takes only what completed before its barrier"),
@@ -88,8 +91,9 @@ HELPS = {
         "completion_time",
         "plan_takes",
     ),
-    "merged": ("tombstones", "fold", "plan_takes", "merge_order"),
+    "merged": ("tombstones", "fold", "plan_takes", "merge_order", "services"),
     "pending": ("visibility", "plan_takes", "completion_time"),
-    "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones"),
+    "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones",
+             "services"),
 }
 """Which choices can be what did it, by the status of the file, the likeliest first."""

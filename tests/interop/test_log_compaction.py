@@ -1,0 +1,116 @@
+"""Apache Hudi log-compacts, a table of its own and one of ours: what it reads, and what we read of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbcc import Table
+from nbcc.engine.inspect import inspect
+from nbcc.simulator.peers.process import peer
+from nbcc.simulator.validate import validate
+
+from .constructions import Write, batch, make_table
+from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
+
+Ask = Callable[..., Any]
+PARTITION = "p0"
+TWO = {"hoodie.log.compaction.enable": "true", "hoodie.log.compaction.blocks.threshold": "2"}
+"""Hudi leaves a slice alone that has fewer blocks than that."""
+MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
+
+
+@pytest.fixture(params=MODES)
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def ask(tmp_path: Path, mode: str) -> Iterator[Ask]:
+    """The steps of the peer on a table of its own."""
+    process = peer("hudi")
+    process.ask("create", str(tmp_path), merge_mode=mode, buckets=1, partitions=[PARTITION], more=TWO)
+    yield lambda step, **arguments: process.ask(step, str(tmp_path), **arguments)
+    process.ask("forget", str(tmp_path))
+
+
+def row(key: str, ordering: int, value: str, deleted: bool = False) -> list[Any]:
+    return [key, PARTITION, ordering, value, deleted]
+
+
+def write(ask: Ask, actor: str, *rows: list[Any]) -> None:
+    ask("start", actor=actor)
+    ask("data", actor=actor, rows=rows)
+    ask("commit", actor=actor)
+
+
+def log_compact(ask: Ask, meanwhile: Callable[[], Any] = lambda: None) -> str:
+    instant = ask("plan_log_compaction", actor="l1")
+    ask("log_compact", actor="l1", instant=instant)
+    meanwhile()
+    ask("commit_log_compaction", actor="l1")
+    return str(instant)
+
+
+def ours(folder: Path) -> Rows:
+    return {(row["id"], row["ts"], row["value"]) for row in Table.open(None, str(folder)).snapshot().to_pylist()}
+
+
+def test_who_reads_a_table_that_hudi_has_log_compacted_agrees(ask: Ask, tmp_path: Path, mode: str) -> None:
+    """A tie, a delete that wins, one that loses, a delete that a late row must lose against."""
+    hudi = by_bundle(NEWEST)
+    write(ask, "w1", row("tie", 5, "old"), row("gone", 5, "x"), row("kept", 5, "x"))
+    write(ask, "w2", row("gone", 6, "x", deleted=True), row("kept", 4, "x", deleted=True))
+    write(ask, "w3", row("tie", 5, "new"))
+    before = hudi(tmp_path)
+    assert before == ours(tmp_path) == by_hudi_rs(tmp_path)
+
+    instant = log_compact(ask)
+
+    assert f"{instant}_" in " ".join(name for name in ask("look")["timeline"] if name.endswith(".deltacommit"))
+    assert hudi(tmp_path) == ours(tmp_path) == by_hudi_rs(tmp_path) == before
+    write(ask, "w4", row("gone", 5, "late"))
+    back = {("gone", 5, "late")} if mode == MODES[1] else set()
+    assert hudi(tmp_path) == ours(tmp_path) == by_hudi_rs(tmp_path) == before | back
+
+
+def test_a_write_across_it_is_read_where_its_request_lies(ask: Ask, tmp_path: Path, mode: str) -> None:
+    """By commit time Hudi puts the log of a log compaction where that was requested, behind what was requested before
+    and completes after it: the row of a write that was acknowledged is lost."""
+    hudi = by_bundle(NEWEST)
+    write(ask, "w1", row("a", 5, "first"))
+    ask("start", actor="w2")
+    ask("data", actor="w2", rows=[row("a", 5, "across")])
+    write(ask, "w3", row("b", 5, "first"))
+
+    log_compact(ask, meanwhile=lambda: ask("commit", actor="w2"))
+
+    read = hudi(tmp_path)
+    assert read == ours(tmp_path)
+    assert ("b", 5, "first") in read
+    assert ("a", 5, "first") in read
+
+
+def test_hudi_log_compacts_a_table_of_ours(tmp_path: Path) -> None:
+    """Its log is read as a write that completes then, which its rows outrank nothing for; `validate` says whose it is."""
+    table = make_table(tmp_path / "t", "9")
+    table.upsert(batch([(PARTITION, "k1", 5, "a"), (PARTITION, "k2", 5, "b")]))
+    table.upsert(batch([(PARTITION, "k1", 6, "c"), (PARTITION, "k2", 7, None)]))
+    process, folder = peer("hudi"), str(tmp_path / "t")
+    process.ask("open", folder, merge_mode=MODES[0], buckets=2, partitions=[PARTITION], more=TWO)
+    try:
+        log_compact(lambda step, **arguments: process.ask(step, folder, **arguments))
+    finally:
+        process.ask("forget", folder)
+
+    hudi = by_bundle(NEWEST)
+    table = Table(table.context, table.config)
+    assert hudi(tmp_path / "t") == ours(tmp_path / "t") == {("k1", 6, "c")}
+    found = validate(table.context.storage)
+    assert ("marks-disagree", "AT RISK") in {(each.rule, each.gravity) for each in found.complaints}
+    assert inspect(table.context.storage) is not None
+    Write(table, (PARTITION, "k2", 6, "late")).commit()
+    assert hudi(tmp_path / "t") == ours(tmp_path / "t") == {("k1", 6, "c")}
