@@ -51,7 +51,7 @@ class Rules:
     files            files listed by completed instants; or what lies in the directories
     log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
-    unmarked         a file group whose base file another engine made is merged as that engine goes on to; or as if we had
+    unmarked         a file group whose base file another engine made is merged as that engine does; or as if we had
     """
 
     slice_by: Literal["completion", "requested", "base_instant"] = "completion"

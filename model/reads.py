@@ -85,7 +85,7 @@ def base_file(table: Table, group: int, barrier: int | None, protocol: Protocol)
     known = covering.ordered(table, group, (log for log in part.logs if log[0] in listed), rules)
     # A plan that took a log of a write that is still pending names a log that no completed instant lists.
     unlisted = tuple(sorted(log for log in part.logs if log not in known))
-    made = slice_fold(table, group, part.base, (*known, *unlisted), protocol, rules)
+    made = slice_fold(table, group, part.base, (*known, *unlisted), protocol, by=rules)
     return made._replace(columns=plan.columns, foreign=plan.unmarked)
 
 
@@ -196,7 +196,13 @@ def logs_in_order(writes: tuple[Write, ...], group: int, protocol: Protocol) -> 
 
 
 def slice_fold(
-    table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], protocol: Protocol, by: Protocol | None = None
+    table: Table,
+    group: int,
+    barrier: int | None,
+    logs: tuple[Log, ...],
+    protocol: Protocol,
+    *,
+    by: Protocol | None = None,
 ) -> Fold:
     """The base file with this barrier, if there is one, and the logs that are merged with it.
 

@@ -1,4 +1,4 @@
-"""Another engine's hand on the timeline: the same operations, whose instants lose nbcc's mark on their way to storage."""
+"""Another engine's hand on the timeline: operations of ours whose instants lose nbcc's mark on their way to storage."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from .pins import SIZES, case, search, violated
 KEEPING = ("serial", "time_service", "test_and_set", "occ", "resolved", "log", "refused", "fenced",
            # Of a log that is shared; what they lose beside it is pinned in sizes.toml.
            "shared", "appended", "earlier", "in_front",
-           # Who looks for the mark agrees with the maker of a base file (test_foreign_services.py), and no promise is of that.
+           # No promise is of what its reader loses: agreement with the maker of a base file (test_foreign_services.py).
            "by_the_table")  # fmt: skip
 OPTIMISTIC = {
     "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority", "early_detection",
