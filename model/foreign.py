@@ -22,10 +22,10 @@ def theirs(protocol: Protocol) -> Protocol:
 
 def rules_on(table: Table, group: int, base: int | None, protocol: Protocol) -> Protocol:
     """The protocol by which logs are merged with the base file of a file group that was requested at `base`."""
-    if protocol.unmarked == "by_the_table":
-        return protocol
-    foreign = any(plan.unmarked and plan.requested == base and plan.of(group) for plan in table.plans)
-    return theirs(protocol) if foreign else protocol
+    for plan in table.plans:
+        if plan.unmarked and plan.requested == base and plan.of(group) and protocol.unmarked == "by_its_maker":
+            return theirs(protocol)
+    return protocol
 
 
 def rules_of(table: Table, plan: Plan, group: int, protocol: Protocol) -> Protocol:
