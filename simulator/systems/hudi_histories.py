@@ -24,12 +24,17 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """Whether Hudi's client would not do what the model says of a living writer that is taken for dead.
+    """Whether Hudi's client would not do now what the model says that somebody does.
+
+    It takes the lock and is refused in one call, between whose ends nobody else has a turn. Besides, of a living writer
+    that is taken for dead:
 
     Before its files are there a rollback makes Hudi's client fail at once, and ours when it would publish. Before its
     rollback has completed Hudi's commits, which a rollback that is planned takes back (the finding
     commit-undone-by-a-planned-rollback). So it stalls where it would publish, and wakes after its rollback.
     """
+    if (holder := model.component(state, "lock")) is not None:
+        return step.actor != holder or step.action == "actor_crashes"
     if step.action not in ("heartbeat_expires", "writer_takes_lock"):
         return False
     own = model.component(state, step.actor)

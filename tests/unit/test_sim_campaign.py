@@ -11,7 +11,7 @@ from nbcc.model import Protocol
 from nbcc.model.actions import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.crosscheck import draws
+from nbcc.simulator.crosscheck import campaign, draws
 from nbcc.simulator.crosscheck.campaign import Row, counted, go_on, stand_in
 from nbcc.simulator.crosscheck.check import Setting
 from nbcc.simulator.systems.hudi_histories import fitted
@@ -44,8 +44,10 @@ def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPat
     before = counted(SETTING)
     known = kinds()
     monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": known["cleaner"]._replace(in_random_worlds=5)})
+    campaign._sample.cache_clear()
     assert counted(SETTING) == before
     monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
+    campaign._sample.cache_clear()
     assert counted(SETTING) != before
 
 

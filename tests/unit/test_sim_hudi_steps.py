@@ -39,7 +39,7 @@ def test_a_world_is_cut_down_to_one_log_file_a_group_and_write() -> None:
 
 def test_a_living_writer_stalls_where_it_would_publish_and_wakes_after_its_rollback() -> None:
     """Hudi's own would commit before, and would be refused if it had no files yet."""
-    world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, grain="peer")
+    world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, crashes=1, grain="peer")
     model = Model(world, specs.protocol("hudi-1.2.0"))
     state, left_out = model.initial, []
     for action in ("writer_requests_instant", "writer_starts_writing", "writer_writes_log", "heartbeat_expires",
@@ -50,7 +50,7 @@ def test_a_living_writer_stalls_where_it_would_publish_and_wakes_after_its_rollb
         left_out.append({step.action for step in enabled if does_otherwise(model, state, step)})
         state = model.apply(state, next(step for step in enabled if step.action == action))
     alone, asleep = {"heartbeat_expires"}, {"writer_takes_lock"}
-    assert left_out == [set(), alone, set(), set(), asleep, asleep, *[set()] * 4, set(), set(), set()]
+    assert left_out == [set(), alone, set(), set(), asleep, asleep, *[set()] * 6, {"actor_crashes"}]
 
 
 def test_a_step_that_a_system_has_not_is_no_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:
