@@ -88,13 +88,13 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi chooses and plans in one call")
       for action in ("rollbacker_chooses_write", "rollbacker_takes_time", "rollbacker_puts_plan")),
     PeerStep("late_file_lands", impossible=True,
-             because="`data` returns when every task of it has, and nobody dies inside it"),
+             because="`data` returns when every task of it has; no rule of the setting says what Hudi makes of one"),
     PeerStep("writer_stops_waiting", impossible=True,
              because="a commit waits for the lock inside its call, and gets it"),
     *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
       for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat")),
 
-    *(PeerStep(action, impossible=True, because="it cleans by rules of its own, to which the setting is not fitted")
+    *(PeerStep(action, impossible=True, because="that call rolls failed writes back, and counts commits by request")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",
                      "cleaner_deletes_files", "cleaner_takes_lock", "cleaner_takes_completion_time",
                      "cleaner_publishes_instant")),

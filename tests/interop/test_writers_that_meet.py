@@ -111,6 +111,18 @@ def test_a_commit_between_plan_and_run_of_its_rollback_is_undone(ask: Ask) -> No
     assert (shown(ask), completed(ask)) == ([], ["rollback"])
 
 
+def leave_late_file(ask: Ask, table: Path) -> tuple[Path, bytes]:
+    """w1 dies while its task writes: where the task will put its file, and what is in it."""
+    before = ask("look")["files"]
+    begin(ask, "w1", "a")
+    (late,) = (table / name for name in ask("look")["files"] if name not in before)
+    kept = late.read_bytes()
+    late.unlink()
+    ask("crash", actor="w1")
+    ask("stall", actor="w1")
+    return late, kept
+
+
 @pytest.mark.parametrize("landed", ["before its rollback is run", "after it"])
 def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_not_shown(
     ask: Ask, tmp_path: Path, landed: str
@@ -118,13 +130,7 @@ def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_
     """The marker was there when the rollback was planned, the file was not: the plan names it by its marker."""
     begin(ask, "w0", "z")
     ask("commit", actor="w0")
-    before = ask("look")["files"]
-    begin(ask, "w1", "a")
-    (late,) = (tmp_path / name for name in ask("look")["files"] if name not in before)
-    kept = late.read_bytes()
-    late.unlink()
-    ask("crash", actor="w1")
-    ask("stall", actor="w1")
+    late, kept = leave_late_file(ask, tmp_path)
     planned = ask("plan_rollback", actor="b1")
     if landed == "before its rollback is run":
         late.write_bytes(kept)
@@ -133,6 +139,22 @@ def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_
         late.write_bytes(kept)
     assert late.exists() == (landed == "after it")
     assert shown(ask) == [("z", "w0")]
+
+
+def test_a_late_file_is_shown_if_its_write_began_before_the_first_commit(ask: Ask, tmp_path: Path) -> None:
+    """It is older than the beginning of the timeline, so that Hudi takes it for archived. No compaction takes it in."""
+    late, kept = leave_late_file(ask, tmp_path)
+    ask("run_rollback", actor="b1", instant=ask("plan_rollback", actor="b1"))
+    late.write_bytes(kept)
+    assert shown(ask) == []
+    begin(ask, "w2", "b")
+    ask("commit", actor="w2")
+    assert (completed(ask), shown(ask)) == (["rollback", "deltacommit"], [("a", "w1"), ("b", "w2")])
+    ask("compact", actor="c1", instant=ask("plan", actor="c1"))
+    ask("commit_compaction", actor="c1")
+    assert shown(ask) == [("a", "w1"), ("b", "w2")]
+    late.unlink()
+    assert shown(ask) == [("b", "w2")]
 
 
 def test_a_commit_waits_for_the_lock_that_another_holds(ask: Ask) -> None:
