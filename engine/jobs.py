@@ -28,7 +28,7 @@ from .data.write import bucket_column, split_by_group, write_group
 from .names import Names
 from .storage import NotFound, Storage
 from .timeline.cleans import cleaned_away
-from .timeline.restores import restored_away
+from .timeline.restores import file_restored_away
 
 __all__ = [
     "ChangesTask",
@@ -110,7 +110,7 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
             return compact_group(storage, names, task)
         return compact_logs(storage, names, task)
     except NotFound as gone:
-        raise restored_away(storage, str(gone)) or gone from None
+        raise file_restored_away(storage, str(gone)) or gone from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
@@ -120,4 +120,4 @@ def run_read(storage: Storage, task: AnyRead) -> pa.Table:
             return read_slice(storage, task)
         return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
     except NotFound as gone:
-        raise cleaned_away(storage, str(gone)) or restored_away(storage, str(gone)) or gone from None
+        raise cleaned_away(storage, str(gone)) or file_restored_away(storage, str(gone)) or gone from None

@@ -260,7 +260,9 @@ class Model:
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
         """The window of a consumer, made of the writes requested at `kept`; what they wrote may be cleaned since."""
         table = self.table(state)
-        seen = table._replace(writes=tuple(write for write in table.writes if write.requested in kept))
+        undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
+        every = (*table.writes, *undone)  # what it has read it has read, whatever was undone since
+        seen = table._replace(writes=tuple(write for write in every if write.requested in kept))
         return answer(seen, self.world.groups, query, 0, data, protocol=self.protocol, rule=self.rule)
 
     def finished(self, state: State) -> bool:

@@ -42,6 +42,11 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
     return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
 
 
+def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
+    """The others, which somebody may be reading by."""
+    return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
+
+
 def has_put_files(entry: Any) -> bool:
     """Whether a completed instant has put data files: log compactions, too, whose logs may hold what goes."""
     return isinstance(entry, WRITES)

@@ -6,7 +6,7 @@ Times are ticks of one clock, from 1. A log file is named by (requested time of 
 from __future__ import annotations
 
 from math import inf
-from typing import Literal, NamedTuple, TypeVar, cast
+from typing import Any, Literal, NamedTuple, TypeVar, cast
 
 Log = tuple[int, int]
 
@@ -224,7 +224,8 @@ class Restore(NamedTuple):
     """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
     times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
 
-    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone.
+    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone; `entries`, where somebody
+    may be reading by them: the completed instants.
     """
 
     requested: int
@@ -235,6 +236,7 @@ class Restore(NamedTuple):
     kept: tuple[int, ...]
     plans: tuple[Plan, ...] = ()
     gone: int = 0
+    entries: tuple[Any, ...] = ()
 
 
 def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:

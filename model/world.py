@@ -48,11 +48,14 @@ COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
 RETAINED = "commits_retained"
 """The limit that each cleaner may have for itself: its policy."""
 BESIDE = {
-    "restorer": frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
-                           "log_compactor", "replacer")),
-    "alterer": frozenset(("writer", "compactor", "alterer")),
+    ("restorer",): frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
+                              "log_compactor", "replacer", "reader", "consumer")),
+    ("restorer", "reader"): (beside_readers := frozenset(("writer", "compactor", "savepointer", "restorer", "replacer",
+                                                          "reader", "consumer"))),
+    ("restorer", "consumer"): beside_readers,
+    ("alterer",): frozenset(("writer", "compactor", "alterer")),
 }  # fmt: skip
-"""By an actor that not everybody is modelled beside: the kinds of actors that its world may have."""
+"""By actors that not everybody is modelled beside: the kinds of actors that their world may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,9 +148,10 @@ class World:
             whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
         there = {kind for kind, count in self.actors.items() if count}
-        for kind in there & BESIDE.keys():
-            if others := sorted(there - BESIDE[kind]):
-                raise ValueError(f"world: a {others[0]} beside a {kind} is not modelled; leave one of them out")
+        for kinds_met, allowed in BESIDE.items():
+            if there >= {*kinds_met} and (others := sorted(there - allowed)):
+                met = " and a ".join(kinds_met)
+                raise ValueError(f"world: a {others[0]} beside a {met} is not modelled; leave one of them out")
 
     def _check_table(self) -> None:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):

@@ -10,7 +10,7 @@ from ..errors import BadInput
 from ..lock import held
 from ..timeline import Timeline, completion_of, load
 from ..timeline.decisions import Decision
-from ..timeline.loading import look
+from ..timeline.loading import look_again
 from ..writing import take_time
 
 
@@ -28,7 +28,7 @@ def settled_at(context: Context, time: str, asked: str) -> Timeline:
             raise BadInput(
                 f"{asked} {time}", f"now is {now}, and what has not happened yet cannot be read", "use an earlier time"
             )
-    return look(context.storage, context.rules, context.commits)
+    return look_again(timeline, time, context.storage, context.rules, context.commits)
 
 
 def _settle(context: Context, timeline: Timeline) -> str:

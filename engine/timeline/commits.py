@@ -8,6 +8,7 @@ from .archive import Archive, Archived
 from .cleans import CleanPlan, decode_clean_plan
 from .instant import Instant
 from .metadata import LOG_COMPACTION, CommitMetadata, CompactionPlan, decode_commit, decode_plan
+from .restores import restored_away
 from .timeline import FOLDER, Timeline
 
 
@@ -94,12 +95,17 @@ class Commits:
             return archived.plan
 
     def _archived_meanwhile(self, instant: Instant) -> Archived:
-        """An instant that has left the active timeline since it was listed; raises `NotFound` if it is nowhere."""
+        """An instant that has left the active timeline since it was listed.
+
+        Raises `Cleaned` if a restore has undone it, `NotFound` if it is nowhere.
+        """
         self.archive.refresh()
         self.archive.instants()
         found = self.archive.known(instant)
         if found is None:
-            raise NotFound(f"{FOLDER}/{instant.file_name}")
+            raise restored_away(self._storage, instant.requested, f"the {instant}") or NotFound(
+                f"{FOLDER}/{instant.file_name}"
+            )
         return found
 
     def horizon(self, timeline: Timeline) -> str | None:

@@ -34,7 +34,21 @@ def load_settled(
     """
     listed = look(storage, rules, commits)
     time = read_time(listed, rules, now)
-    return (look(storage, rules, commits) if lists_twice(rules) else listed).until(time)
+    if lists_twice(rules):
+        listed = look_again(listed, time, storage, rules, commits)
+    return listed.until(time)
+
+
+def look_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
+    """What a reader sees by one listing more, which misses nothing of what the one before had completed by `time`.
+
+    A restore may take instants off while a listing runs, which then shows a part of them, and its plan perhaps not.
+    The listing after that shows the plan.
+    """
+    again = look(storage, rules, commits)
+    while again.misses(listed, time):
+        listed, again = again, look(storage, rules, commits)
+    return again
 
 
 def look(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:

@@ -76,17 +76,21 @@ def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url:
     return encode_record(ACTION, record)
 
 
-def restored_away(storage: Storage, path: str) -> Cleaned | None:
+def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
     """Why the data file at `path` is gone: the restore that has undone who put it; None if none has."""
     name = split_path(path)[1]
     named = parse_base(name) or parse_log(name)
-    instant = named.instant if named else ""
+    return restored_away(storage, named.instant, path) if named else None
+
+
+def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
+    """Why what the instant requested then had put is gone: the restore that has undone it; None if none has."""
     for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]
         requested, _, state = name.partition(".")
         if state == f"{ACTION}.requested" and instant in dict(load_restore_plan(storage, requested).undone):
             return Cleaned(
-                f"read {path}",
+                f"read {what}",
                 f"the restore {requested} has undone the instant {instant}, which had put it",
                 "read again, at a newer time",
             )

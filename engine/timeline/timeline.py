@@ -140,6 +140,18 @@ class Timeline:
         """Whether `instant` rewrites files and changes no row."""
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
+    def misses(self, before: Timeline, time: str) -> bool:
+        """Whether an earlier listing has shown a write completed by `time` that is not here, and no restore says why."""
+        there, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
+        return any(
+            instant.completed
+            and instant.completed <= time
+            and not ((now := there.get(key)) and now.completed)
+            and instant.requested not in undone
+            and instant.writes
+            for key, instant in before._highest.items()
+        )
+
     def until(self, time: str) -> Timeline:
         """The timeline without what completed after `time`: those instants count as inflight."""
         return replace(

@@ -14,7 +14,9 @@ from typing import Any, NamedTuple
 
 from ..cleaning import published_horizon
 from ..conditions import at
+from ..listing import Restores
 from ..protocol import Protocol
+from ..restoring import hides, is_gone
 from ..step import Action, Guard, Row
 from ..table import DataFile, Write
 from . import Setting
@@ -35,7 +37,8 @@ class Consumer(NamedTuple):
     """`checkpoint` is stored; `after` and `until` bound the window that it reads or has read last, `kept` holds the
     requested times of the writes in it. `delivered`: those of all windows so far; `again`: one that came out twice.
 
-    `store`: the checkpoint that it will store; `behind`: the window begins before the horizon that it knows of.
+    `store`: the checkpoint that it will store; `behind`: the window begins before the horizon that it knows of;
+    `undone`: or among what a restore has undone.
     """
 
     step: str = "idle"
@@ -49,6 +52,7 @@ class Consumer(NamedTuple):
     again: int = 0
     windows: int = 0
     dead: bool = False
+    undone: bool = False
 
     @property
     def busy(self) -> bool:
@@ -66,9 +70,9 @@ def time_of(entry: Any, protocol: Protocol) -> int:
     return time
 
 
-def newest(published: tuple[Any, ...], protocol: Protocol) -> int:
-    """The greatest time that a listing shows."""
-    return max((time_of(entry, protocol) for entry in published), default=0)
+def newest(published: tuple[Any, ...], protocol: Protocol, restores: Restores) -> int:
+    """The greatest time that a listing shows; nothing completes any more at or before a restore's request."""
+    return max((*(time_of(entry, protocol) for entry in published), *(r.requested for r in restores)), default=0)
 
 
 def oldest_pending(published: tuple[Any, ...], writers: tuple[Any, ...]) -> float:
@@ -77,9 +81,11 @@ def oldest_pending(published: tuple[Any, ...], writers: tuple[Any, ...]) -> floa
     return min((w.requested for w in writers if w.requested and w.requested not in done), default=inf)
 
 
-def bounds(own: Consumer, published: tuple[Any, ...], writers: tuple[Any, ...], protocol: Protocol) -> tuple[int, int]:
+def bounds(
+    own: Consumer, published: tuple[Any, ...], writers: tuple[Any, ...], protocol: Protocol, restores: Restores = ()
+) -> tuple[int, int]:
     """Where the window ends and which checkpoint is stored after it."""
-    end = newest(published, protocol)
+    end = newest(published, protocol, restores)
     if protocol.checkpoint == "end_of_window":
         return end, end
     safe = max(own.checkpoint, int(min(end, oldest_pending(published, writers) - 1)))
@@ -100,31 +106,38 @@ def rows(setting: Setting) -> Iterator[Row]:
 def _taking(me: str, setting: Setting) -> Row:
     """Where readers list once, the listing that gives the window's end is the one whose writes are read."""
     protocol = setting.protocol
-    cleans = _cleans(setting) if protocol.listing == "once" else ()
+    cleans, undone = _cleans(setting) if protocol.listing == "once" else (), setting.if_any("restores")
     writers = () if protocol.checkpoint == "end_of_window" else (*setting.of("writer"), *setting.of("loader"))
 
+    def ends(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[int, int]:
+        writing = others[len(cleans) : len(others) - len(undone)]
+        return bounds(own, published, writing, protocol, others[-1] if undone else ())
+
     def takes(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
-        until, store = bounds(own, published, others[len(cleans) :], protocol)
+        until, store = ends(own, published, *others)
         window = own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=())
         once = protocol.listing == "once"
-        return (_listed(window, published, protocol, *others[: len(cleans)]) if once else window,)
+        if not once:
+            return (window,)
+        return (_listed(window, published, protocol, others[: len(cleans)], others[-1] if undone else ()),)
 
     def shown(own: Consumer, published: tuple[Any, ...], *others: Any) -> bool:
-        return bounds(own, published, others[len(cleans) :], protocol)[0] > own.checkpoint
+        return ends(own, published, *others)[0] > own.checkpoint
 
     guards = (Guard(f"something must have completed since the checkpoint of {me}", shown),)
     left = Guard(f"{me} must have a window left", lambda own: own.windows < setting.world.windows, budget=True)
-    looks_at = (me, "published", *cleans, *writers)
+    looks_at = (me, "published", *cleans, *writers, *undone)
     return Row("consumer_takes_window", me, looks_at, (me,), (at(me, "idle"), left), takes, guards)
 
 
 def _listing(me: str, setting: Setting) -> Row:
-    protocol = setting.protocol
+    protocol, undone = setting.protocol, setting.if_any("restores")
 
-    def lists(own: Consumer, published: tuple[Any, ...], *cleaned: Any) -> tuple[Any, ...]:
-        return (_listed(own, published, protocol, *cleaned),)
+    def lists(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
+        restores, cleaned = (others[-1], others[:-1]) if undone else ((), others)
+        return (_listed(own, published, protocol, cleaned, restores),)
 
-    looks_at = (me, "published", *_cleans(setting))
+    looks_at = (me, "published", *_cleans(setting), *undone)
     return Row("consumer_lists_window", me, looks_at, (me,), (at(me, "listing"),), lists)
 
 
@@ -132,23 +145,36 @@ def _cleans(setting: Setting) -> tuple[str, ...]:
     return ("cleans",) if setting.of("cleaner") else ()
 
 
-def _listed(own: Consumer, published: tuple[Any, ...], protocol: Protocol, *cleaned: Any) -> Consumer:
-    """The consumer once it knows which writes its window holds, and whether the window begins before the horizon."""
+def _listed(
+    own: Consumer, published: tuple[Any, ...], protocol: Protocol, cleaned: tuple[Any, ...], restores: Restores
+) -> Consumer:
+    """The consumer once it knows which writes its window holds, and whether the window begins before the horizon, or
+    where a restore has undone what it has read."""
+    if restores and protocol.checkpoint == "end_of_window":  # up to a restore's request all is settled
+        own = own._replace(until=max(own.until, restores[-1].requested), store=max(own.store, restores[-1].requested))
     inside = (e for e in published if isinstance(e, Write) and own.after < time_of(e, protocol) <= own.until)
     kept = tuple(sorted(entry.requested for entry in inside))
     behind = bool(cleaned) and own.after < published_horizon(cleaned[0], published, protocol)
-    return own._replace(step="reading", kept=kept, behind=behind)
+    undone = rests_on_undone(restores, own.after, own.until)
+    return own._replace(step="reading", kept=kept, behind=behind, undone=undone)
+
+
+def rests_on_undone(restores: Restores, after: int, until: int) -> bool:
+    """Whether a window begins or ends among what a restore has undone."""
+    return any(hides(restores, time) for time in (after, until))
 
 
 def _reading(me: str, setting: Setting) -> Row:
     """Files that are gone are missed where the horizon does not say so; where it does, the read is refused, or goes on
     with what is left."""
-    protocol = setting.protocol
+    protocol, restored = setting.protocol, setting.if_any("restores")
     skips = protocol.behind_horizon == "skipped"
 
-    def reads(
-        own: Consumer, published: tuple[Any, ...], cleans: Any = (), deleted: frozenset[DataFile] = frozenset()
-    ) -> tuple[Any, ...]:
+    def reads(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
+        restores, cleaned = (others[-1], others[:-1]) if restored else ((), others)
+        if own.undone or any(is_gone(restores, requested) for requested in own.kept):
+            return (own._replace(step="refused"),)
+        cleans, deleted = cleaned or ((), frozenset())
         gone = {entry.requested for entry in _writes(own, published) if not deleted.isdisjoint(files_of(entry))}
         behind = own.behind or (bool(gone) and own.after < published_horizon(cleans, published, protocol))
         if behind and not skips:
@@ -158,7 +184,8 @@ def _reading(me: str, setting: Setting) -> Row:
         return (delivered(own, tuple(requested for requested in own.kept if requested not in gone)),)
 
     cleaning = ("cleans", "deleted") if setting.of("cleaner") else ()
-    return Row("consumer_reads_window", me, (me, "published", *cleaning), (me,), (at(me, "reading"),), reads)
+    looks_at = (me, "published", *cleaning, *restored)
+    return Row("consumer_reads_window", me, looks_at, (me,), (at(me, "reading"),), reads)
 
 
 def delivered(own: Consumer, read: tuple[int, ...]) -> Consumer:

@@ -2,19 +2,35 @@
 
 A listing shows all that was on the timeline when it began and any part of what came while it ran. A reader lists,
 takes T := greatest completion seen, lists again, and keeps what completed at or before T. Publication follows
-completion, so that everything up to T was there before the second listing began.
+completion, so that everything up to T was there before the second listing began. What a restore takes off meanwhile may
+be missed in the second one, and the restore's plan with it: who misses what it has seen before lists once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, combinations
+from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
 from ..cleaning import needed, published_horizon
 from ..conditions import at
+from ..listing import (
+    Restores,
+    all_plans,
+    ever_published,
+    hidden,
+    known,
+    misses,
+    newest,
+    parts,
+    plans_shown,
+    present,
+    shown,
+    writes_of,
+)
 from ..metadata import through
+from ..restoring import is_gone
 from ..step import Action, Args, Guard, Row
 from ..table import DataFile, Plan, Table, table_of
 from . import Setting
@@ -48,21 +64,26 @@ ENDS = ("answered", "refused", "lost")
 
 
 class Reader(NamedTuple):
-    """`mark`: how much was published when the listing began; `plans`: how many plans there were.
+    """`there`, `plans`: the completed instants and the plans that were there when the listing began, by requested time;
+    `restores`: how many restores had been planned by then, `before` by when the first listing began.
 
+    `first`, where there are restores: the writes and compactions up to T that the listing before has shown.
     `time` is its T; `kept` the requested times of the completed instants it reads by, in order of publication.
     `archived`: what it found in the archive, if it looked there before it listed.
     `listed`, with a metadata table: the instants whose files it has found in it.
     """
 
     step: str = "idle"
-    mark: int = 0
-    plans: int = 0
+    there: tuple[int, ...] = ()
+    plans: tuple[int, ...] = ()
     time: int = 0
     kept: tuple[int, ...] = ()
     dead: bool = False
     archived: frozenset[int] = frozenset()
     listed: frozenset[int] | None = None
+    restores: int = 0
+    before: int = 0
+    first: tuple[int, ...] = ()
 
     @property
     def busy(self) -> bool:
@@ -81,7 +102,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
-    removed = ("removed",) if setting.of("archiver") else ()
+    removed, undone = ("removed",) if setting.of("archiver") else (), setting.if_any("restores")
     looks = setting.protocol.archive_lookup if removed else "never"
     budget = Guard(f"{me} must have a read left", lambda own: own.step not in ENDS, budget=True)
     by_metadata = bool(setting.world.metadata_table)
@@ -89,36 +110,54 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     begins = at(me, OPENS) if files_first else _not_reading(me)
     to_list = at(me, KNOWS) if looks == "before_listing" else begins
 
-    def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], clock: int = 0) -> tuple[Any, ...]:
-        return (own._replace(step="listing", mark=len(published), plans=len(plans), time=clock),)
+    def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
+        restores, time = (more[0] if undone else ()), (more[-1] if by_clock else 0)
+        own = own._replace(step="listing", time=time, before=len(restores))
+        return (_begun(own, published, plans, restores),)
 
-    def ends(own: Reader, published: tuple[Any, ...], *gone: frozenset[int], seen: tuple[int, ...]) -> tuple[Any, ...]:
-        entries = _listed(own, published, seen, *gone)
-        time = own.time if by_clock else max((entry.completed for entry in entries), default=0)
+    def ends(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
+        left, restores = _left(gone)
+        entries = shown(own, published, seen, left, restores)
+        time = own.time if by_clock else newest(entries, known(own, seen, restores))
+        plans = plans_shown(own, seen, restores)
         if not once:
-            return (own._replace(step="listed", mark=0, plans=0, time=time),)
-        return (_sure(own, entries, published, time) if looks != "after_listing" else _held(own, entries, time),)
+            first = writes_of(entry for entry in entries if entry.completed <= time) if undone else ()
+            return (own._replace(step="listed", there=(), plans=(), time=time, restores=0, first=first),)
+        own = own._replace(plans=plans, restores=len(restores))
+        every = ever_published(published, restores)
+        return (_sure(own, entries, every, time) if looks != "after_listing" else _held(own, entries, time),)
 
-    def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...]) -> tuple[Any, ...]:
-        return (own._replace(step="listing again", mark=len(published), plans=len(plans)),)
+    def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
+        return (_begun(own._replace(step="listing again"), published, plans, more[0] if undone else ()),)
 
-    def ends_again(
-        own: Reader, published: tuple[Any, ...], *gone: frozenset[int], seen: tuple[int, ...]
-    ) -> tuple[Any, ...]:
-        entries = _listed(own, published, seen, *gone)
-        if looks != "after_listing":
-            return (_sure(own, entries, published, own.time),)
-        return (_held(own, [entry for entry in entries if entry.completed <= own.time], own.time),)
+    def ends_again(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
+        left, restores = _left(gone)
+        entries = shown(own, published, seen, left, restores)
+        if looks == "after_listing":
+            return (_held(own, [entry for entry in entries if entry.completed <= own.time], own.time),)
+        there = writes_of(entry for entry in entries if entry.completed <= own.time)
+        if misses(own.first, there, hidden(own, seen, restores)):
+            return (own._replace(step="listed", there=(), plans=(), restores=0, first=there),)
+        own = own._replace(plans=plans_shown(own, seen, restores), restores=len(restores))
+        return (_sure(own, entries, ever_published(published, restores), own.time),)
 
-    files = (me, "published", "plans")
+    def _left(gone: tuple[Any, ...]) -> tuple[frozenset[int], Restores]:
+        """What an archiver has removed, and the restores that were planned."""
+        return gone[0] if removed else frozenset(), gone[-1] if undone else ()
+
+    def choices(own: Reader, published: tuple[Any, ...], *gone: Any) -> Iterable[Args]:
+        return parts(own, published, *_left(gone))
+
+    files = (me, "published", "plans", *undone)
+    ended = (me, "published", *removed, *undone)
     yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,), (to_list, budget),
               starts)  # fmt: skip
-    yield Row("reader_ends_listing", me, (*files[:2], *removed), (me,), (at(me, "listing"),), ends, choices=_parts)
+    yield Row("reader_ends_listing", me, ended, (me,), (at(me, "listing"),), ends, choices=choices)
     if not once:
         before = KNOWS if looks == "after_listing" else "listed"
         yield Row("reader_starts_listing_again", me, files, (me,), (at(me, before),), starts_again)
-        yield Row("reader_ends_listing_again", me, (*files[:2], *removed), (me,), (at(me, "listing again"),),
-                  ends_again, choices=_parts)  # fmt: skip
+        yield Row("reader_ends_listing_again", me, ended, (me,), (at(me, "listing again"),), ends_again,
+                  choices=choices)  # fmt: skip
     if looks == "before_listing":
         unread = Guard(f"{me} must not have looked", lambda own: own.step != KNOWS)
         yield Row("reader_opens_archive", me, (me, "archive"), (me,), (begins, budget, unread),
@@ -140,10 +179,10 @@ def _looking(me: str, once: bool, by_clock: bool) -> Row:
     """After each listing: what it missed because it was archived meanwhile is there."""
 
     def into(own: Reader, published: tuple[Any, ...], archive: frozenset[int]) -> tuple[Any, ...]:
-        newest = max((entry.completed for entry in published if entry.requested in archive), default=0)
+        latest = max((entry.completed for entry in published if entry.requested in archive), default=0)
         if own.step == "listed":
-            return (own._replace(step=KNOWS, time=own.time if by_clock else max(own.time, newest)),)
-        time = own.time if by_clock or not once else max(own.time, newest)
+            return (own._replace(step=KNOWS, time=own.time if by_clock else max(own.time, latest)),)
+        time = own.time if by_clock or not once else max(own.time, latest)
         seen = [entry for entry in published if entry.requested in own.kept]
         return (_sure(own._replace(archived=archive), seen, published, time),)
 
@@ -152,56 +191,56 @@ def _looking(me: str, once: bool, by_clock: bool) -> Row:
 
 
 def _reading(me: str, setting: Setting, since: str) -> Row:
-    if not setting.of("cleaner"):
-        return Row("reader_reads", me, (me,), (me,), (at(me, since),), lambda own: (own._replace(step="answered"),))
+    undone = setting.if_any("restores")
+    cleaning = ("plans", "cleans", "deleted", *setting.if_any("log_plans")) if setting.of("cleaner") else ()
 
-    log_plans = setting.if_any("log_plans")
+    def reads(own: Reader, *seen: Any) -> tuple[Any, ...]:
+        if undone and any(is_gone(seen[-1], requested) for requested in (*own.kept, *own.plans)):
+            return (own._replace(step="refused"),)  # the restore that has undone it says so
+        return (own._replace(step=_ended(own, setting, *seen) if cleaning else "answered"),)
 
-    def reads(
-        own: Reader, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile], *logs: tuple[Plan, ...]
-    ) -> tuple[Any, ...]:
-        table = kept_table(own, published, plans, *logs)
-        opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
-        if deleted.isdisjoint(chain.from_iterable(opened)):
-            return (own._replace(step="answered"),)
-        behind = own.time < published_horizon(cleans, published, setting.protocol)
-        return (own._replace(step="refused" if behind else "lost"),)
+    looked_at = (me, *(("published", *cleaning) if cleaning else ()), *undone)
+    return Row("reader_reads", me, looked_at, (me,), (at(me, since),), reads)
 
-    seen = (me, "published", "plans", "cleans", "deleted", *log_plans)
-    return Row("reader_reads", me, seen, (me,), (at(me, since),), reads)
+
+def _ended(
+    own: Reader, setting: Setting, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile], *logs: Any
+) -> str:
+    """How a read ends beside cleaning."""
+    table = kept_table(own, published, plans, *logs)
+    opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
+    if deleted.isdisjoint(chain.from_iterable(opened)):
+        return "answered"
+    return "refused" if own.time < published_horizon(cleans, published, setting.protocol) else "lost"
 
 
 def kept_table(
-    own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...], log_plans: tuple[Plan, ...] = ()
+    own: Reader,
+    published: tuple[Any, ...],
+    plans: tuple[Plan, ...],
+    log_plans: tuple[Plan, ...] = (),
+    restores: Restores = (),
 ) -> Table:
     """The table that the instants it kept make up."""
-    kept = through(tuple(entry for entry in published if entry.requested in own.kept), own.listed)
+    there = ever_published(published, restores)
+    kept = through(tuple(entry for entry in there if entry.requested in own.kept), own.listed)
     # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
-    known = tuple(plan for i, plan in enumerate(plans) if i < own.plans or plan.requested in own.kept)
-    return table_of(kept, known, log_plans=log_plans)
+    seen = {*own.plans, *own.kept}
+    return table_of(kept, tuple(p for p in all_plans(plans, restores) if p.requested in seen), log_plans=log_plans)
 
 
-def _parts(own: Reader, published: tuple[Any, ...], removed: frozenset[int] = frozenset()) -> Iterable[Args]:
-    """Every part of what was published since the listing began and is still there, by requested time."""
-    later = [entry.requested for entry in published[own.mark :] if entry.requested not in removed]
-    return ((("seen", part),) for part in chain.from_iterable(combinations(later, n) for n in range(len(later) + 1)))
-
-
-def _listed(
-    own: Reader, published: tuple[Any, ...], seen: tuple[int, ...], removed: frozenset[int] = frozenset()
-) -> tuple[Any, ...]:
-    """What a listing that ends now shows: what has left the active timeline meanwhile is not in it."""
-    listed = (*published[: own.mark], *(entry for entry in published[own.mark :] if entry.requested in seen))
-    return tuple(entry for entry in listed if entry.requested not in removed)
+def _begun(own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...], restores: Restores) -> Reader:
+    there, planned = present(published, restores), tuple(plan.requested for plan in plans)
+    return own._replace(there=there, plans=planned, restores=len(restores))
 
 
 def _held(own: Reader, entries: Iterable[Any], time: int) -> Reader:
     kept = tuple(entry.requested for entry in entries)
-    return Reader(HELD, plans=own.plans, time=time, kept=kept, listed=own.listed)
+    return own._replace(step=HELD, there=(), time=time, kept=kept, archived=frozenset())
 
 
 def _sure(own: Reader, entries: Iterable[Any], published: tuple[Any, ...], time: int) -> Reader:
     """A reader that keeps what completed by its time of what it listed or knows to be archived."""
     seen = {entry.requested for entry in entries} | own.archived
     kept = tuple(entry.requested for entry in published if entry.requested in seen and entry.completed <= time)
-    return Reader(SURE, plans=own.plans, time=time, kept=kept, listed=own.listed)
+    return own._replace(step=SURE, there=(), time=time, kept=kept, archived=frozenset(), first=())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..conditions import at
 from ..plans_by_log import planning_rows
 from ..publication import publication_actions, publication_rows
-from ..restoring import newest, still_there, undone_by
+from ..restoring import newest, still_there, taken_off, undone_by
 from ..resuming import resuming
 from ..step import Action, Args, Guard, Row, one_way
 from ..table import Instant, Restore, Restored, is_undone
@@ -79,6 +79,7 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
     world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
     log_plans = setting.if_any("log_plans")
     rolled_back = setting.if_any("rollbacks")
+    read_meanwhile = bool(setting.of("reader") or setting.of("consumer"))
 
     def planned(restores: Any, published: Any, plans: Any, savepoints: Any, *more: Any) -> Any:
         saved = newest(savepoints)
@@ -99,7 +100,8 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
 
     def put(own: Restorer, restores: Any, published: Any, plans: Any, savepoints: Any, *logs: Any) -> tuple[Any, ...]:
         gone = tuple(plan for plan in sum(logs, plans) if plan.requested in own.undone)
-        plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone)
+        entries = taken_off(published, own.undone) if read_meanwhile else ()
+        plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
         left = tuple(each for each in savepoints if each.requested not in own.undone)
         kept = [tuple(plan for plan in some if plan not in gone) for some in (plans, *logs)]
         after = (*restores, plan), still_there(published, own.undone), kept[0], left, *kept[1:]

@@ -19,7 +19,17 @@ from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import shape_of
 from .valuations import changes_differ, expected, falls_behind, read
-from .view import View, answered_times, answers, on_table, on_table_and_readers, settled_times, view_of
+from .view import (
+    View,
+    answered_times,
+    answers,
+    everything,
+    on_table,
+    on_table_and_readers,
+    settled_times,
+    truths,
+    view_of,
+)
 
 
 def snapshot_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -30,15 +40,25 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
     here += [(f"read as of t{t}", view, t, t) for t in answered_times(model, after)]
-    for who, t, table in answers(model, after):
-        here.append((f"{who}'s snapshot at t{t}", View(model, table, view.published), inf, t))
     for what, seen, time, until in here:
-        for group in view.groups:
-            shape, right = seen.as_of(group, time), view.logs(group, until=until)
-            if broken := against_oracle(view, what, group, shape, right=right):
-                return broken
-            if broken := columns_broken(seen, what, group, shape, time):
-                return broken
+        if broken := _wrong(seen, what, time, view, until):
+            return broken
+    for who, t, table in answers(model, after):
+        seen, what = View(model, table, view.published), f"{who}'s snapshot at t{t}"
+        found = [_wrong(seen, what, inf, right, t) for right in truths(model, after, who)]
+        if all(found):
+            return found[0]
+    return None
+
+
+def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
+    """What a read as of `time` has in any file group that is not what the writes until then make."""
+    for group in seen.groups:
+        shape, logs = seen.as_of(group, time), right.logs(group, until=until)
+        if broken := against_oracle(right, what, group, shape, right=logs):
+            return broken
+        if broken := columns_broken(seen, what, group, shape, time):
+            return broken
     return None
 
 
@@ -64,7 +84,7 @@ def travel_holds(model: Model, before: State | None, step: Step | None, after: S
         return f"when {model.describe(step)}: {changed}"
     for who, time, table in answers(model, after):
         seen = View(model, table, new.published)
-        for group in new.groups:
+        for group in new.groups if not hides(restores, time) else ():
             if change := one_against_other(new, group, seen.as_of(group), new.as_of(group, time)):
                 return f"when {model.describe(step)}: {who} answered at t{time}; that answer changed {change}"
     return None
@@ -102,6 +122,9 @@ def consumers_served(model: Model, state: State) -> str | None:
         if consumer.again:
             return f"{name} has read {write_named(done.get(consumer.again), consumer.again)} in two of its windows"
         passed = (w for w in done.values() if time_of(w, model.protocol) <= consumer.checkpoint)
+        for each in model.restores(state):
+            if (undone := {*each.undone} & {*consumer.delivered}) and consumer.checkpoint >= each.requested:
+                return f"{name} has read the write requested at t{min(undone)}, and not that a restore has undone it"
         if missed := [write for write in passed if write.requested not in consumer.delivered]:
             write = min(missed, key=lambda each: each.requested)
             stored = f"{name} has stored the checkpoint t{consumer.checkpoint}"
@@ -154,10 +177,14 @@ def atomic_holds(model: Model, before: State | None, step: Step | None, after: S
     reads: list[tuple[str, list[Fold]]] = [("snapshot", [view.as_of(group) for group in view.groups])]
     reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in settled]
     reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in view.windows]
+    if broken := next((broken for what, shapes in reads if (broken := _torn(view, what, shapes))), None):
+        return broken
     for who, time, table in answers(model, after):
         seen = View(model, table, view.published)
-        reads.append((f"{who}'s snapshot at t{time}", [seen.as_of(group) for group in view.groups]))
-    return next((broken for what, shapes in reads if (broken := _torn(view, what, shapes))), None)
+        shapes = [seen.as_of(group) for group in view.groups]
+        if broken := _torn(everything(model, after), f"{who}'s snapshot at t{time}", shapes):
+            return broken
+    return None
 
 
 def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:

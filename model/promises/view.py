@@ -12,9 +12,10 @@ from ..actions.reader import kept_table
 from ..fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
+from ..listing import ever_published
 from ..restoring import hides
 from ..slicing import barriers, file_slices
-from ..table import Compaction, FileSlice, Log, Table, Write
+from ..table import Compaction, FileSlice, Log, Restore, Table, Write
 from . import oracle
 from .oracle import Row
 from .valuations import Valuation, names_for, renamed
@@ -154,7 +155,27 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     for name in model.setting.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
-            yield name, reader.time, kept_table(reader, published, plans, logs)
+            yield name, reader.time, kept_table(reader, published, plans, logs, model.restores(state))
+
+
+def truths(model: Model, state: State, name: str) -> list[View]:
+    """What a reader actor may have answered by: what had completed when it began, or as a restore left it that was
+    planned while it listed."""
+    view, restores = view_of(model, state), model.restores(state)
+    if not restores:
+        return [view]
+    reader = model.component(state, name)
+    return [_as_before(view, restores[since:]) for since in range(reader.before, reader.restores + 1)]
+
+
+def everything(model: Model, state: State) -> View:
+    """The view in which nothing was undone."""
+    return _as_before(view_of(model, state), model.restores(state))
+
+
+def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
+    """The view without these restores."""
+    return View(view.model, view.table, ever_published(view.published, restores)) if restores else view
 
 
 def on_table(model: Model) -> tuple[str, ...]:

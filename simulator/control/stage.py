@@ -58,6 +58,7 @@ class Handle:
         self.actor = actor
         self.stage = stage
         self.shows: Callable[[str], bool] = lambda path: True  # which objects that came during a listing it holds
+        self.still_shows: Callable[[str], bool] = lambda path: False  # and which of those that went
         self.storage = ControlledStorage(stage.storage, self)
         self.lock = ControlledLock(stage.lock, self)
         self.own_clock = ActorsClock(stage.clock)

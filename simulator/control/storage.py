@@ -20,6 +20,7 @@ class MemoryStorage:
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
+        self.deleted: dict[str, Entry] = {}
         self.changes = 0  # how often anything was put or deleted
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
@@ -51,7 +52,8 @@ class MemoryStorage:
 
     def delete(self, path: str) -> None:
         """Remove the object; an absent one is fine."""
-        if self.objects.pop(path, None) is not None:
+        if (data := self.objects.pop(path, None)) is not None:
+            self.deleted[path] = Entry(path, len(data))
             self.changes += 1
 
     def delete_all(self, paths: Sequence[str]) -> None:
@@ -64,7 +66,7 @@ class ControlledStorage:
     """What an actor is given as storage: each call is a scheduling point and leaves a footprint.
 
     A listing is two points, because it is no snapshot: it holds what was there from its begin to its end, and of
-    what came in between the part that the schedule shows it.
+    what came or went in between the part that the schedule shows it.
     """
 
     def __init__(self, backend: Storage, handle: Handle) -> None:
@@ -110,8 +112,10 @@ class ControlledStorage:
         self._handle.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
-        known = {entry.path for entry in first}
-        return [entry for entry in last if entry.path in known or self._handle.shows(entry.path)]
+        known, there = {entry.path for entry in first}, {entry.path for entry in last}
+        gone = self._backend.deleted.values() if isinstance(self._backend, MemoryStorage) else ()
+        found = [entry for entry in last if entry.path in known or self._handle.shows(entry.path)]
+        return found + [entry for entry in gone if entry.path not in there and self._handle.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
         """As the backend's, spread over two points in time."""

@@ -30,7 +30,7 @@ class EngineOperation:
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         if "seen" in args:
-            self.handle.shows = _only(args["seen"])
+            self.handle.shows = self.handle.still_shows = _only(args["seen"])
         self.handle.own_clock.ahead = args.get("ahead", 0)
         self.handle.loses_answer = action == "answer_is_lost"
         self.handle.stops_waiting = action == "writer_stops_waiting"
@@ -90,10 +90,13 @@ def _texts(row: Row) -> tuple[str, ...]:
 
 
 def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
-    """Of what came while a listing ran, it shows the completed instants of these requested times."""
+    """Of what came or went while a listing ran, it shows the completed instants and plans of restores of these requested
+    times."""
 
     def shown(path: str) -> bool:
         name = parsed(path)
-        return "completed" in name and tick_of(name["requested"]) in seen
+        if "completed" in name or name.get("rest") == "restore.requested":
+            return tick_of(name["requested"]) in seen
+        return False
 
     return shown
