@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from itertools import chain, combinations
 from typing import Any, Protocol
 
-from .restoring import WRITES, is_gone
+from .archiving import WRITES
+from .restoring import is_gone
 from .step import Args
 from .table import Plan, Restore
 
@@ -41,7 +42,7 @@ def present(published: tuple[Any, ...], restores: Restores) -> tuple[int, ...]:
 
 def parts(own: Lister, published: tuple[Any, ...], removed: frozenset[int], restores: Restores) -> Iterable[Args]:
     """Every part of what has come or gone since the listing began, by requested time; plans of restores among them."""
-    throughout = {*own.there} & {*present(published, restores)} if restores else {*own.there}
+    throughout = _throughout(own, published, restores)
     entries = [e.requested for e in ever_published(published, restores) if e.requested not in removed]
     some = [
         (*plans, *part)
@@ -56,9 +57,14 @@ def shown(
     own: Lister, published: tuple[Any, ...], seen: tuple[int, ...], removed: frozenset[int], restores: Restores
 ) -> tuple[Any, ...]:
     """The completed instants in sight of a listing that ends now and has shown the part `seen`."""
-    throughout = {*own.there} & {*present(published, restores)} if restores else {*own.there}
+    throughout = _throughout(own, published, restores)
     listed = (throughout | {*seen}) - removed - hidden(own, seen, restores)
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in listed)
+
+
+def _throughout(own: Lister, published: tuple[Any, ...], restores: Restores) -> set[int]:
+    """The completed instants that were there when it began and still are."""
+    return {*own.there} & {*present(published, restores)} if restores else {*own.there}
 
 
 def plans_shown(own: Lister, seen: tuple[int, ...], restores: Restores) -> tuple[int, ...]:
@@ -83,13 +89,13 @@ def newest(entries: Iterable[Any], restores: Restores) -> int:
 
 
 def misses(before: tuple[int, ...], now: tuple[int, ...], out_of_sight: set[int]) -> bool:
-    """Whether a listing misses what the one before has shown, and not because it sees the restore that has undone it."""
+    """Whether a listing misses what the one before has shown, and sees no restore that has undone it."""
     return not {*before} <= {*now} | out_of_sight
 
 
-def writes_of(entries: Iterable[Any]) -> tuple[int, ...]:
-    """The requested times of those completed instants that a restore could undo."""
-    return tuple(entry.requested for entry in entries if isinstance(entry, WRITES))
+def writes_of(entries: Iterable[Any], time: int) -> tuple[int, ...]:
+    """The requested times of those completed by `time` that a restore could undo."""
+    return tuple(e.requested for e in entries if isinstance(e, WRITES) and (e.completed or 0) <= time)
 
 
 def all_plans(plans: tuple[Plan, ...], restores: Restores) -> tuple[Plan, ...]:

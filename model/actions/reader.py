@@ -102,62 +102,12 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
-    removed, undone = ("removed",) if setting.of("archiver") else (), setting.if_any("restores")
-    looks = setting.protocol.archive_lookup if removed else "never"
+    looks = setting.protocol.archive_lookup if setting.of("archiver") else "never"
     budget = Guard(f"{me} must have a read left", lambda own: own.step not in ENDS, budget=True)
     by_metadata = bool(setting.world.metadata_table)
     files_first = by_metadata and setting.protocol.metadata_read == "before_timeline"
     begins = at(me, OPENS) if files_first else _not_reading(me)
-    to_list = at(me, KNOWS) if looks == "before_listing" else begins
-
-    def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        restores, time = (more[0] if undone else ()), (more[-1] if by_clock else 0)
-        own = own._replace(step="listing", time=time, before=len(restores))
-        return (_begun(own, published, plans, restores),)
-
-    def ends(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
-        left, restores = _left(gone)
-        entries = shown(own, published, seen, left, restores)
-        time = own.time if by_clock else newest(entries, known(own, seen, restores))
-        plans = plans_shown(own, seen, restores)
-        if not once:
-            first = writes_of(entry for entry in entries if entry.completed <= time) if undone else ()
-            return (own._replace(step="listed", there=(), plans=(), time=time, restores=0, first=first),)
-        own = own._replace(plans=plans, restores=len(restores))
-        every = ever_published(published, restores)
-        return (_sure(own, entries, every, time) if looks != "after_listing" else _held(own, entries, time),)
-
-    def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        return (_begun(own._replace(step="listing again"), published, plans, more[0] if undone else ()),)
-
-    def ends_again(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
-        left, restores = _left(gone)
-        entries = shown(own, published, seen, left, restores)
-        if looks == "after_listing":
-            return (_held(own, [entry for entry in entries if entry.completed <= own.time], own.time),)
-        there = writes_of(entry for entry in entries if entry.completed <= own.time)
-        if misses(own.first, there, hidden(own, seen, restores)):
-            return (own._replace(step="listed", there=(), plans=(), restores=0, first=there),)
-        own = own._replace(plans=plans_shown(own, seen, restores), restores=len(restores))
-        return (_sure(own, entries, ever_published(published, restores), own.time),)
-
-    def _left(gone: tuple[Any, ...]) -> tuple[frozenset[int], Restores]:
-        """What an archiver has removed, and the restores that were planned."""
-        return gone[0] if removed else frozenset(), gone[-1] if undone else ()
-
-    def choices(own: Reader, published: tuple[Any, ...], *gone: Any) -> Iterable[Args]:
-        return parts(own, published, *_left(gone))
-
-    files = (me, "published", "plans", *undone)
-    ended = (me, "published", *removed, *undone)
-    yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,), (to_list, budget),
-              starts)  # fmt: skip
-    yield Row("reader_ends_listing", me, ended, (me,), (at(me, "listing"),), ends, choices=choices)
-    if not once:
-        before = KNOWS if looks == "after_listing" else "listed"
-        yield Row("reader_starts_listing_again", me, files, (me,), (at(me, before),), starts_again)
-        yield Row("reader_ends_listing_again", me, ended, (me,), (at(me, "listing again"),), ends_again,
-                  choices=choices)  # fmt: skip
+    yield from _listing(me, setting, looks, (at(me, KNOWS) if looks == "before_listing" else begins, budget))
     if looks == "before_listing":
         unread = Guard(f"{me} must not have looked", lambda own: own.step != KNOWS)
         yield Row("reader_opens_archive", me, (me, "archive"), (me,), (begins, budget, unread),
@@ -169,6 +119,56 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
                   (_not_reading(me), budget) if files_first else (at(me, SURE),),
                   lambda own, metadata: (own._replace(step=OPENS, listed=metadata.listed),))  # fmt: skip
     yield _reading(me, setting, OPENS if by_metadata and not files_first else SURE)
+
+
+def _listing(me: str, setting: Setting, looks: str, to_list: tuple[Guard, Guard]) -> Iterator[Row]:
+    """The rows of one listing or two; `looks`: when it looks into the archive."""
+    once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
+    removed, undone = ("removed",) if setting.of("archiver") else (), setting.if_any("restores")
+
+    def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
+        restores, time = (more[0] if undone else ()), (more[-1] if by_clock else 0)
+        own = own._replace(step="listing", time=time, before=len(restores))
+        return (_begun(own, published, plans, restores),)
+
+    def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
+        return (_begun(own._replace(step="listing again"), published, plans, more[0] if undone else ()),)
+
+    def ends(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
+        left, restores = left_by(gone)
+        entries, plans = shown(own, published, seen, left, restores), plans_shown(own, seen, restores)
+        time = own.time if by_clock else newest(entries, known(own, seen, restores))
+        if not once:
+            first = writes_of(entries, time) if undone else ()
+            return (own._replace(step="listed", there=(), plans=(), time=time, restores=0, first=first),)
+        own, every = own._replace(plans=plans, restores=len(restores)), ever_published(published, restores)
+        return (_sure(own, entries, every, time) if looks != "after_listing" else _held(own, entries, time),)
+
+    def ends_again(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
+        left, restores = left_by(gone)
+        entries = shown(own, published, seen, left, restores)
+        if looks == "after_listing":
+            return (_held(own, [entry for entry in entries if entry.completed <= own.time], own.time),)
+        if misses(own.first, there := writes_of(entries, own.time), hidden(own, seen, restores)):
+            return (own._replace(step="listed", there=(), plans=(), restores=0, first=there),)
+        own = own._replace(plans=plans_shown(own, seen, restores), restores=len(restores))
+        return (_sure(own, entries, ever_published(published, restores), own.time),)
+
+    def left_by(gone: tuple[Any, ...]) -> tuple[frozenset[int], Restores]:
+        """What an archiver has removed, and the restores that were planned."""
+        return gone[0] if removed else frozenset(), gone[-1] if undone else ()
+
+    def choices(own: Reader, published: tuple[Any, ...], *gone: Any) -> Iterable[Args]:
+        return parts(own, published, *left_by(gone))
+
+    files, ended = (me, "published", "plans", *undone), (me, "published", *removed, *undone)
+    yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,), to_list, starts)
+    yield Row("reader_ends_listing", me, ended, (me,), (at(me, "listing"),), ends, choices=choices)
+    if not once:
+        before = KNOWS if looks == "after_listing" else "listed"
+        yield Row("reader_starts_listing_again", me, files, (me,), (at(me, before),), starts_again)
+        yield Row("reader_ends_listing_again", me, ended, (me,), (at(me, "listing again"),), ends_again,
+                  choices=choices)  # fmt: skip
 
 
 def _not_reading(me: str) -> Guard:
@@ -197,16 +197,16 @@ def _reading(me: str, setting: Setting, since: str) -> Row:
     def reads(own: Reader, *seen: Any) -> tuple[Any, ...]:
         if undone and any(is_gone(seen[-1], requested) for requested in (*own.kept, *own.plans)):
             return (own._replace(step="refused"),)  # the restore that has undone it says so
-        return (own._replace(step=_ended(own, setting, *seen) if cleaning else "answered"),)
+        return (own._replace(step=_ended(own, setting, seen) if cleaning else "answered"),)
 
     looked_at = (me, *(("published", *cleaning) if cleaning else ()), *undone)
     return Row("reader_reads", me, looked_at, (me,), (at(me, since),), reads)
 
 
-def _ended(
-    own: Reader, setting: Setting, published: Any, plans: Any, cleans: Any, deleted: frozenset[DataFile], *logs: Any
-) -> str:
+def _ended(own: Reader, setting: Setting, seen: tuple[Any, ...]) -> str:
     """How a read ends beside cleaning."""
+    deleted: frozenset[DataFile]
+    published, plans, cleans, deleted, *logs = seen
     table = kept_table(own, published, plans, *logs)
     opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
     if deleted.isdisjoint(chain.from_iterable(opened)):

@@ -17,7 +17,7 @@ def against_oracle(
     """A read of one file group against the completed writes whose logs are `right`."""
     if reads_right(shape, right, view.rule, deletes):
         return None
-    names = view.names(group, shape)
+    names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
     wanted = tuple(names[log] for log in right)
     rows = differs_from_oracle(view.renamed(shape, names), wanted, len(names), view.rule, deletes)
     if rows is None:

@@ -10,9 +10,9 @@ from typing import TypeVar
 from .. import reads, windows
 from ..actions.reader import kept_table
 from ..fold import Fold, logs_of
+from ..listing import ever_published
 from ..model import Model
 from ..packed import State
-from ..listing import ever_published
 from ..restoring import hides
 from ..slicing import barriers, file_slices
 from ..table import Compaction, FileSlice, Log, Restore, Table, Write

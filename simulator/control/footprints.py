@@ -73,21 +73,27 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
 
 
 def _without_asking_why(segment: list[Access]) -> list[Access]:
-    """Without what a reader that ends with a missing file asks the timeline: which clean or restore has deleted it.
+    """Without what a reader that ends with a missing file asks the timeline: which clean or restore has taken it away.
 
     That one's plan was there before the file was gone and stays, so it does not matter when it is asked for. A
-    segment that reads another data file afterwards has used what it asked for, and is looked at as a whole.
+    segment that reads another file afterwards has used what it asked for, and is looked at as a whole.
     """
     last = next((n for n in reversed(range(len(segment))) if not _asks_why(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
         return segment
-    return segment[: last + 1] if kind_of(segment[last].path) in {"log", "base"} else segment
+    return segment[: last + 1] if kind_of(segment[last].path) in _TAKEN_AWAY else segment
+
+
+_TIMELINE = ".hoodie/timeline/"
+_TAKEN_AWAY = {"log", "base", "deltacommit", "commit", "compaction.requested"}
+"""What a reader goes by: data files, the commits that list them, and plans."""
 
 
 def _asks_why(access: Access) -> bool:
-    if access.verb == "get":
-        return access.outcome == "done" and kind_of(access.path) in {"clean.requested", "restore.requested"}
-    return access.verb.startswith("list") and kind_of(access.path) == "timeline"
+    if access.verb == "get":  # what the archive does not have was not archived; it is looked into first
+        kind = kind_of(access.path)
+        return kind == "version" or (access.outcome == "done" and kind in {"clean.requested", "restore.requested"})
+    return access.verb.startswith("list") and _folder(access.path).startswith(_TIMELINE)
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:

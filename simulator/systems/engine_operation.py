@@ -90,8 +90,7 @@ def _texts(row: Row) -> tuple[str, ...]:
 
 
 def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
-    """Of what came or went while a listing ran, it shows the completed instants and plans of restores of these requested
-    times."""
+    """Of what came or went while a listing ran, it shows completed instants and plans of restores requested then."""
 
     def shown(path: str) -> bool:
         name = parsed(path)
