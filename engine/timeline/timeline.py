@@ -141,7 +141,7 @@ class Timeline:
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Whether an earlier listing has shown a write, completed by `time`, that this misses, and no restore says why."""
+        """Whether an earlier listing has shown a write complete by `time` that this misses, and not by a restore."""
         there, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
             instant.completed
