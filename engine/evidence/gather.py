@@ -21,7 +21,7 @@ from ..batches import EXTRA as BATCH
 from ..config.opening import load_properties
 from ..files.group_files import data_file_of
 from ..files.names import split_path
-from ..storage import Entry, Storage
+from ..storage import Entry, Storage, paths_below
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY
 from ..timeline.cleans import decode_clean_plan
@@ -102,7 +102,7 @@ class _Gathering:
         And whether anything came between the two.
         """
         before = {entry.path for entry in first if entry.path.startswith(f"{FOLDER}/")}
-        after = {entry.path for entry in self.storage.list(FOLDER)}
+        after = {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
         return sorted(name for name in names if "/" not in name), bool(after - before)
 

@@ -6,17 +6,16 @@ Times in names are *requested* times. Partition paths are relative to the table'
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 PARTITION_METADATA: Final = ".hoodie_partition_metadata"
 
+_BASE_END: Final = ".parquet"  # asked for first: most files are logs
 _BASE: Final = re.compile(r"([^_]+)_(\d+-\d+-\d+)_(\d+)\.parquet")
 _LOG: Final = re.compile(r"\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
 
 
-@dataclass(frozen=True, slots=True)
-class BaseName:
+class BaseName(NamedTuple):
     """``<file id>_<write token>_<instant>.parquet``."""
 
     file_id: str
@@ -27,8 +26,7 @@ class BaseName:
         return f"{self.file_id}_{self.token}_{self.instant}.parquet"
 
 
-@dataclass(frozen=True, slots=True)
-class LogName:
+class LogName(NamedTuple):
     """``.<file id>_<instant>.log.<version>_<write token>``.
 
     `instant` is that of the delta commit that wrote it (in the old layout: the base instant its writer looked up).
@@ -48,7 +46,7 @@ class LogName:
 
 def parse_base(name: str) -> BaseName | None:
     """The base file called `name`, None if it is not the name of one."""
-    found = _BASE.fullmatch(name)
+    found = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
     return BaseName(*found.groups()) if found else None
 
 

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from typing import NamedTuple
 
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
-from nbcc.engine.files.names import parse_base, parse_log
+from nbcc.engine.files.names import in_partition, parse_base
 
 from .view import GroupPlan, View
 
@@ -164,7 +164,11 @@ def _planned(view: View, part: GroupPlan) -> Planned:
     operation = part.operation
     base = parse_base(operation.base_file) if operation.base_file else None
     instant = base.instant if base else None
-    names = tuple(name for name in operation.logs if not _is_kept(name, view))
+    names = tuple(
+        name
+        for name in operation.logs
+        if view.named_after(in_partition(operation.partition, name)) not in view.found.plans
+    )
     replaces = view.found.plans[part.barrier].replaces
     state = next((i.state for i in view.actions.get(part.barrier, ()) if i.writes), "completed")
     return Planned(part.barrier, part.completed, instant, names, state != "requested", replaces=replaces)
@@ -188,9 +192,3 @@ def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
                 planned = LogPlanned(requested, None, each.logs, "")
                 found.setdefault((each.partition, each.file_id), []).append(planned)
     return found
-
-
-def _is_kept(name: str, view: View) -> bool:
-    """Whether a log is of a compaction's own instant."""
-    parsed = parse_log(name)
-    return parsed is not None and parsed.instant in view.found.plans

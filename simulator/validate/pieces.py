@@ -11,13 +11,15 @@ from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import islice, pairwise
-from typing import Literal, NamedTuple
+from operator import itemgetter
+from typing import Final, Literal, NamedTuple
 
 from nbcc.engine.files.group_files import Group
 
 from .history import GroupHistory, LogPlanned, Planned, Written
 
 WRITES = 4  # in a piece; neighbours share one
+AXES: Final = ("completion", "requested")
 Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "compact logs", "logs compacted"]
 
 
@@ -28,6 +30,7 @@ class Event(NamedTuple):
     who: int
 
 
+_PLACE: Final = itemgetter(0, 1)
 event = cache(Event)
 """Pieces have few different ones."""
 
@@ -75,19 +78,47 @@ class Piece(NamedTuple):
 
 def pieces(history: GroupHistory, axis: str) -> Iterator[Piece]:
     """The pieces of a group. `axis`, requested or completion, is the order in which neighbours are looked for."""
-    order = sorted(history.writes, key=(lambda w: w.requested) if axis == "requested" else _completion)
-    barriers = [plan.barrier for plan in history.plans]
     logs = Takers(history, axis)
+    for chunk in _chunks(history, axis):
+        yield _of_writes(history, chunk, logs)
+    yield from _of_plans(history, logs)
+
+
+def pieces_by_axes(history: GroupHistory) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+    """The pieces of a group, each with the orders in which it is one: mostly both, so that it is made once."""
+    if history.in_one_order:
+        yield from ((piece, AXES) for piece in pieces(history, AXES[0]))
+    elif history.log_plans:  # whose stand-ins go by the order, too
+        yield from ((piece, (axis,)) for axis in AXES for piece in pieces(history, axis))
+    else:
+        logs = Takers(history, AXES[0])
+        for chunks in zip(*(_chunks(history, axis) for axis in AXES), strict=True):
+            if {*chunks[0]} == {*chunks[1]}:
+                yield _of_writes(history, chunks[0], logs), AXES
+            else:
+                yield from ((_of_writes(history, c, logs), (axis,)) for c, axis in zip(chunks, AXES, strict=True))
+        yield from ((piece, AXES) for piece in _of_plans(history, logs))
+
+
+def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
+    """The writes in the order of an axis, a few at a time."""
+    order = sorted(history.writes, key=(lambda w: w.requested) if axis == "requested" else _completion)
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
-        chunk = order[start : start + WRITES]
-        chosen = {number for write in chunk for number in _near(write, barriers, logs.listed)}
-        if chunk:
-            yield _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
+        if chunk := order[start : start + WRITES]:
+            yield chunk
+
+
+def _of_writes(history: GroupHistory, chunk: list[Written], logs: Takers) -> Piece:
+    chosen = {number for write in chunk for number in _near(write, logs.barriers, logs.listed)}
+    return _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
+
+
+def _of_plans(history: GroupHistory, logs: Takers) -> Iterator[Piece]:
     for first, second in pairwise(range(len(history.plans))):
         yield _piece(history, [], [first, second], logs)
     for number, log_plan in enumerate(history.log_plans):
-        behind = bisect_right(barriers, log_plan.requested)
-        around = [each for each in (behind - 1, behind) if 0 <= each < len(barriers)]
+        behind = bisect_right(logs.barriers, log_plan.requested)
+        around = [each for each in (behind - 1, behind) if 0 <= each < len(logs.barriers)]
         before = {number - 1} if number else set()
         yield _piece(history, [], around, logs, logs.with_later({*before, number}))
 
@@ -121,6 +152,10 @@ def _piece(
     compactions = [history.log_plans[number] for number in sorted(log_plans)]
     log = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
     log |= {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
+    placed: dict[int, list[tuple[int, tuple[int, int]]]] = {}  # of each plan: place among its logs, and which one it is
+    for name, at in log.items():
+        for number, place in logs.listed.get(name, ()):
+            placed.setdefault(number, []).append((place, at))
     timed: list[tuple[str, int, Event]] = []
     writes = [*chunk, *(write for each in compactions for write in logs.stand_for(each, log))]
     for w, write in enumerate(writes):
@@ -133,15 +168,14 @@ def _piece(
             timed.append((each.completed, 1, event("logs compacted", m)))
     inputs, stood_in = [], 0
     for p, (number, plan) in enumerate(zip(numbers, plans, strict=True)):
-        placed = sorted((place, name) for name in log for n, place in logs.listed.get(name, ()) if n == number)
-        taken = tuple(log[name] for _, name in placed)
+        taken = tuple(at for _, at in sorted(placed.get(number, ())))
         if len(taken) < len(plan.names) or plan.given:
             w = len(writes) + stood_in
             stood_in += 1
             timed += [(plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))]
         timed += _of_plan(p, plan)
         inputs.append(Inputs(taken, _from_last(history, number), plan.given))
-    timed.sort(key=lambda each: each[:2])
+    timed.sort(key=_PLACE)
     shape = Shape(
         tuple(happened for _, _, happened in timed),
         (*(len(write.names) for write in writes), *[1] * stood_in),
@@ -149,7 +183,7 @@ def _piece(
         tuple(plan.inflight for plan in plans),
         tuple(_early(write, history, logs.listed) for write in chunk),
         tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
-        _tied([(time, order) for time, order, _ in timed]),
+        _tied([*map(_PLACE, timed)]),
     )
     named = (*(write.requested for write in writes), *[""] * stood_in)
     barriers = tuple(plan.barrier for plan in plans)
@@ -178,6 +212,7 @@ class Takers:
     """Which plans of a group take its logs, and which log compactions have to do with one another."""
 
     def __init__(self, history: GroupHistory, axis: str) -> None:
+        self.barriers = [plan.barrier for plan in history.plans]
         self.listed: dict[str, list[tuple[int, int]]] = {}
         for number, plan in enumerate(history.plans):
             for place, name in enumerate(plan.names):

@@ -12,7 +12,7 @@ from nbcc.model import Protocol
 
 from .. import specs
 from .history import Histories, histories
-from .pieces import Piece, Shape, pieces
+from .pieces import Piece, Shape, pieces_by_axes
 from .play import Refused, play, traced
 from .view import View
 
@@ -107,9 +107,8 @@ class _Judge:
     def groups(self, told: Histories) -> None:
         for done, history in enumerate(told.groups):
             self.progress("file groups", done, len(told.groups))
-            for axes in (("completion", "requested"),) if history.in_one_order else (("completion",), ("requested",)):
-                for piece in pieces(history, axes[0]):
-                    self._piece(piece, axes)
+            for piece, axes in pieces_by_axes(history):
+                self._piece(piece, axes)
             if self.refusals >= MOST_REFUSALS:
                 self.settings.clear()  # nobody has held the rest against them
                 return

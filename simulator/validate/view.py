@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from nbcc.engine.evidence import Commit, Evidence, Flaw
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
+from nbcc.engine.files.names import parse_base, parse_log, split_path
 from nbcc.engine.files.slices import FileSlice, build_slices, to_read
 from nbcc.engine.timeline import CompactionOperation, Instant
 
@@ -101,6 +102,15 @@ class View:
         for instant in self.found.timeline.instants:
             found.setdefault(instant.requested, []).append(instant)
         return {requested: tuple(instants) for requested, instants in found.items()}
+
+    def named_after(self, path: str) -> str | None:
+        """The instant in the name of a data file, None if it has none. That of a file that was listed is known."""
+        file = self.found.files.get(path)
+        if file is not None:
+            return file.named if isinstance(file, LogFile) else file.requested
+        name = split_path(path)[1]
+        parsed = parse_base(name) or parse_log(name)
+        return parsed.instant if parsed else None
 
     def pending(self, requested: str) -> bool:
         """Whether an instant of that time is on the timeline and not completed."""

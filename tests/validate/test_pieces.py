@@ -9,8 +9,8 @@ import pytest
 from nbcc.engine.evidence import gather
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.validate.history import histories
-from nbcc.simulator.validate.pieces import WRITES, Event, Inputs, Shape, pieces
+from nbcc.simulator.validate.history import GroupHistory, Planned, Written, histories
+from nbcc.simulator.validate.pieces import AXES, WRITES, Event, Inputs, Piece, Shape, pieces, pieces_by_axes
 from nbcc.simulator.validate.play import play, traced
 from nbcc.simulator.validate.view import View
 
@@ -107,6 +107,37 @@ def test_pieces_of_the_engines_tables_are_small_and_right() -> None:
                 seen += 1
             assert covered == {write.requested for write in history.writes}
     assert seen > 60
+
+
+def test_a_piece_of_both_orders_is_made_once_and_stands_for_that_of_each() -> None:
+    draw = random.Random(2)
+    shared = 0
+    for _ in range(200):
+        history = _overlapping(draw, writes=draw.randrange(2, 12))
+        by_axes = [*pieces_by_axes(history)]
+        for axis in AXES:
+            mine = [_told(piece) for piece, axes in by_axes if axis in axes]
+            assert sorted(mine) == sorted(map(_told, pieces(history, axis)))
+        shared += sum(axes == AXES for _, axes in by_axes) if not history.in_one_order else 0
+    assert shared > 100
+
+
+def _overlapping(draw: random.Random, writes: int) -> GroupHistory:
+    """Writes of one log each that overlap a few others, and a plan of what completed before it."""
+    begun = sorted(draw.sample(range(0, 1000, 10), writes))
+    ended = {time: time + draw.randrange(40) * 10 + 1 + number for number, time in enumerate(begun)}
+    barrier = draw.randrange(0, 1200, 10) + 9
+    taken = tuple(f"{time}" for time in sorted(begun, key=ended.__getitem__) if ended[time] < barrier)
+    plans = (Planned(f"{barrier:05}", f"{barrier + 5:05}", None, taken, True),) if taken else ()
+    told = tuple(Written(f"{time:05}", f"{ended[time]:05}", (f"{time}",), True) for time in begun)
+    return GroupHistory(("", "group"), told, plans)
+
+
+def _told(piece: Piece) -> tuple[object, ...]:
+    """A piece by its times and the instants in it, however they are numbered; and what the model says of it."""
+    named = sorted((time, event.kind) for time, event in zip(piece.times, piece.shape.events, strict=True))
+    refused = play(piece.shape, DEFAULT)
+    return named, sorted(piece.writes), piece.plans, () if refused is None else (refused.event,)
 
 
 def test_a_piece_with_another_plan_is_refused() -> None:

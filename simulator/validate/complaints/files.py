@@ -9,7 +9,7 @@ from typing import Final
 
 from nbcc.engine.evidence import Stat
 from nbcc.engine.files.group_files import BaseFile, Group
-from nbcc.engine.files.names import PARTITION_METADATA, in_partition, parse_base, parse_log, split_path
+from nbcc.engine.files.names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.names import bucket_of
 
 from ..view import File, View
@@ -68,9 +68,7 @@ def foreign(view: View) -> Iterator[Found]:
     """Listed under a name that is no data file's, or that carries another instant: no reader can place it."""
     for requested, commit in view.found.commits.items():
         for stat in commit.stats:
-            name = split_path(stat.path)[1]
-            parsed = parse_base(name) or parse_log(name)
-            if parsed is None or parsed.instant != requested:
+            if view.named_after(stat.path) != requested:
                 because = f"the commit of {requested} lists it, and its name is not that of a file of this instant"
                 yield Found(stat.path, because, "restore the commit's file from a copy")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -118,7 +118,7 @@ def left_out(view: View) -> Iterator[Found]:
             planned = next((part.operation.logs for part in parts if part.barrier == requested), None)
             if planned is None:
                 yield Found(stat.path, f"the compaction {requested} wrote it, and its plan has not this group", RESTORE)
-            elif stat.merged not in (len(planned), len(planned) - _kept(planned, view)):
+            elif stat.merged != len(planned) and stat.merged != len(planned) - _kept(planned, view):
                 because = f"{stat.merged} logs were merged into it, and its plan {requested} takes {len(planned)}"
                 paths = [in_partition(file.partition, name) for name in planned]
                 if not view.found.rewritten >= {*paths}:
@@ -133,12 +133,13 @@ def _kept(names: tuple[str, ...], view: View) -> int:
 def old_base(view: View) -> Iterator[Found]:
     """A pending plan that starts from another base file than the newest would bring an old state back."""
     for group, parts in view.plans.items():
+        bases = sorted(base.requested for base in view.bases(group))
         for part in parts:
             if view.found.plans[part.barrier].replaces:
                 continue  # it takes nothing: that is what it is for
-            bases = [base.requested for base in view.bases(group) if base.requested < part.barrier]
+            before = bisect_left(bases, part.barrier)
             parsed = parse_base(part.operation.base_file) if part.operation.base_file else None
-            newest = max(bases, default=None)
+            newest = bases[before - 1] if before else None
             if newest is not None and newest != (parsed.instant if parsed else None):
                 because = f"it starts from {part.operation.base_file or 'no base file'}, and the newest is of {newest}"
                 yield Found(f".hoodie/timeline/{part.barrier}.compaction.requested", because, _remedy(part))
