@@ -17,15 +17,16 @@ from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
 from .config.facts import described, facts
+from .config.keeping import Keeping
 from .config.opening import with_stored_schema
 from .context import Context
-from .errors import BadInput
+from .errors import BadInput, NbccError
 from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
 from .seams import as_a_guest, context_of, coordinated
 from .storage import open_storage
-from .timeline import Instant
+from .timeline import Instant, load
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -68,7 +69,8 @@ class Table:
         hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9),
         hoodie.time.generator.max_expected_clock_skew_ms (how far the clocks of its writers may differ), nbcc.decision
         (lock, log: what makes a commit, the lock or the next number of a log that outlives a lock that was lost),
-        hoodie.write.lock.provider and its settings (docs/locks.md).
+        hoodie.write.lock.provider and its settings (docs/locks.md); hoodie.archive.automatic (true: a write that leaves
+        more than hoodie.keep.max.commits active archives all but hoodie.keep.min.commits).
         `table_type`: MERGE_ON_READ, whose writers are non-blocking unless `concurrency_mode` says otherwise, or
         COPY_ON_WRITE, whose writers are optimistic, or SINGLE_WRITER.
         """
@@ -110,7 +112,18 @@ class Table:
         known = operations()
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
-        return known[operation].run(self.context, self.config, **arguments)
+        answer = known[operation].run(self.context, self.config, **arguments)
+        if self.config.keeping and isinstance(answer, Instant) and answer.writes and answer.completed:
+            self._archive_beyond(self.config.keeping)
+        return answer
+
+    def _archive_beyond(self, keeping: Keeping) -> None:
+        """What was written stands, whatever becomes of this."""
+        try:
+            if sum(instant.writes for instant in load(self.context.storage).completed) > keeping.most:
+                self.run("archive", retained=keeping.least)
+        except NbccError as refused:
+            warnings.warn(f"the write is complete, but old instants were not archived: {refused}", stacklevel=4)
 
     def upsert(
         self,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_args
 
 import pyarrow as pa
 
@@ -19,13 +19,17 @@ from ..schema import avro_json, from_spark
 from .concurrency import NON_BLOCKING, OPTIMISTIC
 from .concurrency import concurrency_mode as mode_of
 from .coordination import OPTIONS as COORDINATION
-from .coordination import Coordination, coordination_from
+from .coordination import coordination_from
+from .keeping import OPTIONS as KEEPING
+from .keeping import keeping_from
 from .table_config import FUNCTION, PARTIAL, LogFormat, MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     Schema: TypeAlias = pa.Schema | StructType | str
+
+Read = TypeVar("Read")
 
 ASKED: Final = "create a table"
 
@@ -241,14 +245,17 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    known = (*_OPTIONS, FUNCTION, *COORDINATION)
+    known = (*_OPTIONS, FUNCTION, *COORDINATION, *KEEPING)
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
         near = get_close_matches(unknown, known, 1, 0)[0]
         raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", f"the nearest is {near!r}")
-    found: dict[str, Any] = {"coordination": _coordination(options)}
+    found: dict[str, Any] = {
+        "coordination": _read_from(coordination_from, options),
+        "keeping": _read_from(keeping_from, options),
+    }
     for name, value in options.items():
-        if name in COORDINATION:
+        if name in COORDINATION or name in KEEPING:
             continue
         if name == FUNCTION:
             found["merge_function"] = str(value)
@@ -265,9 +272,9 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
     return found
 
 
-def _coordination(options: Mapping[str, str]) -> Coordination:
+def _read_from(read: Callable[[Mapping[str, str]], Read], options: Mapping[str, str]) -> Read:
     try:
-        return coordination_from({name: str(value) for name, value in options.items()})
+        return read({name: str(value) for name, value in options.items()})
     except ValueError as refused:
         name, needed = refused.args
         asked = f"{ASKED} with {name}={options[name]!r}"

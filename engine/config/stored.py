@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, get_args
+from collections.abc import Callable, Mapping
+from typing import Final, TypeVar, get_args
 
 import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
 from .concurrency import NON_BLOCKING, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, Coordination, coordination_from
+from .coordination import ALONE, coordination_from
+from .keeping import keeping_from
 from .properties import table_checksum
 from .table_config import FUNCTION, MAX_LOG_BYTES, PARTIAL, WRITER_FEATURES, MergeMode, TableConfig
+
+Read = TypeVar("Read")
 
 VERSIONS: Final = (8, 9)
 
@@ -105,6 +108,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[FUNCTION] = config.merge_function
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
+    if config.keeping is not None:
+        written |= config.keeping.to_properties()
     return written | config.coordination.to_properties()
 
 
@@ -143,15 +148,16 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         ),
         log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
         max_log_bytes=int(values.get("hoodie.logfile.max.size", MAX_LOG_BYTES)),
-        coordination=_coordination(values) if own else ALONE,
+        coordination=_from_values(coordination_from, values) if own else ALONE,
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
         merge_function=values.get(FUNCTION, "") if own else "",
+        keeping=_from_values(keeping_from, values) if own else None,
     )
 
 
-def _coordination(values: Mapping[str, str]) -> Coordination:
+def _from_values(read: Callable[[Mapping[str, str]], Read], values: Mapping[str, str]) -> Read:
     try:
-        return coordination_from(values)
+        return read(values)
     except ValueError as refused:
         name, needed = refused.args
         raise _unsupported(values, f"its {name} is {values[name]!r} and not {needed}") from None

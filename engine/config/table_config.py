@@ -12,6 +12,7 @@ from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
 from .coordination import ALONE, DECISION_LOG, Coordination
+from .keeping import Keeping
 from .schemas import SchemaVersion
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
@@ -44,6 +45,7 @@ class TableConfig:
     coordination    how its writers keep out of each other's way
     schemas         all that a table of ours has had, oldest first; empty if they never changed
     merge_function  `package.module:function` that merges two rows of a key; empty: one of them wins
+    keeping         how much stays on the active timeline when writers archive by themselves; None: they do not
     partial_update  writes may set some columns only, and rows are merged column by column
     """
 
@@ -67,6 +69,7 @@ class TableConfig:
     schemas: tuple[SchemaVersion, ...] = ()
     partial_update: bool = False
     merge_function: str = ""
+    keeping: Keeping | None = None
 
     @property
     def rules(self) -> Rules:

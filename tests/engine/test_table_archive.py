@@ -280,3 +280,48 @@ def test_a_write_based_on_an_old_read_finds_its_conflict_in_the_archive(tmp_path
     assert len(table.archive(retained=1)) == 4
     with pytest.raises(Conflict):
         table.upsert(batch(("k3", 3, "3")), based_on=read)
+
+
+def test_writers_archive_by_themselves_where_the_table_says_so(tmp_path: Path) -> None:
+    options = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "4"}
+    table = make_table(tmp_path / "t", options=options, table_type="COPY_ON_WRITE", concurrency_mode=None)
+    unasked = make_table(tmp_path / "unasked", table_type="COPY_ON_WRITE", concurrency_mode=None)
+    sizes, done = [], []
+    for number in range(8):
+        done.append(table.upsert(batch(("k1", number, f"{number}"))))
+        sizes.append(sum(instant.writes for instant in reopened(table).timeline()))
+        unasked.upsert(batch(("k1", number, f"{number}")))
+    assert sizes == [1, 2, 3, 4, 2, 3, 4, 2], "the newest two stay, and up to two more"
+    assert [state(table.as_of(time)) for time in done] == [state(unasked.as_of(time)) for time in unasked.timeline()]
+    assert len(unasked.timeline()) == 8
+    assert Table.open(None, tmp_path / "t").config.keeping == table.config.keeping
+
+
+def test_a_write_stands_whatever_becomes_of_archiving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    options = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2"}
+    table = make_table(tmp_path / "t", options=options, table_type="COPY_ON_WRITE", concurrency_mode=None)
+
+    def refused(*_: Any) -> None:
+        raise Conflict("archive the timeline", "the lock is held", "try again")
+
+    monkeypatch.setattr(lsm, "add", refused)
+    for number in range(2):
+        table.upsert(batch(("k1", number, "1")))
+    with pytest.warns(UserWarning, match="the write is complete, but old instants were not archived"):
+        done = table.upsert(batch(("k1", 9, "9")))
+    assert done.completed
+    assert len(table.timeline()) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "needed"),
+    [
+        ({"hoodie.archive.automatic": "yes"}, "true or false"),
+        ({"hoodie.keep.max.commits": "0"}, "a whole number from 1 on"),
+        ({"hoodie.keep.min.commits": "9", "hoodie.keep.max.commits": "9"}, "which is 9"),
+        ({"hoodie.keep.max.commits": "5"}, "which is 20"),
+    ],
+)
+def test_numbers_that_make_no_sense_are_refused(tmp_path: Path, options: dict[str, str], needed: str) -> None:
+    with pytest.raises(BadInput, match=needed):
+        make_table(tmp_path / "t", options=options)
