@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +26,14 @@ from .read import slice_layers
 from .tasks import LogCompactTask, WrittenFile
 
 
+class _Part(NamedTuple):
+    """A block, and how many rows and deletes it holds."""
+
+    data: bytes
+    rows: int = 0
+    deletes: int = 0
+
+
 def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[WrittenFile]:
     """Merge the logs and put the one that stands for them: their winners, rows and deletes.
 
@@ -36,15 +45,14 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     rule = task.slice.shape.merge
     if rule.function:  # its rows stand above its deletes
         deleted = one_array(merged.deletes[RECORD_KEY])
-        blocks = _blocks(task, merged._replace(deletes=merged.deletes.slice(0, 0)), deleted)
+        parts = _blocks(task, merged._replace(deletes=merged.deletes.slice(0, 0)), deleted)
     else:
-        blocks = list(_as_written(task, layers)) if rule.partial else _blocks(task, merged, _fences(layers, task))
-    data = b"".join(blocks)
+        parts = list(_as_written(task, layers)) if rule.partial else _blocks(task, merged, _fences(layers, task))
+    data = b"".join(part.data for part in parts)
     name = LogName(task.slice.file_id, task.instant, 1, names.write_token())
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
-    written = WrittenFile(
-        path, task.slice.partition, task.slice.file_id, len(data), len(merged.rows), len(merged.deletes), version=1
-    )
+    rows, deletes = sum(part.rows for part in parts), sum(part.deletes for part in parts)  # in the file, not of keys
+    written = WrittenFile(path, task.slice.partition, task.slice.file_id, len(data), rows, deletes, version=1)
     return [
         replace(
             written,
@@ -64,40 +72,43 @@ def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
     return pc.unique(one_array(deletes.filter(deletes[ranked_by].is_null())[RECORD_KEY]))
 
 
-def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[bytes]:
+def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
     """Of partial updates: the records that contribute, layer by layer, under the instant of the log compaction."""
     stood_for = tuple(log.requested for log in task.slice.logs)
     for kept in contributing(layers, task.slice.shape.merge):
         if len(kept.rows):
-            yield kept_block(kept, task.slice, task.instant, stood_for)
+            yield _Part(kept_block(kept, task.slice, task.instant, stood_for), rows=len(kept.rows))
         if len(kept.deletes):
             yield from _delete_blocks(task, kept.deletes)
 
 
-def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[bytes]:
+def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Part]:
     shape, partition = task.slice.shape, task.slice.partition
     stood_for = tuple(log.requested for log in task.slice.logs)
     by = (task.instant, shape.avro_schema)
-    blocks = [encode_deletes(fences, partition, None, *by, compacted=stood_for)] if len(fences) else []
+    parts = []
+    if len(fences):
+        parts.append(_Part(encode_deletes(fences, partition, None, *by, compacted=stood_for), deletes=len(fences)))
     if len(merged.rows):
         rows = conform(merged.rows, shape.stored_schema).select([*META_COLUMNS, *shape.schema.names])
-        blocks.append(encode_data(rows, shape.log_format, *by, compacted=stood_for))
+        parts.append(_Part(encode_data(rows, shape.log_format, *by, compacted=stood_for), rows=len(rows)))
     ranked_by, deletes = shape.merge.ranked_by, merged.deletes
     if ranked_by is not None:
         deletes = deletes.filter(deletes[ranked_by].is_valid())
-    return [*blocks, *(_delete_blocks(task, deletes) if len(deletes) else ())]
+    return [*parts, *(_delete_blocks(task, deletes) if len(deletes) else ())]
 
 
-def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[bytes]:
+def _delete_blocks(task: LogCompactTask, deletes: pa.Table) -> list[_Part]:
     """Deletes without and with an ordering value, of which a block holds one kind."""
     shape, partition, name = task.slice.shape, task.slice.partition, task.slice.shape.merge.ordering
     stood_for = tuple(log.requested for log in task.slice.logs)
     known = np.zeros(len(deletes), np.bool_) if name is None else deletes[name].is_valid().to_numpy()
-    blocks = []
+    parts = []
     for ordered in (False, True):
         part = deletes.filter(pa.array(known == ordered))
         if len(part):
             orderings = one_array(part[name]) if ordered and name else None
             by = (task.instant, shape.avro_schema)
-            blocks.append(encode_deletes(one_array(part[RECORD_KEY]), partition, orderings, *by, compacted=stood_for))
-    return blocks
+            data = encode_deletes(one_array(part[RECORD_KEY]), partition, orderings, *by, compacted=stood_for)
+            parts.append(_Part(data, deletes=len(part)))
+    return parts

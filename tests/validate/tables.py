@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
-from nbcc.model import Model, Protocol, Step, World
-from nbcc.simulator import mutants
+from nbcc.model import Model, Step, World
+from nbcc.simulator import mutants, specs
 from nbcc.simulator.control.storage import MemoryStorage
 from nbcc.simulator.crosscheck.check import Setting, close
 from nbcc.simulator.crosscheck.draws import draw_batches, draw_world
@@ -38,10 +39,14 @@ class Unheld(History):
 
 
 def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStorage:
-    """The table of a random interleaving of a random world on the engine, in memory; the same for the same seed."""
+    """The table of a random interleaving on the engine, in memory; the same for the same seed.
+
+    Of a random world, or of the one in which the mutant shows.
+    """
     draw = random.Random(seed)
-    world = draw_world(draw.randrange)
-    return played_table(world, draw, mutant)
+    if mutant is not None and mutant.world:
+        return played_table(replace(specs.world(mutant.world), name=""), draw, mutant)
+    return played_table(draw_world(draw.randrange), draw, mutant)
 
 
 def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | None = None) -> MemoryStorage:
@@ -50,9 +55,8 @@ def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | Non
     setting = Setting(factory("engine"), readers=())
     if mutant is not None:
         setting = setting_of(mutant, setting)
-    protocol = Protocol()
-    model = setting.model(world, protocol)
-    system = setting.factory(world, protocol, batches)
+    model = setting.model(world, setting.protocol)
+    system = setting.factory(world, setting.protocol, batches)
     history = Unheld(model, system, batches, setting.mapping)
     try:
         with suppress(*([Exception] if mutant is not None else [])):  # a mutant need not do what the model wants

@@ -17,7 +17,10 @@ _DROP: Final = "nbcc table {table} plans --drop "
 
 
 def lost(view: View) -> Iterator[Found]:
-    """A completed log behind a base file whose plan did not take it: no reader sees it, no compaction will."""
+    """A completed log behind a base file whose plan did not take it: no reader sees it, no compaction will.
+
+    A replace is to hide what came before it, and takes nothing.
+    """
     covers = dict(made for commit in view.found.commits.values() for made in commit.covers)
     for group, parts in view.plans.items():
         done = [part for part in parts if part.completed is not None]
@@ -27,7 +30,8 @@ def lost(view: View) -> Iterator[Found]:
             after = bisect_right(barriers, log.completed or "")
             if after == len(done) or log.requested in barriers or log.path in view.found.rewritten:
                 continue
-            if log.path.rpartition("/")[2] not in taken:
+            replaced = view.found.plans[barriers[after]].replaces
+            if not replaced and log.path.rpartition("/")[2] not in taken:
                 because = (
                     f"it completed at {log.completed}, before the barrier {barriers[after]}, whose plan did not take"
                     " it: its slice is superseded and no reader sees its rows"
