@@ -86,8 +86,8 @@ def page(found: Mapping[str, Any]) -> str:
     broken = sum(len(row["broken"]) for row in of_right.values())
     lines = [
         f"Of {right:,} tables that the right engine made in random interleavings, {broken or 'none'} is called BROKEN.",
-        f"Of {tables:,} tables of {len(of_mutants)} mutants of the engine ({OF_A_MUTANT} each) those of {len(seen)} are",
-        "told, as follows. The others read wrongly, or a random interleaving seldom meets what they do wrong.",
+        f"Of {tables:,} tables of {len(of_mutants)} mutants of the engine ({OF_A_MUTANT} each) those of {len(seen)}",
+        "are told, as follows. The others read wrongly, or a random interleaving seldom meets what they do wrong.",
         "",
         "| mutant | breaks | told | by |",
         "|---|---|---|---|",

@@ -54,7 +54,7 @@ def test_a_right_table_that_was_once_called_broken_is_right(world: str, seed: in
 
 
 def test_what_is_known_of_mutants_is_what_their_tables_tell() -> None:
-    """The page is made of the kept figures, and a table of each mutant that is told is made anew; nightly, of all."""
+    """The page is made of the kept figures; nightly, they are of all mutants, and a table that is told is made anew."""
     found = json.loads(detections.KEPT.read_text("utf-8"))
     known, there = {*found["mutants"]}, {mutant.name for mutant in detections.engine_mutants()}
     worlds, all_worlds = {*found["right"]}, {*detections.right_worlds()}
@@ -64,7 +64,7 @@ def test_what_is_known_of_mutants_is_what_their_tables_tell() -> None:
     assert sum(row["tables"] for row in found["mutants"].values()) >= 1000
     assert not [name for name, row in found["right"].items() if row["broken"]]
     assert detections.page(found) in detections.PAGE.read_text("utf-8")
-    for mutant in detections.engine_mutants():
+    for mutant in detections.engine_mutants() if NIGHTLY else ():
         row = found["mutants"].get(mutant.name, {"told": 0, "first": None})
         assert bool(row["told"]) == (row["first"] is not None)
         if row["told"]:
