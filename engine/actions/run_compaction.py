@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..commits import compaction_commit
@@ -10,7 +11,8 @@ from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.merge import EVENT_TIME
 from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
-from ..files.names import in_partition, parse_base, parse_log
+from ..files.names import in_partition, parse_base, parse_log, split_path
+from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
@@ -44,10 +46,24 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     files = context.jobs.compact(
         [
             replace(_task(context, config, timeline, operation, requested), sort_by=plan.sort_by)
-            for operation in plan.operations
+            for operation in (plan.operations if plan.own else _in_our_order(context, timeline, plan.operations))
         ]
     )
     return completed(context, ACTION, requested, compaction_commit(config, requested, plan, files), files)
+
+
+def _in_our_order(
+    context: Context, timeline: Timeline, operations: Iterable[CompactionOperation]
+) -> Iterator[CompactionOperation]:
+    """What another engine has planned, which lists logs by request, with the logs in the order of the group's rules."""
+    slices = all_slices(context.storage, context.whole(timeline), context.commits, context.rules)
+    logs = {log.path: log for piece in slices for each in (*piece.tombstones, *piece.logs) for log in each.files}
+    for operation in operations:
+        rules = group_rules(context, timeline, _made_at(operation))
+        there = [logs[path] for name in operation.logs if (path := in_partition(operation.partition, name)) in logs]
+        ordered = sorted(there, key=lambda log: merge_position(log, rules))
+        every = len(there) == len(operation.logs)  # else it takes a file that no completed instant lists
+        yield replace(operation, logs=tuple(split_path(log.path)[1] for log in ordered)) if every else operation
 
 
 def _task(

@@ -121,6 +121,11 @@ class CompactionPlan:
         return frozenset((operation.partition, operation.file_id) for operation in self.operations)
 
     @property
+    def own(self) -> bool:
+        """Whether nbcc made it."""
+        return OWN_KEY in self.extra
+
+    @property
     def replaces(self) -> bool:
         """Whether it is a write's, which nobody but that write can carry out."""
         return REPLACES in self.extra

@@ -10,7 +10,16 @@ import pytest
 from nbcc import Conflict, Table
 from nbcc.engine.inspect import inspect
 from nbcc.engine.storage import Storage
-from nbcc.engine.timeline import CommitMetadata, Instant, encode_commit, load_commit, load_plan, put_completed
+from nbcc.engine.timeline import (
+    CommitMetadata,
+    CompactionPlan,
+    Instant,
+    encode_commit,
+    encode_plan,
+    load_commit,
+    load_plan,
+    put_completed,
+)
 from nbcc.engine.timeline.cleans import CleanPlan, encode_clean, encode_clean_plan
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.text import render
@@ -55,6 +64,24 @@ def test_the_groups_of_another_engines_compaction_are_named_until_we_compact(tab
     table.upsert(batch(("k1", 2, "b")))
     table.compact()
     assert inspect(storage).notices == ()
+
+
+def test_a_plan_of_another_engines_is_carried_out_in_our_order(table: Table) -> None:
+    """It lists logs by request; of two rows that tie ours is the one that completed last."""
+    storage = table.context.storage
+    early = during(table, ".log.1_", lambda: table.upsert(batch(("k1", 2, "requested last"))))
+    early.upsert(batch(("k1", 2, "completed last")))
+    planned = table.schedule_compaction()
+    assert planned is not None
+    plan = load_plan(storage, planned.requested)
+    operations = tuple(replace(each, logs=tuple(sorted(each.logs))) for each in plan.operations)
+    assert operations != plan.operations
+    storage.put(f"{FOLDER}/{planned.file_name}", encode_plan(CompactionPlan(operations)))
+    table = Table(replace(table.context), table.config)
+    assert state(table.snapshot()) == {("k1", 2, "completed last")}
+    table.run_compaction()
+    assert table.file_slices()[-1].base is not None
+    assert state(table.snapshot()) == {("k1", 2, "completed last")}
 
 
 def test_another_engines_clean_is_named(table: Table) -> None:
