@@ -218,8 +218,11 @@ class Table:
         view.close()
         return found
 
-    def read(self, kind: str, after: str | None = None, until: str | None = None) -> list[list[Any]]:
-        """``[key, ordering, value, commit time]`` of every row of a snapshot, as-of, incremental or optimised read."""
+    def read(
+        self, kind: str, after: str | None = None, until: str | None = None, columns: Sequence[str] = SHOWN
+    ) -> list[list[Any]]:
+        """``[key, ordering, value, commit time]`` of every row of a snapshot, as-of, incremental or optimised read, or
+        other columns."""
         kinds: dict[str, dict[str, str | None]] = {
             "snapshot": {},
             "read_optimized": {_QUERY: "read_optimized"},
@@ -232,8 +235,8 @@ class Table:
         for name, value in {**SMALL, **kinds[kind]}.items():
             if value is not None:
                 reader.option(name, value)
-        frame = reader.load(self._path).selectExpr(java_array(SHOWN, of="String"))
-        return sorted([json.loads(row.json()).get(name) for name in SHOWN] for row in items(frame.collectAsList()))
+        frame = reader.load(self._path).selectExpr(java_array(columns, of="String"))
+        return sorted([json.loads(row.json()).get(name) for name in columns] for row in items(frame.collectAsList()))
 
     def _meta(self) -> Any:
         builder = hudi().common.table.HoodieTableMetaClient.builder()

@@ -1,0 +1,60 @@
+"""Apache Hudi's Spark bundle reads a table of ours whose columns were added to and widened: the rows that we read."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nbcc.engine import Table
+from nbcc.simulator.peers.process import peer
+from nbcc.simulator.systems.rows import SCHEMA
+
+from .constructions import make_table
+
+START = pa.schema([*SCHEMA, ("n", pa.int32()), ("x", pa.float32())])
+CHANGED = pa.schema([*SCHEMA, ("n", pa.int64()), ("x", pa.float64()), ("b", pa.string())])
+COLUMNS = ("id", "ts", "value", "n", "x", "b")
+LARGE = 1 << 40
+
+
+def rows(schema: pa.Schema, *values: dict[str, Any]) -> pa.Table:
+    return pa.Table.from_pylist([{"part": "p0", "ts": 1, **value} for value in values], schema)
+
+
+def by_us(table: Table) -> list[list[Any]]:
+    return sorted([row[name] for name in COLUMNS] for row in table.snapshot().to_pylist())
+
+
+def by_hudi(folder: Path) -> list[list[Any]]:
+    process = peer("hudi")
+    process.ask("open", str(folder))
+    try:
+        found: list[list[Any]] = process.ask("read", str(folder), kind="snapshot", columns=COLUMNS)
+    finally:
+        process.ask("forget", str(folder))
+    return found
+
+
+@pytest.mark.parametrize("kind", ["avro", "parquet"])
+@pytest.mark.parametrize("version", ["8", "9"])
+def test_old_files_are_read_under_the_new_columns(kind: str, version: str, tmp_path: Path) -> None:
+    """A base file and a log of before, a log of after, of two keys in one file group; then all of it compacted."""
+    options = {"options": {"hoodie.logfile.data.block.format": kind}}
+    table = make_table(tmp_path / "t", version, schema=START, buckets=1, **options)
+    table.upsert(rows(START, {"id": "k1", "value": "a", "n": 7, "x": 0.5}))
+    table.compact()
+    table.upsert(rows(START, {"id": "k2", "value": "b", "n": 8, "x": 1.5}))
+    table.alter_schema(CHANGED)
+    read = partial(by_hudi, tmp_path / "t")
+    old = [["k1", 1, "a", 7, 0.5, None], ["k2", 1, "b", 8, 1.5, None]]
+    assert read() == by_us(table) == old
+
+    table.upsert(rows(CHANGED, {"id": "k3", "value": "c", "n": LARGE, "x": 0.1, "b": "new"}))
+    now = [*old, ["k3", 1, "c", LARGE, 0.1, "new"]]
+    assert read() == by_us(table) == now
+    table.compact()
+    assert read() == by_us(table) == now
