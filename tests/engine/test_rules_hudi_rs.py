@@ -1,0 +1,63 @@
+"""Each rule of the setting hudi-rs-0.5.0 has a history that hudi-rs reads as the setting says, not as without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from random import Random
+
+import pytest
+
+from nbcc.model import Model, Protocol, World
+from nbcc.simulator.crosscheck import readers
+from nbcc.simulator.crosscheck.check import Check, Setting
+from nbcc.simulator.crosscheck.disagreement import Disagreement
+from nbcc.simulator.crosscheck.foreign import foreign_rows
+from nbcc.simulator.crosscheck.history import History
+from nbcc.simulator.crosscheck.readers import AS_HUDI_RS
+from nbcc.simulator.crosscheck.report import Tally
+from nbcc.simulator.systems.registry import factory
+
+pytest.importorskip("hudi")
+RULES = sorted(AS_HUDI_RS.differences())
+MOST = 200
+
+
+def without(rule: str) -> Protocol:
+    """The setting with one rule back at its default."""
+    return Protocol.from_mapping({name: value for name, value in AS_HUDI_RS.differences().items() if name != rule})
+
+
+def fresh(world: World, protocol: Protocol) -> Model:
+    """Not `Model` itself, so that nobody counts the edges of the pinned world."""
+    return Model(world, protocol)
+
+
+@cache
+def telling() -> Mapping[str, int]:
+    """By rule the first seed whose history has a read that would have another answer without it."""
+    found: dict[str, int] = {}
+
+    def look(history: History, tally: Tally) -> None:
+        for query in readers._queries(history):
+            answers = (history.model, history.state, query, history.data)
+            with_all = foreign_rows(*answers, AS_HUDI_RS)
+            for rule in set(RULES) - found.keys():
+                if foreign_rows(*answers, without(rule)) != with_all:
+                    found[rule] = seed
+
+    for seed in range(MOST):
+        Check(Setting(factory("model"), model=fresh, readers=(look,))).play(Random(seed).randrange)
+        if len(found) == len(RULES):
+            break
+    return found
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_hudi_rs_falsifies_the_setting_without_a_rule(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    seed = telling()[rule]
+    setting = Setting(factory("engine"), model=fresh, readers=(readers.hudi_rs,))
+    Check(setting).play(Random(seed).randrange)
+    monkeypatch.setattr(readers, "AS_HUDI_RS", without(rule))
+    with pytest.raises(Disagreement, match="by hudi-rs"):
+        Check(setting).play(Random(seed).randrange)
