@@ -78,6 +78,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     fence = put_by_another(setting)
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
     writers = setting.of(WRITER) if sees_logs or protocol.scheduling == "serial" or times.reads else ()
+    rolled_back = setting.if_any("rollbacks") if sees_logs else ()
     log_plans = setting.if_any("log_plans")
     restores = setting.if_any("restores")
 
@@ -87,8 +88,10 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         return times.take("commit", clock, (published, plans, *seen), ahead, after=after)
 
     def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
-        logs = unpublished(setting, dict(zip(writers, others, strict=False))) if sees_logs else ()
-        being_compacted = others[len(writers)] if log_plans else ()
+        after = len(writers) + len(rolled_back)
+        undone = others[len(writers)] if rolled_back else ()
+        logs = unpublished(setting, dict(zip(writers, others, strict=False)), undone) if sees_logs else ()
+        being_compacted = others[after] if log_plans else ()
         return plan(table_of(published, plans, logs, being_compacted), world.groups, time, protocol)
 
     def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:
@@ -124,7 +127,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
     if log:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
-    reads = (me, "lock", "clock", "published", "plans", *writers, *log_plans, *restores, *log)
+    reads = (me, "lock", "clock", "published", "plans", *writers, *rolled_back, *log_plans, *restores, *log)
     if world.lock_losses:
         yield Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
                   takes_barrier, tuple(guards), readings)  # fmt: skip
