@@ -117,6 +117,11 @@ def test_an_incremental_read_merges_a_late_log_onto_the_base_file_of_its_window(
     assert merged.verdict == "DISAGREED", merged.sentence
 
 
+def test_a_plan_takes_the_logs_behind_one_that_a_rollback_has_taken_away() -> None:
+    outcome = play(load(Path(__file__).parent / "traces" / "plan-after-rollback.json"), "hudi", factory("hudi"))
+    assert (outcome.fits, outcome.verdict) == (True, "AGREED"), outcome.sentence
+
+
 def _take(history: History, actor: str, *actions: str) -> None:
     for action in actions:
         step: Step = next(s for s in history.enabled() if (s.actor, s.action) == (actor, f"writer_{action}"))

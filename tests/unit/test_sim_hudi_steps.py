@@ -10,6 +10,7 @@ import pytest
 from nbcc.model import Model, World
 from nbcc.model.actions import mechanisms
 from nbcc.simulator import specs
+from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.peers.process import PeerMissing, peer
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems import Impossible
@@ -67,3 +68,15 @@ def test_a_peer_without_environment_says_how_to_build_it(monkeypatch: pytest.Mon
     monkeypatch.setenv("NBCC_ELSEWHERE_PYTHON", str(tmp_path / "python"))
     with pytest.raises(PeerMissing, match="`make interop` builds it"):
         peer("elsewhere")
+
+
+def test_a_plan_that_looks_at_logs_does_not_see_those_that_a_rollback_has_taken_away() -> None:
+    """The first request with a log in group 0 was rolled back: what completed behind it is compacted."""
+    trace = load(Path(__file__).parents[1] / "interop" / "traces" / "plan-after-rollback.json")
+    planned: list[int] = []
+
+    def look(history: History) -> None:
+        planned.extend(part.group for part in history.model.table(history.state).plans[-1].groups)
+
+    assert play(trace, "model", factory("model"), look).fits
+    assert planned == [0, 1]
