@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.simulator import mutants
+from nbcc.simulator import mutants, specs
 from nbcc.simulator.mutants import Mutant
 from nbcc.simulator.validate import validate
 
@@ -32,8 +32,13 @@ RIGHT: Final = 400  # of random worlds; and as many as of a mutant of each world
 
 
 def engine_mutants() -> list[Mutant]:
-    """The mutants that are another engine."""
-    return [mutant for name in mutants.names() if (mutant := mutants.load(name)).target == "engine"]
+    """The mutants that are another engine, save in worlds where another engine's services break the table anyway."""
+    made = [mutant for name in mutants.names() if (mutant := mutants.load(name)).target == "engine"]
+    return [mutant for mutant in made if not (mutant.world and _foreign(mutant.world))]
+
+
+def _foreign(world: str) -> bool:
+    return any(choices.get("services") == "foreign" for choices in specs.world(world).settings.values())
 
 
 def told(mutant: Mutant, seed: int) -> list[str]:
