@@ -94,6 +94,9 @@ CLEAN = ".hoodie/timeline/20240101000000005.clean.requested"
 ANOTHER = COMMIT.replace("001_", "004_")
 
 
+BEGUN = REQUESTED.replace("compaction", "deltacommit")
+
+
 def asks_why(actor: str, step: int) -> list[Access]:
     """What a reader does that has met a missing file: it lists the timeline and reads the plans of the cleans."""
     return [*listing(actor, step, False), Access(actor, step, "get", CLEAN, False)]
@@ -113,14 +116,20 @@ def test_to_ask_why_a_data_file_is_missing_is_no_second_access() -> None:
     assert violations([missing(BASE), *asks_why("r1", 0), *others]) == []
 
 
+def test_nor_is_it_to_ask_which_restore_has_taken_a_commit_or_a_plan_away() -> None:
+    for path in (ANOTHER, REQUESTED):
+        others = [*cleaned(path), *publishes("w1", 5)]
+        assert violations([missing(path), *asks_why("r1", 0), *others]) == []
+
+
 def test_to_ask_why_is_one_where_it_is_used_or_something_else_was_missing() -> None:
     others = [*cleaned(*LOGS), *publishes("w1", 5)]
     [used] = violations([missing(LOGS[0]), *asks_why("r1", 0), missing(LOGS[1]), *asks_why("r1", 0), *others])
     assert "list.begin .hoodie/timeline (conflicts with put of w1 in step 5) comes after get" in used
     [found] = violations([missing(LOGS[0])._replace(outcome="done"), *asks_why("r1", 0), *others])
     assert "list.begin .hoodie/timeline" in found
-    [no_data] = violations([missing(REQUESTED), *asks_why("r1", 0), *cleaned(REQUESTED), *publishes("w1", 5)])
-    assert "list.begin .hoodie/timeline" in no_data
+    [no_plan] = violations([missing(BEGUN), *asks_why("r1", 0), *cleaned(BEGUN), *publishes("w1", 5)])
+    assert "list.begin .hoodie/timeline" in no_plan
     [more] = violations([missing(LOGS[0]), *asks_why("r1", 0), Access("r1", 0, "get", REQUESTED, False, "missing"),
                          *cleaned(LOGS[0], REQUESTED), *publishes("w1", 5)])  # fmt: skip
     assert "list.begin .hoodie/timeline" in more
