@@ -18,7 +18,7 @@ from .conflicts import key_twice
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import shape_of
-from .valuations import changes_differ, expected, falls_behind, read
+from .valuations import changes_differ, changes_right, expected, falls_behind, read
 from .view import (
     View,
     answered_times,
@@ -153,6 +153,8 @@ def changes_hold(model: Model, before: State | None, step: Step | None, after: S
 def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | None:
     shapes = [view.as_of(group, time) for time in window]
     right = [view.logs(group, until=time) for time in window]
+    if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.rule):
+        return None
     names = view.names(group, *shapes)
     before, after = (
         (view.renamed(shape, names), tuple(names[log] for log in logs))

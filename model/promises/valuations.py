@@ -7,9 +7,9 @@ however many states show it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from itertools import combinations, product
+from itertools import chain, combinations, product
 
 from .. import by_function, mixed
 from ..by_function import Merged
@@ -109,10 +109,13 @@ def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) 
 @lru_cache(maxsize=1 << 16)
 def reads_right(shape: Fold, logs: tuple[Log, ...], rule: Rule, deletes: bool) -> bool:
     """Whether a read is what the completed writes `logs` make it, on every valuation. Logs in neither do not matter."""
-    here = (*logs, *sorted(set(logs_of(shape)) - set(logs)))
-    names = names_for(here)
+    names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
     return differs_from_oracle(renamed(shape, names), wanted, len(names), rule, deletes) is None
+
+
+def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(several)))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -166,9 +169,20 @@ def _left_of(shown: Shown, rows: Valuation) -> Valuation:
     return found if shown.delete is None else {**found, shown.delete: rows[shown.delete]}
 
 
+End = tuple[Fold, tuple[Log, ...]]
+"""What a window begins or ends with: a read, and the logs that it should merge."""
+
+
 @lru_cache(maxsize=1 << 16)
-def changes_differ(before: tuple[Fold, tuple[Log, ...]], after: tuple[Fold, tuple[Log, ...]], count: int, rule: Rule) \
-        -> Valuation | None:  # fmt: skip
+def changes_right(before: End, after: End, rule: Rule) -> bool:
+    """Whether the change between two reads is the one between what they should be. Logs in none do not matter."""
+    names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
+    ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
+    return changes_differ(ends[0], ends[1], len(names), rule) is None
+
+
+@lru_cache(maxsize=1 << 16)
+def changes_differ(before: End, after: End, count: int, rule: Rule) -> Valuation | None:
     """The first valuation on which the change between two reads is not the one between the two oracles' states."""
     found = zip(_every_read(before[0], count, rule), _every_read(after[0], count, rule), strict=True)
     right = zip(_every_expected(before[1], count, rule), _every_expected(after[1], count, rule), strict=True)

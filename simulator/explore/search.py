@@ -173,7 +173,7 @@ class Search:
                     states.append(new)
                     parents.append(number)
                     if reduced:
-                        self.stands_for += self.space.stands_for(new)
+                        self.stands_for += self.space.stands_for(after)
                     if judged != 0 and (judged is None or (state ^ new) & judged):
                         see_state(new, state, step)
                 elif known < level_end:

@@ -41,7 +41,7 @@ class Space:
         return self.system.stepper.rows if has_rows(self.system) else ()
 
     def stands_for(self, state: Any) -> int:
-        """How many states of the system a kept one stands for."""
+        """How many states of the system the one stands for that is kept for this one."""
         return 1
 
     def ends(self, state: Any) -> Iterator[Any]:

@@ -100,6 +100,8 @@ class Symmetry:
         self._fields = (mine, others)
         self._bits, self._rest = coding.mask(mine), coding.mask(others)
         self._names = frozenset(name for each in self.classes for name in each)
+        self._mine = [(place, coding.mask((place,))) for place in mine]
+        self._moved: dict[tuple[int, State], tuple[bool, tuple[State, ...]]] = {}
         self._sorted: dict[State, tuple[State, list[_Image]]] = {}
         self._images: dict[tuple[tuple[int, ...], ...], _Image] = {}
 
@@ -122,11 +124,13 @@ class Symmetry:
         rest, kept = state & self._rest, self.kept(state)
         return [image.names for image in images if own + image.of_others(rest) == kept]
 
-    def orbit(self, kept: State) -> int:
-        """How many states a kept one stands for."""
-        _, images = self._images_of(kept & self._bits)
-        rest = kept & self._rest
-        return self.order // sum(image.of_others(rest) == rest for image in images) if len(images) > 1 else self.order
+    def orbit(self, state: State) -> int:
+        """How many states there are of which one stands for this one."""
+        _, images = self._images_of(state & self._bits)
+        if len(images) == 1:
+            return self.order
+        others = [image.of_others(state & self._rest) for image in images]
+        return self.order // others.count(min(others))  # so many renamings lead to the same one
 
     def _images_of(self, bits: State) -> tuple[State, list[_Image]]:
         found = self._sorted.get(bits)
@@ -137,13 +141,24 @@ class Symmetry:
     def _sorting(self, bits: State) -> tuple[State, list[_Image]]:
         """The exchangeable components at their smallest, and the renamings that make them so: they put them in order,
         as far as names allow."""
-        values = (self.model.coding.value(bits, place) for members in self._members for place in members)
-        if not any(names_one(value, self._names) for value in values):
+        fields = [self._field(place, bits & mask) for place, mask in self._mine]
+        if not any(speaks for speaks, _ in fields):
             images = [self._image(orders) for orders in product(*(self._orders(bits, m) for m in self._members))]
             return images[0].of_own(bits), images
-        made = [image.of_own(bits) for image in self._every]
+        made = list(map(sum, zip(*(moved for _, moved in fields), strict=True)))
         least = min(made)
+        if made.count(least) == 1:
+            return least, [self._every[made.index(least)]]
         return least, [image for image, own in zip(self._every, made, strict=True) if own == least]
+
+    def _field(self, place: int, bits: State) -> tuple[bool, tuple[State, ...]]:
+        """Of one exchangeable component: whether it names another, and what each renaming makes of it."""
+        found = self._moved.get((place, bits))
+        if found is None:
+            speaks = names_one(self.model.coding.value(bits, place), self._names)
+            moved = tuple(image.of_own_field(place, bits) for image in self._every)
+            found = self._moved[place, bits] = speaks, moved
+        return found
 
     @cached_property
     def _every(self) -> list[_Image]:
@@ -189,6 +204,10 @@ class _Image:
     def of_own(self, bits: State) -> State:
         """The image of the exchangeable components."""
         return self._of(bits, self.own) if self.names else bits
+
+    def of_own_field(self, place: int, bits: State) -> State:
+        """The image of one of them."""
+        return self._of(bits, [field for field in self.own if field[0] == place]) if self.names else bits
 
     def of_others(self, bits: State) -> State:
         """The image of the other components."""
