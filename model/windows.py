@@ -28,12 +28,12 @@ def incremental(table: Table, group: int, after: int, until: float, protocol: Pr
         loaded = tuple(file for write in writes if group in write.loaded for file in write.files_in(group))
         logs = _with_compacted(table, group, writes, _compacted_in(table, group, after, until, protocol), protocol)
         shape = slice_fold(table, group, None, logs, protocol)
-        shape = shape._replace(logs=(*loaded, *shape.logs))
+        shape = shape._replace(logs=(*loaded, *shape.logs)) if loaded else shape
     elif protocol.window_merge in ("slice_of_files", "slice_of_files_from"):
         shape = _slice_of_files_in(table, group, after, until, protocol)
     else:
         shape = _newest_slice_in(table, group, after, until, protocol)
-    return shape._replace(deletes=protocol.window_deletes == "marked")
+    return shape if protocol.window_deletes == "marked" else shape._replace(deletes=False)
 
 
 def _slice_of_files_in(table: Table, group: int, after: int, until: float, protocol: Protocol) -> Fold:
@@ -119,17 +119,17 @@ def _newest_slice_in(table: Table, group: int, after: int, until: float, protoco
 def in_window(table: Table, after: int, until: float, protocol: Protocol) -> tuple[Write, ...]:
     """The completed writes whose time lies in (after, until]."""
     by_completion = protocol.incremental_axis == "completion"
-    return tuple(
+    return tuple([
         write
         for write in table.writes
         if write.completed is not None and after < (write.completed if by_completion else write.requested) <= until
-    )
+    ])  # fmt: skip
 
 
 def not_replaced(writes: tuple[Write, ...], group: int) -> tuple[Write, ...]:
     """Of completed writes those that no replace among them hides in a file group."""
-    since = max((write.requested for write in writes if group in write.replaced), default=0)
-    return tuple(write for write in writes if (write.ranks_at(group) or 0) >= since)
+    since = max([write.requested for write in writes if group in write.replaced], default=0)
+    return tuple([write for write in writes if (write.ranks_at(group) or 0) >= since])
 
 
 def changes(table: Table, group: int, after: int, until: float, protocol: Protocol) -> tuple[Fold, Fold]:
