@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from nbcc.engine.commits import write_commit
 from nbcc.engine.data.tasks import WrittenFile
 from nbcc.engine.files.group_files import LogFile
 from nbcc.engine.files.names import LogName
@@ -22,6 +21,7 @@ from nbcc.engine.rules import NBCC
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.timeline import FOLDER
+from nbcc.engine.writes.commits import write_commit
 
 from . import processes, progress
 from .inputs import Inputs

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .heartbeat import Hearts, StoredHearts
 from .rules import NBCC, Rules
 from .timeline import Timeline
 from .timeline.commits import Commits
+from .writes.heartbeat import Hearts, StoredHearts
 
 if TYPE_CHECKING:
     from .clock import Clock

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import html
 from .actions import operations
-from .archiving import RETAINED
-from .cleaning import PolicyName
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
 from .config.creation import table_config
@@ -25,6 +23,8 @@ from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
 from .seams import as_a_guest, context_of, coordinated
+from .services.archiving import RETAINED
+from .services.cleaning import PolicyName
 from .storage import open_storage
 from .timeline import Instant, load
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from .merging.record import Change, Record
 from .model import Model
 from .packed import State
 from .protocol import Protocol
-from .reads import Query
-from .record import Change, Record
+from .reads.definitions import Query
 from .step import Refused, Step
 from .table import FileSlice, Instant
 from .world import World

@@ -14,18 +14,18 @@ from typing import Any, TypeVar
 from . import actions
 from .actions import Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
-from .answers import Cleaned, Data, answer
 from .budget import Budget
-from .cleaning import opened, published_horizon, since
+from .files.shared_log import LOGS, without_undone
+from .files.slicing import file_slices
+from .merging.record import Change, Record, Rule, Several
 from .metadata import through
 from .packed import ByName, Coding, State, Stepper
 from .protocol import Protocol
-from .reads import Query, table_as_of
-from .record import Change, Record, Rule, Several
-from .restoring import hides
-from .schemas import columns_in
-from .shared_log import LOGS, without_undone
-from .slicing import file_slices
+from .reads.answers import Cleaned, Data, answer
+from .reads.definitions import Query, table_as_of
+from .reads.schemas import columns_in
+from .services.cleaning import opened, published_horizon, since
+from .services.restoring import hides
 from .step import Action, Refused, Row, Step
 from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
 from .world import World

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import Query
-from nbcc.model.answers import NoAnswer
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.promises import PROMISES
+from nbcc.model.reads.answers import NoAnswer
 
 from . import specs
 from .crosscheck.campaign import KEPT, Row

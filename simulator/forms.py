@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
-from nbcc.model import Model, Protocol, State, Step, World, reads
-from nbcc.model.fold import Fold, logs_of
+from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.files.slicing import writes_by_slice
+from nbcc.model.merging.fold import Fold, logs_of
 from nbcc.model.promises.valuations import differ, names_for, renamed
 from nbcc.model.promises.view import View, view_of
-from nbcc.model.slicing import writes_by_slice
-from nbcc.model.windows import incremental
+from nbcc.model.reads import definitions as reads
+from nbcc.model.reads.windows import incremental
 
 Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
 

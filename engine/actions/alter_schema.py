@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..commits import write_commit
 from ..config import TableConfig
 from ..config.creation import arrow_schema, check_columns
 from ..config.opening import PROPERTIES, load_properties
@@ -16,7 +15,8 @@ from ..errors import Unsupported
 from ..lock import held
 from ..schema.evolution import ASKED, check_evolution
 from ..timeline import Instant, load, put_inflight
-from ..writing import complete, request, take_time
+from ..writes.commits import write_commit
+from ..writes.writing import complete, request, take_time
 from .upsert import action_of
 
 if TYPE_CHECKING:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ..archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look
 from ..lock import held
 from ..reads.retention import refuse_unlisted
+from ..services.archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
+from ..writes.deciding import look
 
 MOST = 1_000
 """How many instants go under one hold of the lock, which keeps writers from publishing."""

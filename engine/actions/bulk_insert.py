@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ..batch import as_upserts, refuse_other_rows
-from ..commits import write_commit
 from ..config import TableConfig
-from ..conflicts import conflict_of
 from ..context import Context
 from ..data.tasks import WriteTask
 from ..errors import Conflict
@@ -17,7 +14,10 @@ from ..files.slices import find_files, pending_plans
 from ..reads.retention import refuse_unlisted
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, load, put_inflight
-from ..writing import complete, request, taken_back_on_error
+from ..writes.batch import as_upserts, refuse_other_rows
+from ..writes.commits import write_commit
+from ..writes.conflicts import conflict_of
+from ..writes.writing import complete, request, taken_back_on_error
 from .upsert import write
 
 ACTION = "deltacommit"

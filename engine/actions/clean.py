@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..cleaning import PolicyName
 from ..config import TableConfig
 from ..context import Context
+from ..services.cleaning import PolicyName
 from ..timeline import Instant
 from . import run_clean, schedule_clean
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..batch import as_deletes
-from ..batches import check
 from ..config import TableConfig
 from ..context import Context
 from ..timeline import Instant
+from ..writes.batch import as_deletes
+from ..writes.batches import check
 from .upsert import write
 
 

@@ -9,7 +9,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
 from ..files.slices import find_files
-from ..replacing import replace_partitions
+from ..services.replacing import replace_partitions
 from ..timeline import Instant, load
 
 OPERATION = "DELETE_PARTITION"

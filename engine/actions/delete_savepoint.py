@@ -6,7 +6,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..lock import held
 from ..reads.times import Time
-from ..savepoints import to_use
+from ..services.savepoints import to_use
 from ..timeline import Instant, load
 from ..timeline.savepoints import ACTION
 from ..timeline.timeline import FOLDER

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ..batch import as_upserts, partitions_of, refuse_other_rows
 from ..config import TableConfig
 from ..context import Context
-from ..replacing import replace_partitions
+from ..services.replacing import replace_partitions
 from ..timeline import Instant
+from ..writes.batch import as_upserts, partitions_of, refuse_other_rows
 
 OPERATION = "INSERT_OVERWRITE"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look
 from ..lock import held
+from ..writes.deciding import look
 
 
 def run(context: Context, config: TableConfig) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import by_log
 from ..reads.times import Time
 from ..timeline import Instant
+from ..writes.deciding import by_log
 from . import publish_decided, run_rollback, schedule_rollback
 
 

@@ -9,7 +9,7 @@ from ..context import Context
 from ..files.group_files import Group
 from ..files.names import in_partition, parse_base, parse_log
 from ..reads.times import Time
-from ..taking_up import completed, taken_up, where_it_is_known
+from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, put_inflight
 from ..timeline.cleans import CleanPlan, encode_clean
 

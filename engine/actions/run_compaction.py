@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from ..commits import compaction_commit
 from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
@@ -16,9 +15,10 @@ from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
+from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..shape import table_shape
-from ..taking_up import completed, taken_up, where_it_is_known
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
+from ..writes.commits import compaction_commit
 
 ACTION = "compaction"
 

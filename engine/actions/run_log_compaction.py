@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..commits import log_compaction_commit
 from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.tasks import LogCompactTask, LogInput, ReadTask
 from ..files.names import in_partition, parse_log
 from ..reads.times import Time
+from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..shape import table_shape
-from ..taking_up import completed, taken_up, where_it_is_known
 from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
+from ..writes.commits import log_compaction_commit
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:

@@ -8,12 +8,12 @@ from ..config import TableConfig
 from ..context import Context
 from ..files.names import marker, split_path
 from ..reads.times import Time
-from ..taking_up import completed, taken_up, where_it_is_known
+from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, Timeline, put_inflight
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
 from ..timeline.timeline import FOLDER
-from ..writing import marked_files
+from ..writes.writing import marked_files
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:

@@ -7,9 +7,9 @@ from ..context import Context
 from ..files.names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
-from ..taking_up import completed, taken_up, where_it_is_known
+from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, encode_rollback, load_rollback_plan, put_inflight
-from ..writing import ROLLBACK, marked_files, remove_pending
+from ..writes.writing import ROLLBACK, marked_files, remove_pending
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:

@@ -9,10 +9,10 @@ from ..errors import BadInput
 from ..lock import held
 from ..reads.retention import refuse_cleaned, refuse_unlisted
 from ..reads.times import Time
-from ..savepoints import files_as_of, to_pin
+from ..services.savepoints import files_as_of, to_pin
 from ..timeline import Instant, completion_of, load, put_completed, put_inflight
 from ..timeline.savepoints import ACTION, Savepoint, by_partition, encode_savepoint
-from ..writing import take_time
+from ..writes.writing import take_time
 
 
 def run(

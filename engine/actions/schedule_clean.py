@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from ..cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look, put_plan
 from ..files.slices import load_slices
 from ..lock import held
 from ..reads.retention import refuse_unlisted
+from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
-from ..writing import take_time
+from ..writes.deciding import look, put_plan
+from ..writes.writing import take_time
 
 ACTION = "clean"
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look, put_plan
 from ..lock import held
-from ..plan import make_plan, worth_compacting
+from ..services.plan import make_plan, worth_compacting
 from ..timeline import SORT_BY, Instant, encode_plan, load
-from ..writing import take_time
+from ..writes.deciding import look, put_plan
+from ..writes.writing import take_time
 
 ACTION = "compaction"
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look, put_plan
 from ..lock import held
-from ..plan import make_log_plan, worth_log_compacting
+from ..services.plan import make_log_plan, worth_log_compacting
 from ..timeline import LOG_COMPACTION, Instant, encode_plan, load
-from ..writing import take_time
+from ..writes.deciding import look, put_plan
+from ..writes.writing import take_time
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:

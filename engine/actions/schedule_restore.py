@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look, put_plan
 from ..lock import held
 from ..reads.times import Time
-from ..restoring import plan_restore, refuse_newer
-from ..savepoints import to_use
+from ..services.restoring import plan_restore, refuse_newer
+from ..services.savepoints import to_use
 from ..timeline import Instant, load
 from ..timeline.restores import ACTION, encode_restore_plan
-from ..writing import take_time
+from ..writes.deciding import look, put_plan
+from ..writes.writing import take_time
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:

@@ -6,19 +6,12 @@ from collections.abc import Iterator
 
 from ..config import TableConfig
 from ..context import Context
-from ..deciding import look, put_plan
 from ..errors import BadInput
 from ..lock import held
 from ..reads.times import Time
-from ..timeline import (
-    Instant,
-    RollbackPlan,
-    Timeline,
-    encode_rollback_plan,
-    load,
-    load_rollback_plan,
-)
-from ..writing import ROLLBACK, marked_files, take_time
+from ..timeline import Instant, RollbackPlan, Timeline, encode_rollback_plan, load, load_rollback_plan
+from ..writes.deciding import look, put_plan
+from ..writes.writing import ROLLBACK, marked_files, take_time
 
 UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 """Actions that a rollback undoes. A failed compaction is not: whoever takes its plan up goes on with it."""

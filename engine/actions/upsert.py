@@ -6,11 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
-from ..batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
-from ..batches import Repeated, check
-from ..commits import write_commit
 from ..config import TableConfig
-from ..conflicts import BLIND, Rests, conflict_of
 from ..context import Context
 from ..data.tasks import WriteTask
 from ..errors import Conflict
@@ -18,7 +14,11 @@ from ..files.slices import load_slices, to_read
 from ..reads.times import Time, instant_of
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
-from ..writing import complete, request, taken_back_on_error
+from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
+from ..writes.batches import Repeated, check
+from ..writes.commits import write_commit
+from ..writes.conflicts import BLIND, Rests, conflict_of
+from ..writes.writing import complete, request, taken_back_on_error
 
 
 def run(

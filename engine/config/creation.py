@@ -14,8 +14,8 @@ from ..data.function import function_of
 from ..data.keys import is_key_type, is_partition_type
 from ..data.merge import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
-from ..laws import check_laws
 from ..schema import avro_json, from_spark
+from ..writes.laws import check_laws
 from .concurrency import NON_BLOCKING, OPTIMISTIC
 from .concurrency import concurrency_mode as mode_of
 from .coordination import OPTIONS as COORDINATION

@@ -17,7 +17,6 @@ from typing import Any, Final, TypeVar
 
 import pyarrow.parquet as pq
 
-from ..batches import EXTRA as BATCH
 from ..config.opening import load_properties
 from ..files.group_files import data_file_of
 from ..files.names import split_path
@@ -32,6 +31,7 @@ from ..timeline.restores import decode_restore_plan
 from ..timeline.rollbacks import decode_rollback_plan
 from ..timeline.savepoints import decode_savepoint
 from ..timeline.timeline import FOLDER
+from ..writes.batches import EXTRA as BATCH
 from .ahead import read_ahead
 from .report import Clean, Commit, Evidence, File, Flaw, Rollback, Stat
 

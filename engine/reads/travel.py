@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..context import Context
-from ..deciding import by_log, catch_up, decide
 from ..errors import BadInput
 from ..lock import held
 from ..timeline import Timeline, completion_of, load
 from ..timeline.decisions import Decision
 from ..timeline.loading import look_again
-from ..writing import take_time
+from ..writes.deciding import by_log, catch_up, decide
+from ..writes.writing import take_time
 
 
 def settled_at(context: Context, time: str, asked: str) -> Timeline:

@@ -14,10 +14,10 @@ from ..clock import SHARED_SKEW_MS, to_instant, to_millis
 from ..config.coordination import DECISION
 from ..errors import BadInput, Conflict
 from ..evidence import Evidence
-from ..heartbeat import FOLDER as HEARTBEATS
 from ..storage import Storage
 from ..timeline import Instant
 from ..timeline.timeline import FOLDER
+from ..writes.heartbeat import FOLDER as HEARTBEATS
 
 FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 """How far ahead of UTC a clock on earth can be: a table whose times are LOCAL does not say where."""

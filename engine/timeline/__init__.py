@@ -23,13 +23,7 @@ from .metadata import (
     own_extra,
 )
 from .publish import put_completed, put_inflight, put_requested
-from .rollbacks import (
-    RollbackPlan,
-    decode_rollback_plan,
-    encode_rollback,
-    encode_rollback_plan,
-    load_rollback_plan,
-)
+from .rollbacks import RollbackPlan, decode_rollback_plan, encode_rollback, encode_rollback_plan, load_rollback_plan
 from .timeline import Timeline, completion_of
 
 __all__ = [

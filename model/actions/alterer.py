@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..clock import clock_of, requests_of
 from ..conditions import at, lock_is_free
-from ..publication import publication_actions, publication_rows
 from ..step import Action, Guard, Row
 from ..table import Altered, Instant
+from ..timeline.clock import clock_of, requests_of
+from ..timeline.publication import publication_actions, publication_rows
 from . import Setting
 
 KIND, PREFIX = "alterer", "e"

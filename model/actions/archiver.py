@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..archiving import archivable, last_decided, staying
 from ..conditions import at, lock_is_free
+from ..services.archiving import archivable, last_decided, staying
 from ..step import Action, Args, Guard, Row
 from ..table import table_of
 from . import Setting, mechanisms

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..batches import completed, looks, once
 from ..conditions import at, lock_is_free
-from ..publication import Check, given_back
 from ..step import Action, Guard, Row
+from ..timeline.batches import completed, looks, once
+from ..timeline.publication import Check, given_back
 from . import Setting
 from .writer import KIND, Writer, is_alive
 

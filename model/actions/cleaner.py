@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..cleaning import horizon, published_horizon, since, superseded
-from ..clock import clock_of
 from ..conditions import at, lock_is_free
-from ..decisions import ALL_PUBLISHED, last_time, undecided
-from ..publication import given_back, publication_actions, publication_rows, put_by_another
-from ..resuming import resuming
-from ..savepoints import kept, without
+from ..services.cleaning import horizon, published_horizon, since, superseded
+from ..services.savepoints import kept, without
 from ..step import Action, Args, Guard, Row
 from ..table import Clean, Cleaned, DataFile, Instant, Victims, table_of
+from ..timeline.clock import clock_of
+from ..timeline.decisions import ALL_PUBLISHED, last_time, undecided
+from ..timeline.publication import given_back, publication_actions, publication_rows, put_by_another
+from ..timeline.resuming import resuming
 from . import Setting
 
 KIND, PREFIX = "cleaner", "d"

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
-from ..planning import plan
-from ..publication import Check, believes, given_back, publication_actions, publication_rows
+from ..services.planning import plan
 from ..step import Action, Args, Guard, Row
 from ..table import Compaction, Plan, Write, table_of
+from ..timeline.publication import Check, believes, given_back, publication_actions, publication_rows
 from . import Setting
 
 KIND, PREFIX = "clusterer", "k"

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..clock import requests_of
 from ..conditions import at, lock_is_free
-from ..decisions import ALL_PUBLISHED, last_time, undecided
-from ..planning import plan
-from ..publication import given_back, publication_actions, publication_rows, put_by_another
-from ..restoring import plan_stands, stands
-from ..resuming import resuming
-from ..schemas import writes_columns
+from ..reads.schemas import writes_columns
+from ..services.planning import plan
+from ..services.restoring import plan_stands, stands
 from ..step import Action, Args, Guard, Row
 from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
+from ..timeline.clock import requests_of
+from ..timeline.decisions import ALL_PUBLISHED, last_time, undecided
+from ..timeline.publication import given_back, publication_actions, publication_rows, put_by_another
+from ..timeline.resuming import resuming
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import unpublished
@@ -79,19 +79,16 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
     writers = setting.of(WRITER) if sees_logs or protocol.scheduling == "serial" or times.reads else ()
     rolled_back = setting.if_any("rollbacks") if sees_logs else ()
-    log_plans = setting.if_any("log_plans")
-    restores = setting.if_any("restores")
+    log_plans, restores = setting.if_any("log_plans"), setting.if_any("restores")
 
     def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
         after = last_time(others[-1]) if log else 0
-        seen = others[: len(writers)]
-        return times.take("commit", clock, (published, plans, *seen), ahead, after=after)
+        return times.take("commit", clock, (published, plans, *others[: len(writers)]), ahead, after=after)
 
     def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
-        after = len(writers) + len(rolled_back)
         undone = others[len(writers)] if rolled_back else ()
         logs = unpublished(setting, dict(zip(writers, others, strict=False)), undone) if sees_logs else ()
-        being_compacted = others[after] if log_plans else ()
+        being_compacted = others[len(writers) + len(rolled_back)] if log_plans else ()
         return plan(table_of(published, plans, logs, being_compacted), world.groups, time, protocol)
 
     def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from math import inf
 from typing import Any, NamedTuple
 
-from ..cleaning import published_horizon
 from ..conditions import at
-from ..listing import Restores
 from ..protocol import Protocol
-from ..restoring import hides, is_gone
+from ..reads.listing import Restores
+from ..services.cleaning import published_horizon
+from ..services.restoring import hides, is_gone
 from ..step import Action, Guard, Row
 from ..table import DataFile, Write
 from . import Setting

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..decisions import BY_LOG, FINISHING, finishing_row
 from ..step import Action, Row
+from ..timeline.decisions import BY_LOG, FINISHING, finishing_row
 from . import Setting
 
 _FINISHES = "under the lock: puts the completed instant of somebody who decided, and died perhaps"

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conditions import at, lock_is_free
-from ..looking import about_to_publish, looks_under_lock, not_looked
-from ..publication import Check, given_back
 from ..step import Action, Guard, Row
+from ..timeline.looking import about_to_publish, looks_under_lock, not_looked
+from ..timeline.publication import Check, given_back
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import LEFT, UNAWARE, Writer, beating, still_stands

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..shared_log import appending
+from ..files.shared_log import appending
 from ..step import Action, Args, Guard, Row
 from . import Setting
 from .writer import Writer, beating

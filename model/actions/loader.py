@@ -10,13 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..clock import requests_of
 from ..conditions import at, lock_is_free
-from ..conflicts import Attempt, conflicting
-from ..publication import READY, Check, believes, given_back, publication_actions, publication_rows, put_by_another
-from ..publication import UNDER_LOCK as HOLDING
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Write
+from ..timeline.clock import requests_of
+from ..timeline.conflicts import Attempt, conflicting
+from ..timeline.publication import (
+    READY,
+    Check,
+    believes,
+    given_back,
+    publication_actions,
+    publication_rows,
+    put_by_another,
+)
+from ..timeline.publication import UNDER_LOCK as HOLDING
 from . import Setting
 
 KIND, PREFIX = "loader", "l"

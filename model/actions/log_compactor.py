@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..clock import clock_of
 from ..conditions import at
-from ..planning import log_plan
-from ..plans_by_log import planning_rows
-from ..publication import publication_actions, publication_rows
-from ..restoring import plan_stands, stands
-from ..resuming import resuming
+from ..services.planning import log_plan
+from ..services.restoring import plan_stands, stands
 from ..step import Action, Args, Guard, Row
 from ..table import GroupPlan, Instant, LogCompaction, Plan, table_of
+from ..timeline.clock import clock_of
+from ..timeline.plans_by_log import planning_rows
+from ..timeline.publication import publication_actions, publication_rows
+from ..timeline.resuming import resuming
 from . import Setting
 from .compactor import ever_made
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..conditions import at, holds_lock
-from ..publication import READY
 from ..step import Action, Guard, Row
 from ..table import Write
+from ..timeline.publication import READY
 from . import Setting
 from .writer import Writer, written
 

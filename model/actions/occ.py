@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..batches import once
 from ..conditions import at, lock_is_free
-from ..looking import ABORTED, looking_rows
 from ..step import Action, Guard, Row
 from ..table import Rollback
+from ..timeline.batches import once
+from ..timeline.looking import ABORTED, looking_rows
 from . import Setting
 from .writer import KIND, Writer, groups_of, requesting_of, still_stands
 

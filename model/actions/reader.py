@@ -13,9 +13,9 @@ from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
-from ..cleaning import needed, published_horizon
 from ..conditions import at
-from ..listing import (
+from ..metadata import through
+from ..reads.listing import (
     Restores,
     all_plans,
     ever_published,
@@ -29,8 +29,8 @@ from ..listing import (
     shown,
     writes_of,
 )
-from ..metadata import through
-from ..restoring import is_gone
+from ..services.cleaning import needed, published_horizon
+from ..services.restoring import is_gone
 from ..step import Action, Args, Guard, Row
 from ..table import DataFile, Plan, Table, table_of
 from . import Setting

@@ -14,15 +14,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..clock import requests_of
 from ..conditions import at, lock_is_free
-from ..conflicts import file_ids
-from ..looking import ABORTED, about_to_publish, found_nothing, looking_rows, looks_under_lock
-from ..plans_by_log import planning_rows
-from ..publication import Check, publication_actions, publication_rows
-from ..restoring import stands
+from ..services.restoring import stands
 from ..step import Action, Args, Guard, Row
 from ..table import GroupPlan, Instant, Plan, Write, completes_plan
+from ..timeline.clock import requests_of
+from ..timeline.conflicts import file_ids
+from ..timeline.looking import ABORTED, about_to_publish, found_nothing, looking_rows, looks_under_lock
+from ..timeline.plans_by_log import planning_rows
+from ..timeline.publication import Check, publication_actions, publication_rows
 from ..world import World
 from . import Setting
 

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..conditions import at
-from ..plans_by_log import planning_rows
-from ..publication import publication_actions, publication_rows
-from ..restoring import newest, still_there, taken_off, undone_by
-from ..resuming import resuming
+from ..services.restoring import newest, still_there, taken_off, undone_by
 from ..step import Action, Args, Guard, Row, one_way
 from ..table import Instant, Restore, Restored, is_undone
+from ..timeline.plans_by_log import planning_rows
+from ..timeline.publication import publication_actions, publication_rows
+from ..timeline.resuming import resuming
 from . import Setting
 from .writer import state_on_timeline
 

@@ -11,8 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
-from ..decisions import ALL_PUBLISHED, undecided
-from ..publication import (
+from ..files.shared_log import LOGS, Block, Blocks, appended, is_shared
+from ..services.restoring import is_gone
+from ..step import Action, Args, Guard, Row
+from ..table import Instant, Restore, Rollback, RolledBack, Write, is_undone
+from ..timeline.decisions import ALL_PUBLISHED, undecided
+from ..timeline.publication import (
     READY,
     UNDER_LOCK,
     Check,
@@ -21,10 +25,6 @@ from ..publication import (
     publication_rows,
     put_by_another,
 )
-from ..restoring import is_gone
-from ..shared_log import LOGS, Block, Blocks, appended, is_shared
-from ..step import Action, Args, Guard, Row
-from ..table import Instant, Restore, Rollback, RolledBack, Write, is_undone
 from . import Setting
 from .writer import Writer, beating, state_on_timeline
 

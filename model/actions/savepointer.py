@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..archiving import WRITES
-from ..clock import clock_of
 from ..conditions import at, lock_is_free
-from ..publication import believes, given_back
-from ..savepoints import files_as_of
+from ..services.archiving import WRITES
+from ..services.savepoints import files_as_of
 from ..step import Action, Guard, Row
 from ..table import Instant, Savepoint, table_of
+from ..timeline.clock import clock_of
+from ..timeline.publication import believes, given_back
 from . import Setting
 
 KIND, PREFIX = "savepointer", "s"

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..conditions import at, lock_is_free
-from ..looking import about_to_publish, looks_under_lock, not_looked
-from ..publication import UNDER_LOCK, Check, given_back
-from ..restoring import loses_input, stands
+from ..services.restoring import loses_input, stands
 from ..step import Action, Guard, Row
 from ..table import is_undone
+from ..timeline.looking import about_to_publish, looks_under_lock, not_looked
+from ..timeline.publication import UNDER_LOCK, Check, given_back
 from . import Setting, compactor, log_compactor, replacer
 
 WHO: tuple[tuple[str, Any, Callable[[Any], int]], ...] = (

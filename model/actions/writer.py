@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-from ..batches import of_a_new_batch, once
-from ..clock import requests_of
 from ..conditions import at, lock_is_free
-from ..conflicts import clusterings, file_ids
-from ..copy_on_write import newest_base
-from ..looking import about_to_publish, found_nothing, looks_under_lock
-from ..publication import Check, both, publication_actions, publication_rows, put_by_another
-from ..restoring import stands
-from ..schemas import opened_before
-from ..shared_log import LOGS, appending, is_shared
+from ..files.copy_on_write import newest_base
+from ..files.shared_log import LOGS, appending, is_shared
+from ..reads.schemas import opened_before
+from ..services.restoring import stands
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Rollback, Write, is_undone
+from ..timeline.batches import of_a_new_batch, once
+from ..timeline.clock import requests_of
+from ..timeline.conflicts import clusterings, file_ids
+from ..timeline.looking import about_to_publish, found_nothing, looks_under_lock
+from ..timeline.publication import Check, both, publication_actions, publication_rows, put_by_another
 from ..world import World
 from . import Setting
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ..actions.reader import ENDS, SURE
-from ..archiving import WRITES
 from ..model import Model
 from ..packed import State
+from ..services.archiving import WRITES
 from ..step import Step
 from .promise import Promise
 

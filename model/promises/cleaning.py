@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from ..cleaning import needed, needed_by_plans
 from ..model import Model
 from ..packed import State
+from ..services.cleaning import needed, needed_by_plans
 from ..step import Step
 from ..table import DataFile
 from .promise import Promise

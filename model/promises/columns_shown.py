@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from math import inf
 
-from ..fold import Fold, logs_of
-from ..schemas import had_at, kept_of, shown_at
+from ..merging.fold import Fold, logs_of
+from ..reads.schemas import had_at, kept_of, shown_at
 from ..table import Log
 from .sentences import write_named
 from .view import View

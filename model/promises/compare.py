@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..fold import Fold, logs_of
+from ..merging.fold import Fold, logs_of
 from ..table import Log
 from .sentences import key_given, row_of, several, write_named
 from .valuations import differ, differs_from_oracle, expected, read, reads_right

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from ..actions.replacer import replaced_groups
-from ..conflicts import file_id_of
-from ..looking import ABORTED
 from ..model import Model
 from ..packed import State
 from ..step import Step
 from ..table import Compaction, Write, is_undone
+from ..timeline.conflicts import file_id_of
+from ..timeline.looking import ABORTED
 from .promise import Promise
 from .sentences import write_named
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import inf
 
-from ..fold import Fold
+from ..merging.fold import Fold
 from ..model import Model
 from ..packed import State
 from ..step import Step

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 from math import inf
 
 from ..actions.consumer import time_of
-from ..fold import Fold, logs_of
+from ..merging.fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
-from ..restoring import hides
+from ..services.restoring import hides
 from ..step import Step
 from ..table import Write
 from .columns_shown import columns_broken, columns_changed

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..by_function import Merged, Value
-from ..columns import ROW, Made
+from ..merging.by_function import Merged, Value
+from ..merging.columns import ROW, Made
 from ..table import Log, Write
 from .oracle import Row
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable
 from math import inf
 
-from ..covering import covered
-from ..fold import NOTHING, Fold, logs_of
+from ..files.covering import covered
+from ..merging.fold import NOTHING, Fold, logs_of
 from ..model import Model
 from ..packed import State
 from ..step import Step

@@ -11,9 +11,9 @@ from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..files.shared_log import LOGS
 from ..model import Model
 from ..packed import State
-from ..shared_log import LOGS
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, combinations, product
 
-from .. import by_function, mixed
-from ..by_function import Merged
-from ..columns import ROW, Made
-from ..fold import Fold, evaluate, logs_of
-from ..record import Ranked, Record, Rule
+from ..merging import by_function, mixed
+from ..merging.by_function import Merged
+from ..merging.columns import ROW, Made
+from ..merging.fold import Fold, evaluate, logs_of
+from ..merging.record import Ranked, Record, Rule
 from ..table import Log
 from .oracle import Row, winner
 

@@ -7,14 +7,15 @@ from functools import cached_property
 from math import inf
 from typing import TypeVar
 
-from .. import reads, windows
 from ..actions.reader import kept_table
-from ..fold import Fold, logs_of
-from ..listing import ever_published
+from ..files.slicing import barriers, file_slices
+from ..merging.fold import Fold, logs_of
 from ..model import Model
 from ..packed import State
-from ..restoring import hides
-from ..slicing import barriers, file_slices
+from ..reads import definitions as reads
+from ..reads import windows
+from ..reads.listing import ever_published
+from ..services.restoring import hides
 from ..table import Compaction, FileSlice, Log, Restore, Table, Write
 from . import oracle
 from .oracle import Row

@@ -5,13 +5,13 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise, product
 
-from ..by_function import law_broken
-from ..covering import covered, inputs
-from ..fold import logs_of
+from ..files.covering import covered, inputs
+from ..merging.by_function import law_broken
+from ..merging.fold import logs_of
+from ..merging.partial import Part, join, row_of, row_of_state, state_of
+from ..merging.record import Ranked, merge
 from ..model import Model
 from ..packed import State
-from ..partial import Part, join, row_of, row_of_state, state_of
-from ..record import Ranked, merge
 from ..step import Step
 from ..table import Log, Write
 from .promise import Promise

@@ -8,13 +8,13 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, Protocol, Query, State
-from nbcc.model.covering import merge_time
-from nbcc.model.fold import Fold, evaluate, logs_of
-from nbcc.model.reads import as_of, base_file
-from nbcc.model.record import Ranked
-from nbcc.model.slicing import barriers
+from nbcc.model.files.covering import merge_time
+from nbcc.model.files.slicing import barriers
+from nbcc.model.merging.fold import Fold, evaluate, logs_of
+from nbcc.model.merging.record import Ranked
+from nbcc.model.reads.definitions import as_of, base_file
+from nbcc.model.reads.windows import incremental
 from nbcc.model.table import Log, Table
-from nbcc.model.windows import incremental
 
 from .observables import Batch, canonical_rows
 

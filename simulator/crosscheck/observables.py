@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.answers import Cleaned, answer
+from nbcc.model.merging.record import Several
 from nbcc.model.promises.view import answers
-from nbcc.model.record import Several
+from nbcc.model.reads.answers import Cleaned, answer
 
 from ..systems import System
 from .symbols import Symbols

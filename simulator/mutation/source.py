@@ -20,8 +20,8 @@ from .generated import Generated, Place
 from .operators import changes
 
 RULES: Final = (
-    "clock", "conditions", "fold", "planning", "publication", "reads", "record", "resuming", "slicing", "table",
-    "windows",
+    "conditions", "files.slicing", "merging.fold", "merging.record", "reads.definitions", "reads.windows",
+    "services.planning", "table", "timeline.clock", "timeline.publication", "timeline.resuming",
 )  # fmt: skip
 """The modules of the model that hold rules, besides those of its actions; promises and oracle are what judges them."""
 

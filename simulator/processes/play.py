@@ -16,9 +16,9 @@ from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 
-from nbcc.engine.batches import EXTRA
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
+from nbcc.engine.writes.batches import EXTRA
 
 from ..checkers import Chronicle, Published, judge
 from ..checkers.history import batches_in

@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from nbcc.engine.errors import Conflict
-from nbcc.engine.heartbeat import StoredHearts
 from nbcc.engine.table import Table
+from nbcc.engine.writes.heartbeat import StoredHearts
 
 from ..checkers.history import HOT, key_of
 from .notes import Notes, unanswered

@@ -25,7 +25,7 @@ from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.actions import kind_of as kind_of_actor
 from nbcc.model.actions.compactor import KIND as COMPACTOR
-from nbcc.model.clock import clock_of
+from nbcc.model.timeline.clock import clock_of
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import Glance, instant_of, tick_of

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
 from nbcc.model import Protocol, Query, World
-from nbcc.model.columns import told
+from nbcc.model.merging.columns import told
 
 from ..control.clock import tick_of
 from ..crosscheck.observables import Batch

@@ -7,12 +7,12 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
-from nbcc.model.fold import Fold, evaluate, logs_of
-from nbcc.model.mixed import read, records_of
-from nbcc.model.reads import as_of, base_file
-from nbcc.model.record import Ranked
+from nbcc.model.merging.fold import Fold, evaluate, logs_of
+from nbcc.model.merging.mixed import read, records_of
+from nbcc.model.merging.record import Ranked
+from nbcc.model.reads.definitions import as_of, base_file
+from nbcc.model.reads.windows import incremental
 from nbcc.model.table import Log, Table
-from nbcc.model.windows import incremental
 
 from .rows import Case, reader_table, shown
 

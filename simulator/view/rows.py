@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
 from nbcc.model.actions.consumer import time_of
-from nbcc.model.answers import Cleaned, Data, answer
-from nbcc.model.columns import told
+from nbcc.model.merging.columns import told
+from nbcc.model.merging.record import Rule, Several
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import Valuation, of_rule, records_by_definition
 from nbcc.model.promises.view import answers as reader_answers
-from nbcc.model.record import Rule, Several
+from nbcc.model.reads.answers import Cleaned, Data, answer
 from nbcc.model.table import Table, Write
 
 KEY = "k1"

@@ -8,13 +8,13 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.batches import EXTRA, FOLDER, repeated
 from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
-from nbcc.engine.writing import request
+from nbcc.engine.writes.batches import EXTRA, FOLDER, repeated
+from nbcc.engine.writes.writing import request
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs

@@ -16,14 +16,14 @@ from nbcc.engine.config.coordination import DECISION
 from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
-from nbcc.engine.deciding import catch_up, decide
 from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
-from nbcc.engine.heartbeat import StoredHearts
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.rules import Rules
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
-from nbcc.engine.writing import request
+from nbcc.engine.writes.deciding import catch_up, decide
+from nbcc.engine.writes.heartbeat import StoredHearts
+from nbcc.engine.writes.writing import request
 from nbcc.model import World
 from nbcc.simulator.control.calls import kind_of
 from nbcc.simulator.control.footprints import Access

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.data.tasks import WriteTask
-from nbcc.engine.heartbeat import FOLDER
 from nbcc.engine.shape import table_shape
 from nbcc.engine.timeline import put_inflight
-from nbcc.engine.writing import request
+from nbcc.engine.writes.heartbeat import FOLDER
+from nbcc.engine.writes.writing import request
 from nbcc.model import Protocol, Query
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.observables import final_queries

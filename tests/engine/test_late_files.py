@@ -13,7 +13,7 @@ from nbcc.engine.files.names import LogName, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.repair.orphans import orphan_files
 from nbcc.engine.table import Table
-from nbcc.engine.writing import request
+from nbcc.engine.writes.writing import request
 from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import Setting, run

@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine import Table
-from nbcc.engine.batch import as_upserts
 from nbcc.engine.data.tasks import WriteTask
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.files.names import marker_folder
-from nbcc.engine.heartbeat import FOLDER as HEARTBEATS
-from nbcc.engine.heartbeat import StoredHearts
 from nbcc.engine.rules import Rules
 from nbcc.engine.shape import table_shape
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import load_rollback_plan
 from nbcc.engine.timeline.container import decode_record
+from nbcc.engine.writes.batch import as_upserts
+from nbcc.engine.writes.heartbeat import FOLDER as HEARTBEATS
+from nbcc.engine.writes.heartbeat import StoredHearts
 
 from .hooked import during
 from .table_samples import batch, make_table, tick

@@ -11,13 +11,13 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.actions.upsert import write_task
-from nbcc.engine.commits import write_commit
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.storage import NotFound
 from nbcc.engine.timeline import Instant, lsm
 from nbcc.engine.timeline.archive import HISTORY, VERSION, Archive
 from nbcc.engine.timeline.timeline import FOLDER
-from nbcc.engine.writing import complete, request
+from nbcc.engine.writes.commits import write_commit
+from nbcc.engine.writes.writing import complete, request
 
 from .hooked import during
 from .table_samples import batch, files, keys, make_table, state, tick

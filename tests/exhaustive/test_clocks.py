@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from nbcc.model import Model, Protocol, Step
-from nbcc.model.clock import Clock
 from nbcc.model.promises import PROMISES
+from nbcc.model.timeline.clock import Clock
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
 

@@ -8,10 +8,10 @@ from math import inf
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.fold import Fold
+from nbcc.model.merging.fold import Fold
 from nbcc.model.promises.valuations import differ, renamed
 from nbcc.model.promises.view import View, view_of
-from nbcc.model.reads import base_file, taken
+from nbcc.model.reads.definitions import base_file, taken
 
 LATE = World(
     actors={"writer": 3, "compactor": 1},

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.files.slicing import writes_by_slice
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.view import View
-from nbcc.model.slicing import writes_by_slice
 from nbcc.model.table import GroupPlan, Plan, Table, Write
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore

@@ -9,9 +9,7 @@ import pyarrow as pa
 
 from nbcc.engine import Table, create_table
 from nbcc.engine.actions.upsert import write_task
-from nbcc.engine.batch import as_upserts
 from nbcc.engine.clock import WallClock
-from nbcc.engine.commits import compaction_commit, write_commit
 from nbcc.engine.config.creation import table_config
 from nbcc.engine.context import Context
 from nbcc.engine.data.publish import put_base_file
@@ -32,7 +30,9 @@ from nbcc.engine.timeline import (
     put_inflight,
     put_requested,
 )
-from nbcc.engine.writing import complete, request, take_time
+from nbcc.engine.writes.batch import as_upserts
+from nbcc.engine.writes.commits import compaction_commit, write_commit
+from nbcc.engine.writes.writing import complete, request, take_time
 from nbcc.simulator.systems.rows import SCHEMA
 
 Row = tuple[str, str, int, str | None]  # partition, key, ordering, value; no value deletes

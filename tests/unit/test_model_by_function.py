@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model import Record, World
-from nbcc.model.by_function import FUNCTIONS, Merged, by_definition, goes_on, law_broken, read, records_of, told
-from nbcc.model.fold import Fold
+from nbcc.model.merging.by_function import FUNCTIONS, Merged, by_definition, goes_on, law_broken, read, records_of, told
+from nbcc.model.merging.fold import Fold
+from nbcc.model.merging.record import Rule
 from nbcc.model.promises.oracle import Row
-from nbcc.model.record import Rule
 from nbcc.simulator.systems.merge_functions import BY_LAWS
 
 A, B, C = (1, 1), (2, 1), (3, 1)

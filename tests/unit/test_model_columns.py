@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model import Record, World
-from nbcc.model.columns import Made, by_definition, read, records_of
-from nbcc.model.fold import Fold
+from nbcc.model.merging.columns import Made, by_definition, read, records_of
+from nbcc.model.merging.fold import Fold
+from nbcc.model.merging.record import Rule
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import of_rule
-from nbcc.model.record import Rule
 
 A, B, C = (1, 1), (2, 1), (3, 1)
 RULE = Rule(True, True, "rank", ("a", "b"))

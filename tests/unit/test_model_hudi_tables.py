@@ -18,9 +18,9 @@ import pytest
 from hudi import HudiQueryType, HudiReadOptions, HudiTable
 
 from nbcc.model import Protocol, Query, Record
-from nbcc.model.answers import NoAnswer, answer
-from nbcc.model.planning import plan
-from nbcc.model.record import Rule
+from nbcc.model.merging.record import Rule
+from nbcc.model.reads.answers import NoAnswer, answer
+from nbcc.model.services.planning import plan
 from nbcc.model.table import Compaction, Plan, Table, Write, table_of
 from nbcc.simulator import specs
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.promises.view import answers
-from nbcc.model.reads import as_of
+from nbcc.model.reads.definitions import as_of
 from nbcc.simulator import specs
 
 WRITE = (

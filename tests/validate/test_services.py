@@ -10,13 +10,13 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.actions import operations
-from nbcc.engine.cleaning import PolicyName
 from nbcc.engine.errors import Cleaned
 from nbcc.engine.files.names import marker
-from nbcc.engine.heartbeat import FOLDER
+from nbcc.engine.services.cleaning import PolicyName
 from nbcc.engine.storage import NotFound, Storage, open_storage
 from nbcc.engine.storage.recording import Recording
-from nbcc.engine.writing import request
+from nbcc.engine.writes.heartbeat import FOLDER
+from nbcc.engine.writes.writing import request
 from nbcc.simulator.cli import on_table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.on_table.clean import POLICIES

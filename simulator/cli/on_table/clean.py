@@ -13,7 +13,7 @@ from .given import dry_run_option, pass_table
 from .service import Service, say, service
 
 if TYPE_CHECKING:
-    from nbcc.engine.cleaning import PolicyName
+    from nbcc.engine.services.cleaning import PolicyName
 
 # Engine's `PolicyName`, repeated because --help must not import the engine; a test holds them together.
 POLICIES: Final[Mapping[str, PolicyName]] = {

@@ -34,7 +34,7 @@ def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json:
 
 def _make(work: Service, instant: str | None) -> str:
     from nbcc.engine.inspect.text import several, size
-    from nbcc.engine.savepoints import said
+    from nbcc.engine.services.savepoints import said
 
     saved = work.table.run("savepoint", instant=instant)
     work.ran.append(saved)

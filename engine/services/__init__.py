@@ -1,0 +1,1 @@
+"""What the table services share: what a plan takes, a clean deletes, a restore undoes."""

@@ -1,0 +1,98 @@
+"""What may leave the active timeline: the oldest completed instants that nobody needs to find there.
+
+Completed instants go in the order of their requested times, so that what stays is always the newer part: whoever takes
+an instant older than the active timeline for completed, as Apache Hudi's readers do, is right. So nothing goes that was
+requested or completed after the request of a pending instant: the files of a failed write stay recognisable until they
+are gone (its instant goes last), and an optimistic writer finds everything that completed since it began. For the same
+reason nothing goes past a savepoint: a restore undoes what is on the active timeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..context import Context
+from ..errors import BadInput
+from ..files.slices import load_slices, to_read
+from ..timeline import Archived, Instant, Timeline, completion_of
+from ..timeline.decisions import Decision
+from ..timeline.instant import COMPLETES_AS, PENDING
+
+RETAINED = 20
+"""How many writes stay on the active timeline (hoodie.keep.min.commits)."""
+
+
+def refuse_retained(retained: int) -> None:
+    """`BadInput` unless something stays: readers of other engines take an empty timeline for an empty table."""
+    if not isinstance(retained, int) or isinstance(retained, bool) or retained < 1:
+        raise BadInput(
+            f"archive and retain {retained!r} writes",
+            "at least the newest write stays on the active timeline",
+            "retain a whole number from 1 on",
+        )
+
+
+def archivable(
+    context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
+) -> tuple[Instant, ...]:
+    """The instants of the active timeline that may be archived, by requested time. Under the lock.
+
+    `whole`: the same timeline with what is archived; `last`: the last decision, where a log decides.
+    """
+    stay = _stay(context, timeline, whole, retained, last)
+    waits = context.rules.archive_bound == "pending"
+    bound = min((i.requested for i in (*timeline.pending, *timeline.savepoints) if waits), default="~")
+    found = []
+    for instant in sorted(timeline.completed, key=lambda i: (i.requested, i.action)):
+        if instant.requested >= bound:
+            break
+        stays = instant in stay or completion_of(instant) >= bound
+        if stays and instant.writes:
+            break
+        if not stays:
+            found.append(instant)
+    return tuple(found)
+
+
+def _stay(
+    context: Context, timeline: Timeline, whole: Timeline, retained: int, last: Decision | None
+) -> frozenset[Instant]:
+    """Completed instants that stay: the newest writes, the newest clean, restores, writes whose logs are not compacted
+    yet, and where a log decides what it decided last.
+
+    Those writes are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
+    everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the active
+    timeline whether the last decision is published, and would publish it again.
+    """
+    newest = [instant for instant in timeline.completed if instant.writes][-retained:]
+    cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
+    restores = [instant for instant in timeline.completed if instant.action == "restore"]
+    decided = [instant for instant in timeline.completed if last and instant.requested == last.requested]
+    slices = load_slices(context.storage, whole, context.commits, context.rules)
+    live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
+    logs = {each.requested for log in live for each in log.files}
+    with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)
+    return frozenset((*newest, *cleans, *restores, *decided, *with_logs))
+
+
+def pending_files(timeline: Timeline, instants: Iterable[Instant]) -> Iterator[str]:
+    """The names of the files of earlier states of completed instants, whether or not they are there."""
+    for instant in instants:
+        for state in PENDING:
+            yield Instant(instant.requested, begun_as(timeline, instant), state).file_name
+
+
+def begun_as(timeline: Timeline, instant: Instant) -> str:
+    """The action under which an instant was pending."""
+    return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
+
+
+def archived_form(context: Context, timeline: Timeline, instant: Instant) -> Archived:
+    """What the archive keeps of an instant: its completed file, and the plan of those that have one."""
+    action = begun_as(timeline, instant)
+    plan = None
+    if action in COMPLETES_AS or action in ("clean", "replacecommit"):
+        plan = context.commits.requested_content(Instant(instant.requested, action, "requested"))
+    return Archived(
+        instant.requested, completion_of(instant), instant.action, context.commits.content(instant), plan
+    )

@@ -1,0 +1,109 @@
+"""What a clean takes: a policy, the horizon that follows from it, and the files that no read since then needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from ..clock import to_instant, to_millis
+from ..context import Context
+from ..errors import BadInput
+from ..files.group_files import Group
+from ..files.slices import FileSlice, all_slices, kept_since
+from ..timeline import Commits, Instant, Timeline, completion_of
+from ..timeline.cleans import CleanPlan
+from ..timeline.savepoints import by_partition
+from .savepoints import kept_files, paths_of
+
+PolicyName = Literal["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
+
+HOUR_MS: Final = 3_600_000
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What stays readable, under Hudi's names.
+
+    KEEP_LATEST_COMMITS        the states after each of the newest `retained` writes
+    KEEP_LATEST_BY_HOURS       every state of the last `retained` hours
+    KEEP_LATEST_FILE_VERSIONS  the states since the `retained` newest base files of each file group
+    """
+
+    name: PolicyName
+    retained: int
+
+    def __post_init__(self) -> None:
+        if self.name not in get_args(PolicyName):
+            known = ", ".join(get_args(PolicyName))
+            raise BadInput(f"clean by the policy {self.name!r}", f"the policies are {known}", "choose one of these")
+        if not isinstance(self.retained, int) or isinstance(self.retained, bool) or self.retained < 1:
+            raise BadInput(
+                f"clean by {self.name} and retain {self.retained!r}",
+                "at least the newest state of a table stays",
+                "retain a whole number from 1 on",
+            )
+
+
+def horizon_of(
+    policy: Policy, timeline: Timeline, commits: Commits, slices: Iterable[FileSlice], now: str
+) -> str | None:
+    """The completion time since which reads stay answered; None if the policy gives up nothing yet."""
+    if policy.name == "KEEP_LATEST_BY_HOURS":
+        return to_instant(to_millis(now) - policy.retained * HOUR_MS)
+    if policy.name == "KEEP_LATEST_COMMITS":
+        done = [completion_of(i) for i in timeline.completed if i.writes and is_write(timeline, commits, i)]
+        return done[-policy.retained] if len(done) >= policy.retained else None
+    return max(_oldest_versions(slices, policy.retained), default=None)
+
+
+def is_write(timeline: Timeline, commits: Commits, instant: Instant) -> bool:
+    """Whether a completed instant changes rows: no compaction does, unless it is a replacing write's."""
+    return not timeline.is_service(instant) or commits.commit(instant).replaces
+
+
+def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str]:
+    """Of each file group with more base files than are retained: when the oldest of those that stay was complete."""
+    bases: dict[Group, list[str]] = {}
+    for piece in slices:  # barriers rise within a group
+        if piece.base is not None and piece.base.completed is not None:
+            bases.setdefault(piece.group, []).append(piece.base.completed)
+    return (versions[-retained] for versions in bases.values() if len(versions) > retained)
+
+
+def plan_clean(
+    context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
+) -> CleanPlan | None:
+    """The plan of a clean with this horizon; None if no file would go. What savepoints name stays."""
+    kept = kept_since(slices, horizon, context.rules)
+    stay = {id(piece) for piece in kept}
+    gone = {path for piece in slices if id(piece) not in stay for path in paths_of(piece)}
+    files = by_partition((gone | left_by_savepoints(context, timeline, horizon)) - kept_files(context, timeline))
+    if not files:
+        return None
+    newest = max((instant.requested for instant in timeline.completed), default="")
+    saved = tuple(instant.requested for instant in timeline.savepoints)
+    return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
+
+
+def left_by_savepoints(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
+    """What earlier cleans have left alone for savepoints and no read needs any more: dropped since, it may go.
+
+    Slices before the horizon are out of sight (`load_slices`), so that nobody else would find it.
+    """
+    cleans = [context.commits.clean(i.requested) for i in timeline.instants if i.action == "clean"]
+    if not any(plan.savepoints for plan in cleans):
+        return frozenset()
+    every = all_slices(context.storage, timeline, context.commits, context.rules)
+    stay = {path for piece in kept_since(every, horizon, context.rules) for path in paths_of(piece)}
+    return frozenset(path for piece in every for path in paths_of(piece)) - stay - {p for c in cleans for p in c.paths}
+
+
+def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:
+    """The oldest requested time that Hudi's readers may travel to: every kept group begins at or before it."""
+    first: dict[Group, str] = {}
+    for piece in kept:
+        first.setdefault(piece.group, piece.barrier or "")
+    begun = max(first.values(), default="")
+    after = (i for i in timeline.completed if i.writes and i.requested >= begun and completion_of(i) >= horizon)
+    return min(after, key=lambda instant: instant.requested, default=None)

@@ -1,0 +1,107 @@
+"""What the plans of compactions and log compactions take (RFC-66, "Non-serial compaction plan schedule")."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..config import TableConfig
+from ..context import Context
+from ..files.covering import pending_groups
+from ..files.group_files import LogFile
+from ..files.names import split_path
+from ..files.slices import FileSlice, load_slices, pending_plans, to_read
+from ..reads.retention import refuse_unlisted
+from ..reads.tasks import group_rules, in_merge_order
+from ..rules import Rules
+from ..timeline import CompactionOperation, CompactionPlan, Timeline, own_extra
+
+
+def worth_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
+    """The slices whose logs a new base file can take in: those of groups without a pending plan that have logs.
+
+    Under `Rules(scheduling="serial")` nothing may be planned while anybody writes.
+    """
+    rules = planner_rules(context.rules)
+    if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
+        return ()
+    refuse_unlisted(context, timeline, "schedule a compaction")
+    slices = load_slices(context.storage, timeline, context.commits, rules)
+    planned = pending_plans(timeline, context.commits, rules)
+    busy = {*planned, *pending_groups(timeline, context.commits)}
+    return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in busy)
+
+
+def worth_log_compacting(context: Context, timeline: Timeline) -> tuple[FileSlice, ...]:
+    """The newest slices whose logs, all of them completed, one log can stand for: those with several.
+
+    What they take is contiguous in completion order, for good. A group waits for a log compaction that is pending
+    there; one that goes by Hudi's rules is left to Hudi.
+    """
+    refuse_unlisted(context, timeline, "schedule a log compaction")
+    newest = {s.group: s for s in load_slices(context.storage, timeline, context.commits, context.rules)}
+    busy = pending_groups(timeline, context.commits)
+    completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())
+    return tuple(
+        piece
+        for piece in completed
+        if len(piece.logs) > 1
+        and piece.group not in busy
+        and group_rules(context, timeline, piece.base.requested if piece.base else None) == context.rules
+    )
+
+
+def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> CompactionPlan:
+    """The plan of a log compaction over these slices, in the shape of Hudi's."""
+    operations = (
+        CompactionOperation(
+            partition=piece.partition,
+            file_id=piece.file_id,
+            base_instant=piece.barrier or piece.logs[0].requested,
+            base_file=split_path(piece.base.path)[1] if piece.base else None,
+            logs=tuple(split_path(log.path)[1] for log in piece.logs),
+            log_bytes=sum(log.size for log in piece.logs),
+        )
+        for piece in slices
+    )
+    return CompactionPlan(tuple(operations), own_extra(config.avro_schema))
+
+
+def planner_rules(rules: Rules) -> Rules:
+    """How the planner looks at files. One that takes any log goes by what lies there, completed or not."""
+    return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
+
+
+def takes(log: LogFile, barrier: str, rules: Rules) -> bool:
+    """Whether a plan takes a log: what completed strictly before its barrier; the rest belongs to the next slice."""
+    if rules.plan_takes == "any_log":
+        return True
+    return log.completed is not None and log.completed < barrier
+
+
+def make_plan(
+    context: Context, config: TableConfig, timeline: Timeline, slices: Iterable[FileSlice], barrier: str
+) -> CompactionPlan:
+    """The plan with this barrier over the slices that have anything to take, by partition and file group."""
+    operations = []
+    for piece in slices:
+        taken = replace(piece, logs=tuple(log for log in piece.logs if takes(log, barrier, context.rules)))
+        if taken.logs:
+            rules = group_rules(context, timeline, piece.base.requested if piece.base else None)
+            operations.append(_operation(taken, rules))
+    return CompactionPlan(tuple(operations), own_extra(config.avro_schema))
+
+
+def _operation(piece: FileSlice, rules: Rules) -> CompactionOperation:
+    """File names without their partition, in the order in which they are merged."""
+    tombstones, others = in_merge_order(piece, rules)
+    logs = (*tombstones, *others)
+    return CompactionOperation(
+        partition=piece.partition,
+        file_id=piece.file_id,
+        base_instant=piece.base.requested if piece.base else logs[0].requested,
+        base_file=split_path(piece.base.path)[1] if piece.base else None,
+        logs=tuple(split_path(log.path)[1] for log in logs),
+        log_bytes=sum(log.size for log in logs),
+        base_bytes=piece.base.size if piece.base else 0,
+    )

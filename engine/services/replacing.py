@@ -1,0 +1,141 @@
+"""Replacing writes: what completed in their partitions before K, their requested time, is out of sight.
+
+Beside non-blocking writers a replace is a compaction plan at K that takes nothing, for every file group of its
+partitions, and base files with the new rows, or none (design.md §4). The plan is a barrier from the moment it is made:
+a log that completes later belongs behind it and is merged onto the new rows, as it would be after a compaction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import CompactTask, ReadTask, WriteTask, WrittenFile
+from ..errors import BadInput, Conflict, Unsupported
+from ..files.group_files import Group
+from ..files.names import partition_metadata
+from ..files.slices import pending_plans
+from ..lock import held
+from ..shape import table_shape
+from ..timeline import (
+    REPLACES,
+    CompactionOperation,
+    CompactionPlan,
+    Instant,
+    Timeline,
+    encode_plan,
+    load,
+    own_extra,
+    put_inflight,
+)
+from ..writes.commits import replace_commit
+from ..writes.conflicts import conflict_of
+from ..writes.deciding import look, put_plan
+from ..writes.writing import complete, take_time, taken_back_on_error
+
+ACTION = "compaction"
+
+
+def replace_partitions(
+    context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
+) -> Instant:
+    """Put `data` (None: no rows) in the place of all rows of these partitions, given by their paths.
+
+    Raises `Conflict`, nothing published then, while a plan is pending in one of them; where a log decides, also if
+    something was decided while it was about to put its own. An optimistic one raises it, too, if a write has completed
+    there since it began.
+    """
+    _refuse_where_unsupported(context, config, operation)
+    groups = tuple(
+        (partition, context.names.file_id(bucket))
+        for partition in sorted(partitions)
+        for bucket in range(config.buckets or 1)
+    )
+    requested, sealed = _schedule(context, config, groups, operation)
+    with taken_back_on_error(context, requested, ACTION):
+        put_inflight(context.storage, requested, ACTION)
+        files = _written(context, config, requested, groups, data)
+
+    def refused_by(known: Timeline | None) -> Conflict | None:
+        now = known or load(context.storage)
+        taken = _taken_for_a_compaction(requested, operation, now)
+        return taken or conflict_of(context, config, requested, files, sealed=sealed, now=now)
+
+    return complete(
+        context,
+        requested,
+        ACTION,
+        files=files,
+        commit=replace_commit(config, requested, operation, files),
+        refused_by=refused_by,
+        may_ask_early=True,
+    )
+
+
+def _taken_for_a_compaction(requested: str, operation: str, now: Timeline) -> Conflict | None:
+    """Why it must not be published: a service of another engine has completed its plan, with nothing."""
+    found = now.find(requested, ACTION)
+    if found is None or found.completed is None:
+        return None
+    return Conflict(
+        operation.lower().replace("_", " "),
+        f"another engine has taken its plan {requested} for a compaction and completed it",
+        "run the services of this table with nbcc, and try again",
+    )
+
+
+def _refuse_where_unsupported(context: Context, config: TableConfig, operation: str) -> None:
+    asked = operation.lower().replace("_", " ")
+    if not config.merge_on_read:
+        raise Unsupported(asked, "the table is COPY_ON_WRITE", "delete its rows and write the new ones")
+
+
+def _schedule(
+    context: Context, config: TableConfig, groups: Iterable[Group], operation: str
+) -> tuple[str, Timeline]:
+    """Publish the plan, under the lock that covers its requested time; the timeline as it was then, too."""
+    with held(context.lock):
+        last = look(context)
+        timeline = load(context.storage)
+        planned = pending_plans(timeline, context.commits, context.rules)
+        if taken := next((group for group in groups if group in planned), None):
+            raise Conflict(
+                operation.lower().replace("_", " "),
+                f"the plan {planned[taken][0]} is pending in {'/'.join(filter(None, taken))}, "
+                "and no reader of Hudi's takes two of a file group",
+                "complete it (run_compaction), or roll it back if its writer has failed (rollback), and try again",
+            )
+        requested = take_time(context, timeline)
+        context.hearts.start(requested)
+        operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
+        plan = CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation}))
+        if put_plan(context, last, requested, ACTION, encode_plan(plan)) is None:
+            context.hearts.stop(requested)
+            raise Conflict(
+                operation.lower().replace("_", " "),
+                "its lock was lost, and something was decided meanwhile that it has not seen",
+                "run it again",
+            )
+    return requested, timeline
+
+
+def _written(
+    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any
+) -> list[WrittenFile]:
+    """A base file in every group: without one, what it had would be seen again once the replace is complete."""
+    shape = table_shape(config, context.rules)
+    files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True))
+    filled = {(file.partition, file.file_id) for file in files}
+    if elsewhere := sorted(partition for partition, _ in filled - set(groups)):
+        raise BadInput(
+            "replace partitions",
+            f"there are rows of {elsewhere[0]!r}, which is none of them",
+            "name it, or leave them out",
+        )
+    left = [group for group in groups if group not in filled]
+    for partition in {partition for partition, _ in left if shape.keys.partition_by}:
+        context.storage.put_if_absent(*partition_metadata(partition, requested))
+    nothing = (ReadTask(shape, *group) for group in left)
+    return [*files, *context.jobs.compact([CompactTask(task, requested) for task in nothing])]

@@ -1,0 +1,52 @@
+"""What a restore undoes: what completed after the instant that a savepoint pins, and whatever is pending.
+
+By the completion axis, on which the savepoint was made: Apache Hudi before 1.1 went by requested times, and so kept a
+write that was begun before the savepoint and completed after it (HUDI-9667).
+"""
+
+from __future__ import annotations
+
+from ..context import Context
+from ..errors import BadInput
+from ..timeline import Instant, Timeline, completion_of
+from ..timeline.restores import RestorePlan
+
+
+def plan_restore(context: Context, timeline: Timeline, saved: Instant, requested: str) -> RestorePlan:
+    """The plan of a restore to a savepoint: pending instants first, then the newest completion. Under the lock."""
+    pinned = pinned_by(timeline, saved)
+    by_completion = context.rules.restore_by == "completion"
+
+    def is_later(instant: Instant) -> bool:
+        if by_completion:
+            return completion_of(instant) > completion_of(pinned)
+        return instant.requested > pinned.requested
+
+    pending = [i for i in timeline.pending if i.writes] if context.rules.restore_pending == "undone" else []
+    done = [i for i in timeline.completed if i.writes and is_later(i)]
+    order = (*reversed(pending), *reversed(done))
+    return RestorePlan(requested, saved.requested, tuple((i.requested, i.action) for i in order))
+
+
+def pinned_by(timeline: Timeline, saved: Instant) -> Instant:
+    """The completed instant that a savepoint pins."""
+    found = timeline.find(saved.requested)
+    if found is None or not found.completed:
+        raise BadInput(
+            f"restore the savepoint {saved.requested}",
+            "the active timeline has no completed instant with that requested time",
+            "restore another savepoint",
+        )
+    return found
+
+
+def refuse_newer(timeline: Timeline, saved: Instant) -> None:
+    """`BadInput` if a savepoint pins what the restore would undo."""
+    since = completion_of(pinned_by(timeline, saved))
+    newer = [each for each in timeline.savepoints if completion_of(pinned_by(timeline, each)) > since]
+    if newer:
+        raise BadInput(
+            f"restore the savepoint {saved.requested}",
+            f"newer states are pinned as well: {', '.join(each.requested for each in newer)}",
+            "drop those savepoints first, if what they pin may go",
+        )

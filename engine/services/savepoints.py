@@ -1,0 +1,65 @@
+"""What savepoints do to the services of a table: a clean keeps their files, and nothing is archived past them."""
+
+from __future__ import annotations
+
+from ..context import Context
+from ..errors import BadInput
+from ..files.slices import FileSlice, all_slices, to_read
+from ..reads.times import Time
+from ..timeline import Instant, Timeline, completion_of
+from ..timeline.savepoints import Savepoint, decode_savepoint
+
+
+def said(context: Context, saved: Instant) -> Savepoint:
+    """What a completed savepoint says."""
+    return decode_savepoint(context.commits.content(saved), saved.file_name)
+
+
+def kept_files(context: Context, timeline: Timeline) -> frozenset[str]:
+    """The paths that a clean leaves alone for the savepoints of a timeline."""
+    if context.rules.savepoint_keeps == "nothing":
+        return frozenset()
+    paths = (path for saved in timeline.savepoints for path in said(context, saved).paths)
+    every = context.rules.savepoint_keeps == "files"
+    return frozenset(path for path in paths if every or path.endswith(".parquet"))
+
+
+def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
+    """The paths of the files that a read as of a settled time opens, those that a log stands for included."""
+    slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
+    return frozenset(path for piece in to_read(slices, context.rules) for path in paths_of(piece))
+
+
+def paths_of(piece: FileSlice) -> list[str]:
+    """The paths of all files of a slice."""
+    found = (piece.base, *piece.tombstones, *(file for log in piece.logs for file in log.files))
+    return [file.path for file in found if file is not None]
+
+
+def to_pin(timeline: Timeline, instant: Time | None) -> Instant:
+    """The instant that a savepoint is asked for, by default the newest completed one that adds files."""
+    writes = [each for each in timeline.completed if each.writes]
+    if instant is None and not writes:
+        raise BadInput("make a savepoint", "nothing has completed in this table", "write to it first")
+    if instant is None:
+        return writes[-1]
+    requested = instant.requested if isinstance(instant, Instant) else str(instant)
+    found = timeline.find(requested)
+    if found is None or not found.completed:
+        exists = "it is not completed" if found else "the timeline has no write or compaction with that requested time"
+        raise BadInput(f"make a savepoint of {requested}", exists, "name a completed instant of the active timeline")
+    return found
+
+
+def to_use(timeline: Timeline, instant: Time | None, asked: str) -> Instant:
+    """The completed savepoint that is named, by default the newest."""
+    there = timeline.savepoints
+    if instant is None and there:
+        return max(there, key=completion_of)
+    requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
+    found = next((each for each in there if each.requested == requested), None)
+    if found is None:
+        names = ", ".join(each.requested for each in there)
+        exists = f"the savepoints are {names}" if names else "the table has no savepoint"
+        raise BadInput(f"{asked} {requested}".rstrip(), exists, "name one of them" if names else "make one first")
+    return found

@@ -1,0 +1,70 @@
+"""Taking up a service that was planned: the instant that the caller names, or the oldest one that waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ..context import Context
+from ..data.tasks import WrittenFile
+from ..errors import BadInput, Conflict
+from ..reads.times import Time
+from ..timeline import Instant, Timeline, load
+from ..writes.writing import complete
+
+
+def where_it_is_known(context: Context, action: str, instant: Time | None) -> Timeline:
+    """The active timeline; with the archived one, if it lacks the instant named: completed once is so for ever."""
+    timeline = load(context.storage)
+    return timeline if instant is None or timeline.find(_named(instant), action) else context.whole(timeline)
+
+
+def taken_up(
+    timeline: Timeline, action: str, instant: Time | None, among: Callable[[Instant], bool] = lambda _: True
+) -> Instant | None:
+    """The instant of this action that was named, which may be completed; by default the oldest pending one, or None.
+
+    `among`: which instants of the action it may be, where several services share one.
+
+    Raises:
+        BadInput: the timeline has no such instant with that requested time.
+    """
+    pending = [each for each in timeline.pending if each.action == action and among(each)]
+    if instant is None:
+        return next(iter(pending), None)
+    requested = _named(instant)
+    found = timeline.find(requested, action)
+    if found is not None and among(found):
+        return found
+    names = ", ".join(each.requested for each in pending)
+    raise BadInput(
+        f"run the {action} {requested}",
+        f"the timeline has no {action} with that requested time",
+        f"name one that is pending ({names})" if pending else "schedule one first; none is pending",
+    )
+
+
+def _completed_by_another(context: Context, action: str, requested: str) -> Instant | Conflict | None:
+    """The completed instant, if another runner was faster; why there is nothing left to complete, if its plan is gone;
+    as the timeline is now."""
+    found = where_it_is_known(context, action, requested).find(requested, action)
+    if found is None:
+        return Conflict(
+            f"complete the {action} {requested}",
+            "its plan is not on the timeline any more: a restore has undone it, or somebody gave it up",
+            f"plan another {action}, if there is anything to do",
+        )
+    return found if found.completed else None
+
+
+def completed(
+    context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
+) -> Instant:
+    """Complete what was taken up, with `files`; the instant of another runner, if one was faster: ours go then."""
+    faster = partial(_completed_by_another, context, action, requested)
+    return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)
+
+
+def _named(instant: Time) -> str:
+    """The requested time of an instant that a user names by itself or by that time."""
+    return instant.requested if isinstance(instant, Instant) else str(instant)

@@ -1,0 +1,1 @@
+"""What writing operations share: batches, conflicts, heartbeats, the steps to a commit."""

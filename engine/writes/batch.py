@@ -1,0 +1,184 @@
+"""A batch as users give it, brought into the table's columns; what cannot be is refused before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from difflib import get_close_matches
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ..config import TableConfig
+from ..data.columns import IS_DELETED, conform, one_array
+from ..data.keys import KeySpec, partition_paths
+from ..errors import BadInput
+from ..jobs import InProcessJobs, Jobs
+
+_FLAG: Final = pa.field(IS_DELETED, pa.bool_())
+
+
+def as_upserts(data: Any, schema: pa.Schema) -> Any:
+    """The rows of `data` with the table's columns in the table's order, and `_hoodie_is_deleted` if they have it.
+
+    Every column must be there with its exact type; in which order does not matter. Raises `BadInput`.
+    """
+    asked = "write a batch"
+    found = schema_of(data, asked)
+    wanted = schema if IS_DELETED in schema.names or IS_DELETED not in found.names else schema.append(_FLAG)
+    _refuse_unknown(found, wanted, asked)
+    _refuse_missing(found, wanted.names, asked)
+    _refuse_types(found, wanted, asked)
+    return data if found.names == wanted.names else data.select(wanted.names)
+
+
+def set_columns(config: TableConfig, columns: Collection[str] | None) -> frozenset[str] | None:
+    """What a write sets besides key, partition and ordering; None: all. `BadInput` for columns that are none."""
+    if columns is None:
+        return None
+    asked = f"write the columns {', '.join(columns) or '(none)'} alone"
+    if not config.partial_update:
+        exists = "the table merges whole rows, and would lose the other columns"
+        raise BadInput(asked, exists, "create it with the option nbcc.partial.update.mode=SET_COLUMNS")
+    unknown = [name for name in columns if name not in config.schema.names]
+    if unknown:
+        near = get_close_matches(unknown[0], config.schema.names, 1)
+        remedy = f"did you mean {near[0]!r}" if near else "name some of these"
+        raise BadInput(asked, f"the table's columns are {', '.join(config.schema.names)}", remedy)
+    return frozenset(columns) - {*config.always_set}
+
+
+def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> Any:
+    """The rows of `data` with all columns of the table, null but for those that they set. Raises `BadInput`."""
+    asked, schema = "write some columns of a batch", config.schema
+    found = schema_of(data, asked)
+    named = [name for name in schema.names if name in sets or name in config.always_set]
+    flag = [IS_DELETED] if IS_DELETED in found.names else []
+    wanted = pa.schema([*(schema.field(name) for name in named), *([_FLAG] if flag else [])])
+    _refuse_unknown(found, schema.append(_FLAG), asked)
+    _refuse_missing(found, named, asked)
+    _refuse_types(found, wanted, asked)
+    whole = schema.append(_FLAG) if flag else schema
+    if isinstance(data, pa.Table):
+        return conform(data.select(wanted.names), whole)
+    from ..spark.batch import widened
+
+    return widened(data, wanted.names, whole)
+
+
+def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str | None) -> Any:
+    """`data`, which holds at least the columns `key` (record key and partition) and `ordering`, as deletes.
+
+    The table's other columns are null and may be left out. Raises `BadInput`.
+    """
+    asked = "delete a batch of keys"
+    found = schema_of(data, asked)
+    _refuse_unknown(found, schema, asked)
+    _refuse_missing(found, key, asked)
+    if ordering is not None and ordering not in found.names:
+        raise BadInput(
+            asked,
+            f"it has no ordering column {ordering!r}, and nobody could tell which rows are older than the delete",
+            f"add {ordering!r}: a delete wins over the rows whose value is not greater",
+        )
+    wanted = [*key, *([ordering] if ordering is not None and ordering not in key else [])]
+    _refuse_types(found, pa.schema([schema.field(name) for name in wanted]), asked)
+    flagged = schema if IS_DELETED in schema.names else schema.append(_FLAG)
+    if isinstance(data, pa.Table):
+        return _deletes(data.select(wanted), flagged)
+    from ..spark.batch import deletes
+
+    return deletes(data, wanted, flagged)
+
+
+def partitions_of(data: Any, config: TableConfig) -> set[str]:
+    """The paths of the partitions in which rows of a batch lie. Of a DataFrame Spark brings the distinct values."""
+    if not config.partition_by:
+        return {""}
+    if not isinstance(data, pa.Table):
+        data = data.select(*config.partition_by).distinct().toArrow()
+    keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
+    return set(one_array(partition_paths(data, keys)).to_pylist())
+
+
+def refuse_other_rows(data: Any, jobs: Jobs) -> None:
+    """`BadInput` for Arrow rows where Spark runs the jobs, and for DataFrames where no Spark does."""
+    without_spark, arrow = isinstance(jobs, InProcessJobs), isinstance(data, pa.Table)
+    if without_spark and not arrow:
+        remedy = "open the table with that session, or give a pyarrow Table"
+        raise BadInput("write a batch", "it is no pyarrow Table, and the table was opened without Spark", remedy)
+    if arrow and not without_spark:
+        remedy = "give spark.createDataFrame(rows), or open the table with None for the session"
+        raise BadInput("write a batch", "it is a pyarrow Table, and the table was opened with Spark", remedy)
+
+
+def schema_of(data: Any, asked: str) -> pa.Schema:
+    """The Arrow schema of a pyarrow Table or a Spark DataFrame; `BadInput` for anything else."""
+    if isinstance(data, pa.Table):
+        found = data.schema
+    elif type(data).__module__.startswith("pyspark."):
+        from ..schema import from_spark
+
+        found = from_spark(data.schema)
+    else:
+        raise BadInput(
+            asked,
+            f"it is a {type(data).__qualname__}",
+            "give a Spark DataFrame or a pyarrow Table",
+        )
+    if len(set(found.names)) < len(found.names):
+        twice = sorted({name for name in found.names if found.names.count(name) > 1})
+        raise BadInput(asked, f"it has several columns called {', '.join(twice)}", "rename or drop all but one")
+    return found
+
+
+def _deletes(keys: pa.Table, schema: pa.Schema) -> pa.Table:
+    known = {name: keys[name] for name in keys.column_names} | {IS_DELETED: pa.repeat(True, len(keys))}
+    nullable = pa.schema([field.with_nullable(True) for field in schema])
+    columns = [known.get(field.name, pa.nulls(len(keys), field.type)) for field in nullable]
+    return pa.table(columns, schema=nullable)
+
+
+def _refuse_unknown(found: pa.Schema, schema: pa.Schema, asked: str) -> None:
+    unknown = [name for name in found.names if name not in schema.names]
+    if not unknown:
+        return
+    near = get_close_matches(unknown[0], schema.names, 1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    raise BadInput(
+        asked,
+        f"the table has no column {', '.join(map(repr, unknown))}{hint}; it has {', '.join(schema.names)}",
+        "rename or drop it",
+    )
+
+
+def _refuse_missing(found: pa.Schema, names: Sequence[str], asked: str) -> None:
+    missing = [name for name in names if name not in found.names]
+    if missing:
+        raise BadInput(
+            asked,
+            f"it lacks {', '.join(map(repr, missing))} (it has {', '.join(found.names) or 'no columns'})",
+            "add what is missing",
+        )
+
+
+def _refuse_types(found: pa.Schema, wanted: pa.Schema, asked: str) -> None:
+    wrong = [
+        f"{field.name!r} is {found.field(field.name).type}, the table's is {field.type}"
+        for field in wanted
+        if not _same(found.field(field.name).type, field.type)
+    ]
+    if wrong:
+        raise BadInput(asked, "; ".join(wrong), "cast the column to the table's type")
+
+
+def _same(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether two types are the same, whatever nested fields are called and whether they may be null."""
+    if pa.types.is_list(one) and pa.types.is_list(other):
+        return _same(one.value_type, other.value_type)
+    if pa.types.is_map(one) and pa.types.is_map(other):
+        return _same(one.key_type, other.key_type) and _same(one.item_type, other.item_type)
+    if pa.types.is_struct(one) and pa.types.is_struct(other):
+        return [f.name for f in one] == [f.name for f in other] and all(
+            _same(a.type, b.type) for a, b in zip(one, other, strict=True)
+        )
+    return bool(one.equals(other))

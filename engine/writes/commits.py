@@ -1,0 +1,118 @@
+"""What the commits of this engine say: one stat a file, the schema, and the mark that nbcc's rules hold (§4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..config import TableConfig
+from ..data.tasks import WrittenFile
+from ..files.names import parse_base, split_path
+from ..timeline import (
+    REPLACES,
+    CommitMetadata,
+    CompactionOperation,
+    CompactionPlan,
+    WriteStat,
+    encode_commit,
+    own_extra,
+)
+from ..timeline.metadata import COVERS
+from .batches import EXTRA
+
+_NO_BASE = "null"  # Hudi spells "no previous commit" as this word
+
+
+def write_commit(
+    config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile], batch_id: str | None = None
+) -> bytes:
+    """The completed file of a delta commit."""
+    more = {} if batch_id is None else {EXTRA: batch_id}
+    stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
+    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more)))
+
+
+def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a compaction: base files, and the logs of the deletes that they could not hold."""
+    operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
+    stats = tuple(
+        _base_stat(file, operations[file.partition, file.file_id])
+        if file.version is None
+        else _log_stat(file, requested)
+        for file in files
+    )
+    return encode_commit(CommitMetadata(stats, "COMPACT", compacted=True, extra=own_extra(config.avro_schema)))
+
+
+def replace_commit(config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a replacing write, which to Hudi is that of a compaction of nothing."""
+    extra = own_extra(config.avro_schema, {REPLACES: operation})
+    return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
+
+
+def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:
+    """The completed file of a log compaction: its logs, and which others each of them stands for."""
+    operations = {(operation.partition, operation.file_id): operation for operation in plan.operations}
+    made = [(file, operations[file.partition, file.file_id]) for file in files]
+    stats = tuple(
+        replace(_log_stat(file, operation.base_instant), log_records=file.log_records, log_blocks=file.log_blocks)
+        for file, operation in made
+    )
+    covers = json.dumps({file.path: operation.logs for file, operation in made})
+    extra = own_extra(config.avro_schema, {COVERS: covers})
+    return encode_commit(CommitMetadata(stats, "LOG_COMPACT", extra=extra))
+
+
+def _log_stat(file: WrittenFile, requested: str) -> WriteStat:
+    """A writer looks nothing up, so that every row counts as an insert, as in Hudi's own log-only writes."""
+    return WriteStat(
+        file_id=file.file_id,
+        path=file.path,
+        partition=file.partition,
+        size=file.size,
+        prev_commit=requested,
+        writes=file.rows,
+        deletes=file.deletes,
+        inserts=file.rows,
+        log_version=file.version,
+    )
+
+
+def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) -> WriteStat:
+    """`operation`: that of the plan which asked for the file; without one it is the first of its group."""
+    before = operation if operation is not None and operation.base_file else None
+    if file.before is not None:
+        return _rewritten_stat(file, split_path(file.before)[1])
+    return WriteStat(
+        file_id=file.file_id,
+        path=file.path,
+        partition=file.partition,
+        size=file.size,
+        prev_commit=before.base_instant if before else _NO_BASE,
+        writes=file.rows,
+        deletes=file.deletes,
+        inserts=0 if before else file.rows,
+        updates=file.rows if before else 0,
+        prev_base_file=before.base_file if before else None,
+        log_records=file.log_records,
+        log_blocks=file.log_blocks,
+        log_files_compacted=file.log_files,
+        log_size_compacted=operation.log_bytes if operation else 0,
+    )
+
+
+def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
+    """Copy on write: the file that came before is in the stat, for whoever asks what has changed."""
+    named = parse_base(before)
+    return WriteStat(
+        file_id=file.file_id,
+        path=file.path,
+        partition=file.partition,
+        size=file.size,
+        prev_commit=named.instant if named else _NO_BASE,
+        writes=file.rows,
+        deletes=file.deletes,
+        updates=file.rows,
+        prev_base_file=before,
+    )

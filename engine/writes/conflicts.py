@@ -1,0 +1,112 @@
+"""Optimistic concurrency control: which completed writes stand against one that is about to publish (RFC-22, step 4).
+
+Two writes conflict if both have put files into one bucket of one partition. File ids are not asked: a writer that finds
+a bucket empty may have begun a file group of its own there. A compaction takes nothing from a writer, whose log belongs
+to whatever slice it completes in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from ..config import TableConfig
+from ..config.concurrency import OPTIMISTIC
+from ..context import Context
+from ..data.tasks import WrittenFile
+from ..errors import Conflict
+from ..names import bucket_of
+from ..timeline import Instant, Timeline, load
+
+Bucket = tuple[str, int | None]
+"""(partition, bucket)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rests:
+    """What the rows of a write were computed from: these partitions (None: the whole table), as of a completion time.
+
+    `as_of` None: as of the beginning of the write. Nothing given: a write that has read nothing.
+    """
+
+    partitions: Collection[str] | None = ()
+    as_of: str | None = None
+
+    def on(self, partition: str) -> bool:
+        """Whether something was read there."""
+        return self.partitions is None or partition in self.partitions
+
+
+BLIND: Final = Rests()
+"""A write that has read nothing."""
+
+
+def conflict_of(
+    context: Context,
+    config: TableConfig,
+    requested: str,
+    files: Sequence[WrittenFile],
+    *,
+    sealed: Timeline,
+    now: Timeline | None = None,
+    rests: Rests = BLIND,
+) -> Conflict | None:
+    """Why `files` must not be published: a write that completed since `sealed` was loaded has files in their buckets,
+    or where the rows of this one were read.
+
+    To be asked under the lock that publishes, with the timeline of `now`, which is loaded if it is not given.
+    Non-blocking and single writers do not look.
+    """
+    if config.concurrency_mode != OPTIMISTIC:
+        return None
+    touched = {place(file.partition, file.file_id) for file in files}
+    now = now or load(context.storage)
+    if context.rules.conflict_reads == "ignored":
+        rests = BLIND
+    if rests.as_of is not None:
+        sealed, now = context.whole(sealed).until(rests.as_of), context.whole(now)
+    for instant in completed_since(context, sealed, now):
+        if counts(context, now, instant):
+            stats = context.commits.commit(instant).stats
+            theirs = {place(stat.partition, stat.file_id) for stat in stats}
+            if shared := {each for each in theirs if each in touched or rests.on(each[0])}:
+                return described(requested, instant, shared)
+    return None
+
+
+def completed_since(context: Context, sealed: Timeline, now: Timeline) -> Iterator[Instant]:
+    """The instants that completed after `sealed` was loaded, by completion; or by the order in which they began."""
+    known = {instant.requested for instant in sealed.completed}
+    if context.rules.conflict_window == "completion":
+        yield from (instant for instant in now.completed if instant.writes and instant.requested not in known)
+    else:
+        newest = max(known, default="")
+        yield from (instant for instant in now.completed if instant.writes and instant.requested > newest)
+
+
+def counts(context: Context, timeline: Timeline, instant: Instant) -> bool:
+    """Whether an instant can stand against a writer."""
+    if timeline.is_log_compaction(instant):
+        return False
+    replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
+    return replaces or not timeline.is_compaction(instant) or context.rules.priority == "first"
+
+
+def place(partition: str, file_id: str) -> Bucket:
+    """Where a file lies, as far as conflicts go."""
+    return partition, bucket_of(file_id)
+
+
+def described(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
+    """What the writer is told."""
+    partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
+    place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
+    several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place
+    return Conflict(
+        f"publish the write requested at {requested}",
+        f"the {instant.action} requested at {instant.requested} has written {several} "
+        f"and completed at {instant.completed}",
+        "run it again, which takes a new instant; `retries` does so by itself",
+        against=instant.requested,
+    )

@@ -1,0 +1,62 @@
+"""What makes a commit, under the lock: holding it, or the next number of the decision log (`Rules.decision`)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ..context import Context
+from ..timeline import Instant, put_requested
+from ..timeline.decisions import Decision, is_published, last_decision, publish, put_decision
+
+NOTHING: Final = Decision(0, "time", "", "", "")
+"""Before the first decision."""
+
+
+def by_log(context: Context) -> bool:
+    """Whether commits are decided by a log."""
+    return context.rules.decision == "log"
+
+
+def catch_up(context: Context) -> Decision:
+    """The last decision, published, so that the timeline holds all that is decided; the clock has learned its time."""
+    while (last := last_decision(context.storage)) is not None and not is_published(context.storage, last):
+        publish(context.storage, last)  # its writer died, or is about to; meanwhile the next one may be decided
+    if last is None:
+        return NOTHING
+    context.clock.not_before(last.time)
+    return last
+
+
+def decide(context: Context, decision: Decision) -> bool:
+    """Take the decision's number and publish it; False, and nothing has happened, if somebody was faster."""
+    if not put_decision(context.storage, decision):
+        return False
+    publish(context.storage, decision)
+    return True
+
+
+def look(context: Context) -> Decision | None:
+    """Before a plan is made, under the lock: the last decision, published. None where no log decides."""
+    return catch_up(context) if by_log(context) else None
+
+
+def put_plan(context: Context, last: Decision | None, requested: str, action: str, plan: bytes) -> Instant | None:
+    """Put a plan that rests on what was there at the look that found `last`.
+
+    None, where a log decides: something was decided since, which takes a lock that was lost. A write that is to be
+    rolled back may have been committed, or a commit lie before the barrier; the next call looks again.
+    """
+    if last is None:
+        return put_requested(context.storage, requested, action, plan)
+    decision = Decision(last.number + 1, "plan", requested, action, requested, plan)
+    return decision.instant if decide(context, decision) else None
+
+
+def withdraw(context: Context, requested: str) -> None:
+    """Before a plan leaves the timeline, under the lock: the last decision must be another one.
+
+    Whoever decides next finds the last decision, and would put the plan back if that were it.
+    """
+    while by_log(context) and (last := catch_up(context)).requested == requested:
+        time = context.clock.take()
+        put_decision(context.storage, Decision(last.number + 1, "time", time, "", time))

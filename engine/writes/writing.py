@@ -1,0 +1,241 @@
+"""The steps that writing operations share: ask for an instant, look for late attempts, complete it.
+
+Every function is a few accesses to the seams in a fixed order; an operation is a sequence of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from ..context import Context
+from ..data.tasks import WrittenFile
+from ..errors import Conflict, LockTimeout
+from ..files.names import marked_file, marker, marker_folder, split_path
+from ..lock import held
+from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
+from ..timeline.decisions import Decision
+from ..timeline.instant import PENDING
+from ..timeline.timeline import FOLDER
+from .batches import Repeated, claim, repeated
+from .deciding import by_log, catch_up, decide, withdraw
+
+ROLLBACK: Final = "rollback"
+PLAN: Final = "compaction"
+"""The pending action of a replacing write, whose writer may take back what a log has decided: its plan."""
+
+
+def take_time(context: Context, timeline: Timeline) -> str:
+    """A time greater than all on the timeline. Under the lock."""
+    if timeline.newest is not None:
+        context.clock.not_before(timeline.newest)
+    return context.clock.take()
+
+
+def request(context: Context, action: str, batch_id: str | None = None) -> tuple[str, Timeline]:
+    """Publish ``<now>.<action>.requested``; that time, and the timeline as it was then (OCC seals it: RFC-22).
+
+    Raises `Repeated`, nothing published then, if the batch of that id is written.
+    """
+    with held(context.lock):
+        sealed = load(context.storage)
+        if there := repeated(context, sealed, batch_id):
+            raise there
+        requested = put_request(context, sealed, action)
+        claim(context, requested, batch_id)
+        return requested, sealed
+
+
+def put_request(context: Context, timeline: Timeline, action: str) -> str:
+    """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
+    requested = take_time(context, timeline)
+    context.hearts.start(requested)
+    put_requested(context.storage, requested, action)
+    return requested
+
+
+@contextmanager
+def taken_back_on_error(context: Context, requested: str, action: str) -> Iterator[None]:
+    """Around a data phase: if it fails, its files and its instant go, as if it had never begun.
+
+    Only while nothing can have been published: an instant whose completion was tried is left as it is. A crash leaves
+    everything, too; its instant never completes, and what it wrote counts for nobody.
+    """
+    try:
+        yield
+    except Exception:  # whatever it was, it goes on to whoever asked
+        take_back(context, requested, action)
+        raise
+
+
+def take_back(context: Context, requested: str, action: str) -> None:
+    """Remove the files of an instant, then the instant: under the lock, as whatever changes what a listing shows."""
+    for path in marked_files(context, requested):
+        context.storage.delete(path)
+    forget_markers(context, requested)
+    with held_or_left(context, requested):
+        if action == PLAN:
+            withdraw(context, requested)
+        remove_pending(context, requested, action)
+
+
+@contextmanager
+def held_or_left(context: Context, requested: str) -> Iterator[None]:
+    """The lock around what ends an instant. If it is not to be had, the instant is left, silent, for a rollback."""
+    try:
+        context.lock.acquire()
+    except LockTimeout:
+        context.hearts.rest(requested)
+        raise
+    try:
+        yield
+    finally:
+        context.lock.release()
+
+
+def remove_pending(context: Context, requested: str, action: str) -> None:
+    """Take a pending instant off the timeline, and its heartbeat with it. Its data files must be gone."""
+    for state in PENDING:
+        context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
+    context.hearts.stop(requested)
+
+
+def _nothing(timeline: Timeline | None) -> None:
+    """No reason to refuse."""
+
+
+def complete(
+    context: Context,
+    requested: str,
+    action: str,
+    *,
+    files: Sequence[WrittenFile],
+    commit: bytes,
+    completed_by_another: Callable[[], Instant | Conflict | None] = lambda: None,
+    refused_by: Callable[[Timeline | None], Conflict | None] = _nothing,
+    batch_id: str | None = None,
+    may_ask_early: bool = False,
+    beats: bool = True,
+) -> Instant:
+    """Take the completion time and publish, as two accesses under one lock; then the markers are of no use.
+
+    Where a log decides, an entry is put between the two; if its number was taken meanwhile, all is looked at again.
+    `completed_by_another` is asked first; if it knows the instant as completed, our files go and its answer is ours;
+    if it has a reason why it never will be, that is as good as one of `refused_by`.
+    `batch_id`: if another attempt at the batch has completed, the instant is taken back and `Repeated` raised.
+    `refused_by` is asked next, with the timeline of now, where that is known; if it has a reason, the instant is taken
+    back, and the reason raised; before the lock, where the rules say so and it `may_ask_early`.
+    `beats`: the instant has a heartbeat, and must not have been taken for dead.
+    """
+    context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
+    if may_ask_early and context.rules.conflict_check == "before_lock":
+        if refusal := refused_by(None):
+            take_back(context, requested, action)
+            raise refusal
+        refused_by = _nothing
+    early = context.clock.take() if takes_time_early(context) else None
+    instant = refusal = None
+    with held_or_left(context, requested):
+        while instant is None and refusal is None:
+            last = catch_up(context) if by_log(context) else None
+            there = completed_by_another()
+            if isinstance(there, Instant):
+                for file in files:
+                    context.storage.delete(file.path)
+                return there
+            timeline = load(context.storage) if beats else None
+            dead = taken_for_dead(context, timeline, requested, action) if timeline is not None else None
+            refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
+            if refusal is None:
+                remove_late_attempts(context, requested, files)
+                time = early or context.clock.take()
+                if last is None:
+                    instant = put_completed(context.storage, requested, time, action, commit)
+                elif decide(context, entry := Decision(last.number + 1, "commit", requested, action, time, commit)):
+                    instant = entry.instant
+    if instant is None:
+        assert refusal is not None, "the loop ends with one of the two"
+        take_back(context, requested, action)
+        raise refusal
+    forget_markers(context, requested)
+    if beats:
+        context.hearts.stop(requested)
+    return instant
+
+
+def taken_for_dead(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
+    """Why a write that slept too long must not be published: others may have begun to undo it. Under the lock.
+
+    Whoever plans a rollback does so under the same lock, so that a write is either published or undone (RFC-22).
+    """
+    there = timeline.find(requested, action)
+    undone = there is None or behind_the_archive(context, timeline, requested) or _undone(context, timeline, requested)
+    if not undone and context.hearts.lives(requested):
+        return None
+    return Conflict(
+        f"publish the write {requested}",
+        "it has been rolled back" if undone else "its heartbeat stopped for longer than others wait for it",
+        "write the batch again; if this happens often, look for long pauses of the writer's process",
+    )
+
+
+def _undone(context: Context, timeline: Timeline, requested: str) -> bool:
+    """Whether a rollback of a write is on the timeline. Its writer may have put its instant again when it woke up."""
+    rollbacks = (each for each in timeline.instants if each.action == ROLLBACK and each.requested > requested)
+    plans = (context.commits.requested_content(Instant(each.requested, ROLLBACK, "requested")) for each in rollbacks)
+    return any(plan is not None and decode_rollback_plan(plan).target == requested for plan in plans)
+
+
+def behind_the_archive(context: Context, timeline: Timeline, requested: str) -> bool:
+    """Whether a pending instant is older than what is archived: then it was rolled back, and that is archived as well.
+
+    Nothing is archived past a pending instant, so this one was not on the timeline then. Under the lock.
+    """
+    if not timeline.archived or context.rules.archive_bound != "pending":
+        return False
+    context.commits.archive.refresh()
+    return requested < context.commits.archive.newest()
+
+
+def twice(context: Context, timeline: Timeline | None, batch_id: str | None) -> Repeated | None:
+    """The other attempt at a batch that was faster. Under the lock."""
+    if timeline is None or context.rules.batch_ids != "checked":
+        return None
+    return repeated(context, timeline, batch_id)
+
+
+def takes_time_early(context: Context) -> bool:
+    """Whether the completion time is taken outside the lock that covers its publication (a rule that loses rows)."""
+    return context.rules.completion_time == "outside_lock" and not by_log(context)
+
+
+def remove_late_attempts(context: Context, requested: str, files: Sequence[WrittenFile]) -> None:
+    """Delete what attempts other than the one that is about to be published have written for this instant.
+
+    For readers that go by directories (ours do not): two files of one instant and group would both count. The marker
+    goes before the file, so that an attempt still alive can tell: see `Conflict` below.
+    """
+    ours = {file.path for file in files}
+    found = set(marked_files(context, requested))
+    if lost := sorted(ours - found):
+        raise Conflict(
+            f"publish the instant {requested}",
+            f"another attempt at it has removed {len(lost)} of the files, the first being {lost[0]}",
+            "run the operation again",
+        )
+    for path in sorted(found - ours):
+        context.storage.delete(marker(requested, *split_path(path)))
+        context.storage.delete(path)
+
+
+def marked_files(context: Context, requested: str) -> list[str]:
+    """The data files that attempts at this instant have announced, whether or not they came to be."""
+    entries = context.storage.list(marker_folder(requested))
+    return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
+
+
+def forget_markers(context: Context, requested: str) -> None:
+    """Remove the markers of an instant that no rollback will ever ask about."""
+    for entry in context.storage.list(marker_folder(requested)):
+        context.storage.delete(entry.path)

@@ -1,0 +1,1 @@
+"""Reads as definitions: snapshots, windows, and what they answer over real rows."""

@@ -1,0 +1,105 @@
+"""The columns of a table over time, as a number: how many were added so far (each change adds one, that may be null).
+
+A change is an instant of its own, and what it says is there before that: from the time that it took under the lock on,
+the table has the column. Whoever opened the table before goes on without it. `schemas` are those times.
+
+    what a read shows   of a snapshot the columns of now; as of a time those that the table had then
+    what a row has      the columns that its writer knew, of those the ones that every base file on its way has kept
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import Any
+
+from ..actions import Setting
+from ..merging.fold import Fold, logs_of
+from ..protocol import Protocol
+from ..step import Args, Row
+from ..table import Altered, Log, Table, Write
+
+
+def had_at(schemas: Iterable[int], time: float) -> int:
+    """How many columns a table had been given by a time."""
+    return sum(since <= time for since in schemas)
+
+
+def shown_at(table: Table, time: float, protocol: Protocol) -> int:
+    """How many of them a read as of `time` shows; inf: a snapshot."""
+    if protocol.columns_shown == "of_now":
+        return len(table.schemas)
+    if protocol.columns_shown == "of_time":
+        return had_at(table.schemas, time)
+    commits: list[Write | Altered] = [*table.writes, *table.altered]
+    done = (each for each in commits if each.completed is not None and each.completed <= time)
+    return max(((each.requested, each.columns) for each in done), default=(0, 0))[1]
+
+
+def kept_of(shape: Fold, log: Log) -> float:
+    """How many columns of a log's rows are left in what a fold reads; those of a log itself are all there."""
+    if log in shape.logs:
+        return inf
+    for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
+        if log in logs_of(part):
+            return min(inf if part.columns is None else part.columns, kept_of(part, log))
+    return 0
+
+
+def told(value: str, own: float, shown: int) -> str:
+    """A row's value in each of the columns that are shown, of which it has its own: `w1.1 c1:w1.1 c2:-`."""
+    return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
+
+
+# What actors know of them, as changes of their rows; where no column is added nothing is changed.
+
+
+def opened_before(setting: Setting, row: Row) -> Row:
+    """The row by which a writer requests an instant: it has opened the table now, or at any time before."""
+    if "schemas" not in setting.first:
+        return row
+
+    def choices(*values: Any) -> Iterable[Args]:
+        return tuple(
+            (*args, ("columns", known)) for args in row.choices(*values[:-1]) for known in range(len(values[-1]) + 1)
+        )
+
+    def effect(*values: Any, columns: int, **args: Any) -> tuple[Any, ...]:
+        own, *others = row.effect(*values[:-1], **args)
+        return own._replace(columns=columns), *others
+
+    return _asking(row)._replace(effect=effect, choices=choices)
+
+
+def writes_columns(setting: Setting, row: Row) -> Row:
+    """The row by which a service begins with its plan (`plan` of it names which), whose files have the columns of now;
+    or those that it knew when it opened the table, at the beginning."""
+    if "schemas" not in setting.first:
+        return row
+
+    def effect(*values: Any, **args: Any) -> tuple[Any, ...]:
+        own, plans = row.effect(*values[:-1], **args)
+        known = len(values[-1]) if setting.protocol.columns_kept == "of_now" else 0
+        return own, tuple(plan._replace(columns=known) if plan.requested == own.plan else plan for plan in plans)
+
+    return _asking(row)._replace(effect=effect)
+
+
+def _asking(row: Row) -> Row:
+    """The row with the schemas as the last thing that it reads; its own guards and choices do not see them."""
+    guards = tuple(
+        guard._replace(holds=lambda *values, holds=guard.holds: holds(*values[:-1])) for guard in row.guards
+    )
+    return row._replace(
+        reads=(*row.reads, "schemas"), guards=guards, choices=lambda *values: row.choices(*values[:-1])
+    )
+
+
+def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
+    """The table with its columns, and the commits that say so."""
+    return table._replace(schemas=schemas, altered=tuple(each for each in published if isinstance(each, Altered)))
+
+
+def columns_of(writes: Iterable[Write], log: Log) -> int:
+    """How many columns the writer of a log knew."""
+    return next((write.columns for write in writes if write.requested == log[0]), 0)

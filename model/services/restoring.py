@@ -1,0 +1,96 @@
+"""What a restore undoes: what completed after the instant that a savepoint pins, and every instant that is pending.
+
+By the completion axis, on which the savepoint was made: a write that was requested before it and completed later is not
+in it, and one that was requested later can not be in it. From the plan on nobody sees what is undone, whether or not it
+is gone already; a pending writer finds so under the lock, before it publishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..protocol import Protocol
+from ..step import Guard
+from ..table import Plan, Restore, Savepoint, is_undone
+from ..timeline.publication import Check
+from .archiving import WRITES
+
+
+def undone_by(
+    saved: Savepoint, published: tuple[Any, ...], plans: tuple[Plan, ...], writing: Iterable[int], protocol: Protocol
+) -> tuple[int, ...]:
+    """The requested times of what a restore to a savepoint undoes, in the order in which it goes.
+
+    `writing`: those of pending writes. Pending instants go first, then the newest completion.
+    """
+    by_completion = protocol.restore_by == "completion"
+
+    def is_later(entry: Any) -> bool:
+        later = entry.completed > saved.at if by_completion else entry.requested > saved.requested
+        return has_put_files(entry) and later
+
+    done = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
+    known = {entry.requested for entry in published if isinstance(entry, WRITES)}
+    pending = [plan.requested for plan in plans if plan.requested not in known]
+    pending = sorted((*pending, *writing), reverse=True) if protocol.restore_pending == "undone" else []
+    return (*pending, *(entry.requested for entry in done))
+
+
+def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
+    """The published instants without those that a restore undoes."""
+    return tuple(entry for entry in published if not (isinstance(entry, WRITES) and entry.requested in undone))
+
+
+def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
+    """The others, which somebody may be reading by."""
+    return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
+
+
+def has_put_files(entry: Any) -> bool:
+    """Whether a completed instant has put data files: log compactions, too, whose logs may hold what goes."""
+    return isinstance(entry, WRITES)
+
+
+def newest(savepoints: tuple[Savepoint, ...]) -> Savepoint | None:
+    """The completed savepoint of the newest instant."""
+    return max((each for each in savepoints if each.completed), key=lambda each: each.at, default=None)
+
+
+def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
+    """Whether a restore has deleted what the instant requested then had put."""
+    return any(requested in each.undone[: each.gone] for each in restores)
+
+
+def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
+    """Whether a file that the plan takes in a file group is gone, because a restore has undone who put it."""
+    for each in restores:
+        found = next((known for known in each.plans if known.requested == plan), None)
+        part = found.of(group) if found else None
+        if part and any(file.requested in each.undone[: each.gone] for file in part.files):
+            return True
+    return False
+
+
+def plan_stands(group_of: Callable[[Any], int]) -> tuple[Guard, Guard]:
+    """What whoever runs a plan meets before it starts, and before it reads the files of the file group it is at; the
+    restores are the last component of both rows."""
+    return (
+        Guard("no restore may have undone its plan", lambda own, *v: not is_undone(v[-1], own.plan)),
+        Guard("no restore may have deleted what the plan takes",
+              lambda own, *v: not loses_input(own.plan, group_of(own), v[-1])),
+    )  # fmt: skip
+
+
+def stands(component: str) -> Check:
+    """What an actor asks before it publishes; `component` of it holds the requested time."""
+    return Check(
+        "no restore may have undone its instant",
+        ("restores",),
+        lambda own, restores: not is_undone(restores, getattr(own, component)),
+    )
+
+
+def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
+    """The restore that has undone what a read as of `time` would see."""
+    return next((each for each in restores if each.at < time < each.requested), None)

@@ -1,0 +1,54 @@
+"""Batches that are sent again: a caller that got no answer writes the same rows under another instant.
+
+A batch carries an id of its own, which its commit keeps. Whoever finds it completed has nothing left to write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..actions import Setting
+from ..step import Guard, Row
+from ..table import Write
+from ..world import World
+from .publication import Check
+
+
+def completed(world: World, published: Iterable[Any], writer: str, number: int) -> Write | None:
+    """The completed write of the same batch, None if there is none."""
+    batch = world.batch(writer, number)
+    if not batch:
+        return None
+    writes = (entry for entry in published if isinstance(entry, Write))
+    return next((write for write in writes if world.batch(write.actor, write.number) == batch), None)
+
+
+def looks(setting: Setting, me: str) -> bool:
+    """Whether a writer looks for its batch when it requests an instant."""
+    return setting.world.batch(me, 1) > 0 and setting.protocol_of(me).batch_ids != "ignored"
+
+
+def of_a_new_batch(setting: Setting, me: str, row: Row) -> Row:
+    """The row by which a writer requests an instant, if its batch has not completed."""
+    if not looks(setting, me):
+        return row
+    world = setting.world
+    new = Guard("its batch must not have completed",
+                lambda own, *v: completed(world, v[-1], me, own.number + 1) is None)  # fmt: skip
+    return row._replace(
+        reads=(*row.reads, "published"),
+        guards=(*row.guards, new),
+        effect=lambda *values, **args: row.effect(*values[:-1], **args),
+    )
+
+
+def once(setting: Setting, me: str) -> Check | None:
+    """What a writer asks under the lock with which it publishes."""
+    if not looks(setting, me) or setting.protocol_of(me).batch_ids != "checked":
+        return None
+    return Check(
+        "its batch must not have been completed by another",
+        ("published",),
+        lambda own, published, *_: completed(setting.world, published, me, own.number) is None,
+    )
