@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
+from operator import attrgetter
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any
 
 import pytest
 
@@ -51,6 +55,23 @@ def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
 def test_the_unbroken_engine_agrees_in_the_same_histories(seed: int) -> None:
     report = run(alone(), examples=MOST, seed=seed, shrinks=False)
     assert report.found is None, report.text
+
+
+@pytest.mark.parametrize("name", sorted(name for name, mutant in ALL.items() if mutant.replace))
+def test_a_replacement_takes_whatever_is_given_to_what_it_replaces(name: str) -> None:
+    """One that cannot be called at all is seen by any check, and shows nothing."""
+
+    def there() -> Any:
+        module, _, path = ALL[name].replace.partition(":")
+        return attrgetter(path)(resolve_name(module))
+
+    original = there()
+    given = inspect.signature(original).parameters.values() if callable(original) else ()
+    words = {each.name: None for each in given if each.kind is each.KEYWORD_ONLY}
+    with mutants.applied(ALL[name]):
+        assert callable(there()) == callable(original)
+        if callable(original):
+            inspect.signature(there()).bind(*(None for each in given if each.name not in words), **words)
 
 
 def test_at_least_six_variants_of_which_three_in_the_engine() -> None:
