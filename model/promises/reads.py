@@ -155,7 +155,7 @@ def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | No
     right = [view.logs(group, until=time) for time in window]
     if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.rule):
         return None
-    names = view.names(group, *shapes)
+    names = view.names(group, *shapes, *(Fold(None, logs) for logs in right))
     before, after = (
         (view.renamed(shape, names), tuple(names[log] for log in logs))
         for shape, logs in zip(shapes, right, strict=True)

@@ -7,6 +7,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
+from nbcc.model.files import copy_on_write
 from nbcc.model.merging.fold import Fold, evaluate, logs_of
 from nbcc.model.merging.mixed import read, records_of
 from nbcc.model.merging.record import Ranked
@@ -138,7 +139,9 @@ class Files:
     def _content(self, state: Any, group: int, barrier: int) -> list[list[Any]]:
         """The rows of a base file; a plan's, once it is completed, never change."""
         if (group, barrier) not in self._bases:
-            shape = base_file(self.model.table(state), group, barrier, self.model.protocol)
+            table = self.model.table(state)
+            rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.is_copy_on_write(table) else None
+            shape = rewritten or base_file(table, group, barrier, self.model.protocol)
             self._bases[group, barrier] = list(self._base_rows(shape, group)) if shape else []
         return self._bases[group, barrier]
 

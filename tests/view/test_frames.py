@@ -249,3 +249,12 @@ def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plan
 def test_every_actor_with_instants_of_its_own_has_a_word_or_writes_rows() -> None:
     silent = {"archiver", "consumer", "reader", "savepointer"}
     assert {kind for kind in kinds() if kind not in SERVICES} == {"writer", "loader"} | silent
+
+
+def test_a_base_file_of_a_copy_on_write_table_shows_what_its_write_made_of_the_one_before() -> None:
+    table: dict[str, Any] = {"actors": {"writer": 1}, "writes_per_writer": 2, "table_type": "COPY_ON_WRITE"}
+    told = document(trace_of("w1*12", {}, "", **table))["views"][0]["files"]
+    bases = {name: history[-1][1][2] for name, history in told.items() if name.startswith("base ")}
+    assert [[row[1:] for row in rows] for rows in bases.values()] != [[], []]
+    assert len(bases) == 2
+    assert all(rows for rows in bases.values()), bases
