@@ -163,6 +163,7 @@ def _serve(cell: Cell, bounds: dict[str, Any], answer: Connection) -> None:
     try:
         answer.send(search_cell(cell, progress=tell, **bounds))
     except Exception as error:  # an error of the cell is the caller's to see, not a lost process
+        error.add_note(f"in the search of {cell}")
         answer.send(error)
 
 

@@ -36,8 +36,9 @@ def test_two_workers_find_what_one_finds_in_the_order_given() -> None:
 
 
 def test_a_mistake_in_a_cell_is_told_to_the_caller() -> None:
-    with pytest.raises(ValueError, match="no world is called 'dmo'"):
+    with pytest.raises(ValueError, match="no world is called 'dmo'") as told:
         list(search_cells([Cell(world="dmo")], workers=2))
+    assert told.value.__notes__ == [f"in the search of {Cell(world='dmo')}"]
 
 
 class Deadly:
