@@ -10,7 +10,7 @@ from ..services.cleaning import needed, needed_by_plans
 from ..step import Step
 from ..table import DataFile
 from .promise import Promise
-from .view import settled_times
+from .view import on_table, settled_times
 
 
 def clean_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -42,7 +42,7 @@ def _named(file: DataFile) -> str:
 def _on_files(model: Model) -> tuple[str, ...]:
     cleaning = ("cleans", "deleted") if model.setting.of("cleaner") else ()
     saved = ("savepoints",) if model.setting.of("savepointer") else ()
-    return (*model.table_reads, *cleaning, *saved, *model.setting.of("reader"), *model.setting.of("consumer"))
+    return (*on_table(model), *cleaning, *saved, *model.setting.of("reader"), *model.setting.of("consumer"))
 
 
 CLEAN = Promise(
