@@ -98,7 +98,7 @@ def test_a_mutant_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     assert at_once
     monkeypatch.setattr(module, "_batches", lambda: [(False, at_once)])
     monkeypatch.setattr(module, "ENOUGH", 0.5)
-    found = hunt(ALL["clock.Requests.take: time in requested -> time not in requested"], check=False)
+    found = hunt(ALL["timeline.clock.Requests.take: time in requested -> time not in requested"], check=False)
     assert (found.by, found.how) == ("error", "TimeoutError")
 
 

@@ -67,7 +67,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..lock import held
 from ..timeline import Instant, load, put_requested
-from ..writing import take_time
+from ..writes.writing import take_time
 
 
 def run(context: Context, config: TableConfig) -> Instant:
