@@ -111,16 +111,18 @@ class ControlledStorage:
         """As the backend's: one call. Whoever still needs one of the files is refused, whichever others are gone."""
         self._handle.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
-    def _ended(self, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
+    def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
         known, there = {entry.path for entry in first}, {entry.path for entry in last}
         gone = self._backend.deleted.values() if isinstance(self._backend, MemoryStorage) else ()
         found = [entry for entry in last if entry.path in known or self._handle.shows(entry.path)]
-        return found + [entry for entry in gone if entry.path not in there and self._handle.still_shows(entry.path)]
+        went = (entry for entry in gone if entry.path.startswith(prefix) and entry.path not in there)
+        return found + [entry for entry in went if self._handle.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
         """As the backend's, spread over two points in time."""
         first = self._handle.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
-        return self._handle.call(Call("list.end", prefix), lambda: self._ended(first, self._backend.list(prefix)))
+        ended = Call("list.end", prefix)
+        return self._handle.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))
 
 
 def _found(backend: Storage, path: str) -> bytes | None:

@@ -49,8 +49,8 @@ def hudi_rs(history: History, tally: Tally) -> None:
     with folder() as place:
         reader = HudiRs(place, ticks)
         for query in _queries(history):
-            if _before_the_first_commit(history, query):
-                tally.skipped["hudi-rs: as of before the first commit, a rollback beside it (finding)"] += 1
+            if _shows_what_was_rolled_back(history, query):
+                tally.skipped["hudi-rs: a late file, as of before the first commit (a finding)"] += 1
                 continue
             expected = foreign_rows(model, state, query, data, AS_HUDI_RS)
             answer = reader.rows(query)
@@ -81,11 +81,17 @@ def _queries(history: History, most: int = 4) -> Iterator[Query]:
         yield Query("incremental", after=after, until=until)
 
 
-def _before_the_first_commit(history: History, query: Query) -> bool:
-    """Whether hudi-rs may show what was rolled back: finding rolled-back-write-shown-before-the-first-commit."""
-    until = query.until or 0 if query.kind == "as_of" else 0
+def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
+    """Before the first commit, and files of a rolled-back write lie there: finding
+    rolled-back-write-shown-before-the-first-commit."""
+    model, state = history.model, history.state
+    if query.kind != "as_of" or "rollbacks" not in model.components:
+        return False
+    until = query.until or 0
     begun = {action for action, _, requested, completed in history.timeline if completed and requested <= until}
-    return "rollback" in begun and not begun & {"commit", "deltacommit"}
+    undone = {rollback.target for rollback in model.component(state, "rollbacks")}
+    late = any(write.requested in undone for write in model.pending_writes(state))
+    return late and not begun & {"commit", "deltacommit"}
 
 
 def _has_archived(history: History) -> bool:
