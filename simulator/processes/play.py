@@ -1,4 +1,4 @@
-"""Start the processes, kill them at random, start them again; in the end see whether the table still works, and judge.
+"""Start the processes, kill them in the midst of their work, start them again; see what the table is worth, and judge.
 
 A killed process is dead between two machine instructions: SIGKILL runs no handler and no ``finally``. The kernel gives
 back its `flock`; everything else it had begun stays as it is.
@@ -7,7 +7,9 @@ back its `flock`; everything else it had begun stays as it is.
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
+import signal
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -30,6 +32,7 @@ _FORKED = multiprocessing.get_context("forkserver")
 """A process that has the engine loaded forks the others, in milliseconds; it never opens a table itself."""
 
 PATIENCE_SECONDS = 10.0
+MOMENT_SECONDS = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +73,10 @@ class Workers:
         self._alive[process] = (kind, notes)
 
     def kill(self, chance: random.Random, again: bool = True) -> None:
-        """Kill one of them, and start another of its kind."""
+        """Kill one of them in the midst of what it does, and start another of its kind."""
         process = chance.choice(list(self._alive))
         kind, notes = self._alive.pop(process)
+        _stop_in_midst(process, notes)
         process.kill()
         process.join()
         self.kills[in_midst(notes)] += 1
@@ -112,13 +116,27 @@ def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kill
     return _judged(table, notes, plan, workers.kills, errors=errors, took=time.monotonic() - began)
 
 
+def _stop_in_midst(process: BaseProcess, notes: Path) -> None:
+    """Stop it at one moment after another until it has begun something: who is killed at rest shows nothing.
+
+    A stopped process cannot end what it does between the look into its notes and the kill.
+    """
+    latest = time.monotonic() + PATIENCE_SECONDS
+    while process.pid is not None and process.is_alive():
+        os.kill(process.pid, signal.SIGSTOP)
+        if in_midst(notes) or time.monotonic() > latest:
+            return
+        os.kill(process.pid, signal.SIGCONT)
+        time.sleep(random.uniform(0, MOMENT_SECONDS))
+
+
 def _let_them_work(notes: Path, chance: random.Random, plan: Plan) -> None:
     """By what they get done and not by the clock, so that a slow machine kills no more often; then a moment more."""
     enough = beats(notes) + chance.expovariate(1 / plan.writes_between)
     latest = time.monotonic() + PATIENCE_SECONDS
     while beats(notes) < enough and time.monotonic() < latest:
         time.sleep(0.005)
-    time.sleep(chance.random() * 0.02)
+    time.sleep(chance.random() * MOMENT_SECONDS)
 
 
 def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
@@ -163,9 +181,7 @@ def _judged(
 ) -> Report:
     paths = sorted(notes.glob("*.jsonl"))
     told = [(path.stem, line) for path in paths for line in lines(path)]
-    done = [
-        Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed
-    ]
+    done = [Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed]
     history = Chronicle(
         tuple(writes_of(*paths)),
         tuple(read for path in paths for read in reads_of(path)),
