@@ -9,24 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-import pyarrow as pa
+from typing import Final
 
 from ..schema import from_avro
-
-if TYPE_CHECKING:
-    from .table_config import TableConfig
+from .table_config import SchemaVersion, TableConfig
 
 PROPERTY: Final = "nbcc.schemas"
 """A JSON list of [time since which it holds, Avro schema], oldest first."""
-
-
-class SchemaVersion(NamedTuple):
-    """Columns that a table has since a time; '' is its beginning."""
-
-    since: str
-    schema: pa.Schema
 
 
 def schema_versions(values: Mapping[str, str]) -> tuple[SchemaVersion, ...]:

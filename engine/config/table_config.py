@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import pyarrow as pa
 
@@ -13,7 +13,6 @@ from ..schema import avro_json
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
 from .coordination import ALONE, DECISION_LOG, Coordination
 from .keeping import Keeping
-from .schemas import SchemaVersion
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
@@ -28,6 +27,13 @@ WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
 
 KNOWN_FEATURES: Final = WRITER_FEATURES | {DECISION_LOG}
+
+
+class SchemaVersion(NamedTuple):
+    """Columns that a table has since a time; '' is its beginning."""
+
+    since: str
+    schema: pa.Schema
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from nbcc.engine.errors import LockTimeout
 
+from .caller import Caller
 from .calls import Call
-
-if TYPE_CHECKING:
-    from .stage import Handle
 
 
 class VirtualLock:
@@ -33,9 +29,9 @@ class VirtualLock:
 class ControlledLock:
     """What an actor is given as lock."""
 
-    def __init__(self, lock: VirtualLock, handle: Handle) -> None:
+    def __init__(self, lock: VirtualLock, caller: Caller) -> None:
         self._lock = lock
-        self._handle = handle
+        self._caller = caller
 
     def acquire(self) -> None:
         """Wait until the lock is free, then hold it; or, if the schedule wants it so, only until the wait is over.
@@ -43,8 +39,8 @@ class ControlledLock:
         Raises:
             LockTimeout: another holds it.
         """
-        over = self._handle
-        over.call(Call("lock.acquire"), self._take, ready=lambda: over.stops_waiting or self._lock.holder is None)
+        caller = self._caller
+        caller.call(Call("lock.acquire"), self._take, ready=lambda: caller.stops_waiting or self._lock.holder is None)
 
     def release(self) -> None:
         """Give the lock back.
@@ -52,17 +48,17 @@ class ControlledLock:
         Raises:
             RuntimeError: the caller does not hold it.
         """
-        self._handle.call(Call("lock.release"), self._give)
+        self._caller.call(Call("lock.release"), self._give)
 
     def _take(self) -> None:
-        if self._handle.stops_waiting and self._lock.holder is not None:
+        if self._caller.stops_waiting and self._lock.holder is not None:
             raise LockTimeout("lock the table", f"{self._lock.holder} holds its lock", "wait for it")
-        self._lock.holder = self._handle.actor
+        self._lock.holder = self._caller.actor
 
     def _give(self) -> None:
-        if self._handle.actor in self._lock.lost:
-            self._lock.lost.discard(self._handle.actor)
+        if self._caller.actor in self._lock.lost:
+            self._lock.lost.discard(self._caller.actor)
             return
-        if self._lock.holder != self._handle.actor:
-            raise RuntimeError(f"{self._handle.actor} releases a lock that {self._lock.holder or 'nobody'} holds")
+        if self._lock.holder != self._caller.actor:
+            raise RuntimeError(f"{self._caller.actor} releases a lock that {self._lock.holder or 'nobody'} holds")
         self._lock.holder = None

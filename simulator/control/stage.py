@@ -9,6 +9,7 @@ from nbcc.engine.clock import Clock
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
 
+from .caller import Caller
 from .calls import Call
 from .clock import ActorsClock, VirtualClock
 from .conductor import Task
@@ -50,22 +51,22 @@ class Stage:
 
 
 class Handle:
-    """An actor's hold on the stage during one operation; storage, lock and clock go through `call`."""
+    """An actor's hold on the stage during one operation, a `Caller`: storage, lock and clock go through `call`."""
 
     task: Task
 
     def __init__(self, stage: Stage, actor: str, number: int) -> None:
         self.actor = actor
         self.stage = stage
-        self.shows: Callable[[str], bool] = lambda path: True  # which objects that came during a listing it holds
-        self.still_shows: Callable[[str], bool] = lambda path: False  # and which of those that went
+        self.shows: Callable[[str], bool] = lambda path: True
+        self.still_shows: Callable[[str], bool] = lambda path: False
         self.storage = ControlledStorage(stage.storage, self)
         self.lock = ControlledLock(stage.lock, self)
         self.own_clock = ActorsClock(stage.clock)
         self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
-        self.stops_waiting = False  # whether a wait for the lock ends before the lock is there
-        self.loses_answer = False  # whether the next put happens and is answered by "exists"
+        self.stops_waiting = False
+        self.loses_answer = False
         self.hearts = ControlledHearts(stage.hearts, actor)
 
     def call(
@@ -91,13 +92,13 @@ class Handle:
 class ControlledClock:
     """What an actor is given as clock."""
 
-    def __init__(self, clock: ActorsClock, handle: Handle) -> None:
+    def __init__(self, clock: ActorsClock, caller: Caller) -> None:
         self._clock = clock
-        self._handle = handle
+        self._caller = caller
 
     def take(self) -> str:
         """The next instant; a scheduling point."""
-        return self._handle.call(Call("clock.take"), self._clock.take)
+        return self._caller.call(Call("clock.take"), self._clock.take)
 
     def not_before(self, instant: str) -> None:
         """Private knowledge of the caller: no scheduling point."""

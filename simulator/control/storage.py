@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from nbcc.engine.storage import Entry, NotFound, Storage
 
+from .caller import Caller
 from .calls import Call
-
-if TYPE_CHECKING:
-    from .stage import Handle
 
 
 class MemoryStorage:
@@ -69,28 +66,28 @@ class ControlledStorage:
     what came or went in between the part that the schedule shows it.
     """
 
-    def __init__(self, backend: Storage, handle: Handle) -> None:
+    def __init__(self, backend: Storage, caller: Caller) -> None:
         self._backend = backend
-        self._handle = handle
+        self._caller = caller
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """As the backend's; a put that lost leaves the footprint ``exists``. A lost answer is asked for again."""
-        created = self._handle.call(
+        created = self._caller.call(
             Call("put", path),
             lambda: self._backend.put_if_absent(path, data),
             lambda created: "done" if created else "exists",
         )
-        lost, self._handle.loses_answer = self._handle.loses_answer, False
+        lost, self._caller.loses_answer = self._caller.loses_answer, False
         return created and not lost
 
     def put(self, path: str, data: bytes) -> None:
         """As the backend's."""
-        self._handle.call(Call("put", path), lambda: self._backend.put(path, data))
+        self._caller.call(Call("put", path), lambda: self._backend.put(path, data))
 
     def get(self, path: str) -> bytes:
         """As the backend's; one that found nothing leaves the footprint ``missing``."""
-        found = self._handle.call(
+        found = self._caller.call(
             Call("get", path), lambda: _found(self._backend, path), lambda data: "missing" if data is None else "done"
         )
         if found is None:
@@ -105,24 +102,24 @@ class ControlledStorage:
             self._backend.delete(path)
             return there
 
-        self._handle.call(Call("delete", path), delete, lambda there: "done" if there else "missing")
+        self._caller.call(Call("delete", path), delete, lambda there: "done" if there else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
         """As the backend's: one call. Whoever still needs one of the files is refused, whichever others are gone."""
-        self._handle.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
+        self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
         known, there = {entry.path for entry in first}, {entry.path for entry in last}
         gone = self._backend.deleted.values() if isinstance(self._backend, MemoryStorage) else ()
-        found = [entry for entry in last if entry.path in known or self._handle.shows(entry.path)]
+        found = [entry for entry in last if entry.path in known or self._caller.shows(entry.path)]
         went = (entry for entry in gone if entry.path.startswith(prefix) and entry.path not in there)
-        return found + [entry for entry in went if self._handle.still_shows(entry.path)]
+        return found + [entry for entry in went if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
         """As the backend's, spread over two points in time."""
-        first = self._handle.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
+        first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
-        return self._handle.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))
+        return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))
 
 
 def _found(backend: Storage, path: str) -> bytes | None:

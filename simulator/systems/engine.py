@@ -35,7 +35,7 @@ from ..control.stage import Handle, Stage
 from ..control.storage import MemoryStorage
 from ..control.unmarked import unmarked
 from ..crosscheck.mapping import MAPPING, Row, by_action
-from ..crosscheck.observables import refused
+from ..crosscheck.observables import Batch, refused
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .protocol import CannotStep
@@ -50,6 +50,9 @@ _READS: Final = {"snapshot", "incremental"}
 
 ALTERS: Final = "alter_schema"
 """The operation that is given columns to add; others are given how many their actor knew when it opened the table."""
+
+DECIDED: Final = {"seen", "ahead", "instants"}
+"""What the step decides, not who asks for the operation."""
 
 MEMORY: Final = Path("/dev/shm")  # a folder in memory, where the system has one
 
@@ -76,7 +79,7 @@ class EngineSystem:
         self.rules = rules or rules_of(protocol)
         self._rules_of: dict[str, Rules] = {}  # of actors for which the world says so
         self._foreign: set[str] = set()  # of them the services of another engine
-        self.rows_by_action = by_action(mapping)
+        self.rows_by_action: Mapping[str, Row] = by_action(mapping)
         self._operations = operations()
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
@@ -87,36 +90,41 @@ class EngineSystem:
         if operation not in self._operations:
             raise CannotStep(f"the engine has no operation {operation}; it has {', '.join(self._operations)}")
         run = self._operations[operation].run
-        arguments = dict(args)
+        arguments = {name: value for name, value in args.items() if name not in DECIDED}
         added = arguments.pop("columns", 0)
         config = self._opened_by(actor, 0 if operation == ALTERS else added)
         if operation == ALTERS:
             arguments["schema"] = schema_of(self.world, added)
         if batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
-            table, sets = to_table(batch, self.world, added), columns_set(batch, self.world)
-            if sets is not None:
-                arguments["columns"] = sets
-                table = table.drop_columns([name for name in self.world.column_names if name not in sets])
-            arguments["data"] = self.data(table)
-            if groups := self.world.reads.get((actor, self.stage.started(actor) + 1)):
-                arguments["reads"] = {partition_name(group // self.world.buckets) for group in groups}
-            if sent := self.world.batch(actor, self.stage.started(actor) + 1):
-                arguments["batch_id"] = f"batch {sent}"
-            if self.world.retries:
-                arguments["retries"] = self.world.retries
+            arguments |= self._written(actor, batch, added)
         if "partitions" in arguments:
             named = (partition_name(number) if self.world.partitions > 1 else "" for number in arguments["partitions"])
             arguments["partitions"] = set(named)
         for name in arguments.keys() & {"instant", "after"}:
             arguments[name] = instant_of(arguments[name])
-        for name in ("seen", "ahead", "instants"):  # what the step decides, not who asks for the operation
-            arguments.pop(name, None)
         handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
         if operation in _READS:
             handle.clock = Glance(self.stage.clock)
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
+
+    def _written(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
+        """What an actor gives with its next write: the rows, and what it says of them."""
+        world, number = self.world, self.stage.started(actor) + 1
+        given: dict[str, Any] = {}
+        table, sets = to_table(batch, world, added), columns_set(batch, world)
+        if sets is not None:
+            given["columns"] = sets
+            table = table.drop_columns([name for name in world.column_names if name not in sets])
+        given["data"] = self.data(table)
+        if groups := world.reads.get((actor, number)):
+            given["reads"] = {partition_name(group // world.buckets) for group in groups}
+        if sent := world.batch(actor, number):
+            given["batch_id"] = f"batch {sent}"
+        if world.retries:
+            given["retries"] = world.retries
+        return given
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """A lock is free again, its holder dead or not; a heartbeat has stopped; a file of a dead writer lands."""

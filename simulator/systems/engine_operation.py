@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from nbcc.engine.errors import Cleaned
 from nbcc.engine.timeline import Instant
@@ -12,20 +12,30 @@ from nbcc.model import Query
 from ..control.calls import Call, parsed
 from ..control.clock import tick_of
 from ..control.conductor import RETURN, ActorBlocked, ActorSilent
-from ..control.stage import Handle
+from ..control.stage import Handle, Stage
 from ..crosscheck.mapping import Row
 from ..crosscheck.observables import refused
 from .protocol import CannotStep
 from .rows import from_rows
 
-if TYPE_CHECKING:
-    from .engine import EngineSystem
+
+class Host(Protocol):
+    """The system in which an operation runs."""
+
+    stage: Stage
+    rows_by_action: Mapping[str, Row]
+
+    def plain(self, answer: Any) -> list[dict[str, Any]]:
+        """The rows of an answer."""
+
+    def group(self, partition: str, file_id: str) -> int:
+        """The number of a file group."""
 
 
 class EngineOperation:
     """One operation of the engine in its thread."""
 
-    def __init__(self, system: EngineSystem, name: str, handle: Handle) -> None:
+    def __init__(self, system: Host, name: str, handle: Handle) -> None:
         self.system, self.name, self.handle, self.task = system, name, handle, handle.task
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
