@@ -5,7 +5,6 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pyarrow as pa
@@ -43,10 +42,8 @@ def another_process(url: str, does: str) -> subprocess.Popen[str]:
 def test_one_process_at_a_time(url: str) -> None:
     other = another_process(url, "time.sleep(60)")
     try:
-        began = time.monotonic()
         with pytest.raises(Conflict, match="another process has held"):
             BetweenProcesses(url, wait_seconds=0.05).acquire()
-        assert time.monotonic() - began < 5
     finally:
         other.kill()
         other.wait()
