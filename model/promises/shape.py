@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Any, NamedTuple
 
 from ..files.shared_log import LOGS
@@ -53,17 +54,17 @@ def shape_of(model: Model, *states: State) -> Hashable | None:
     table, readers = model.derive(model.initial, (), "fields of shapes", lambda: _fields(model))
     if not table:
         return None
-    told = [[field.told(state) for field in table] for state in states]
-    answers = [[field.told(state) for field in readers] for state in states]
-    if any(UNKNOWN in some for some in told):
+    told = [field.told(state) for state in states for field in table]
+    if UNKNOWN in told:
         return None
-    times = sorted({time for some in (*told, *answers) for each in some for time in each.times})
-    rank = {time: place for place, time in enumerate(times)}
-    return tuple([
-        # Who of the readers answered what does not matter, nor what is between.
-        (*[_ranked(each, rank) for each in some], frozenset([_ranked(each, rank) for each in theirs if each.times]))
-        for some, theirs in zip(told, answers, strict=True)
-    ])  # fmt: skip
+    # Who of the readers answered what does not matter, nor what is between.
+    answers = [[each for field in readers if (each := field.told(state)).times] for state in states]
+    times = {time for each in chain(told, *answers) for time in each.times}
+    rank = {time: place for place, time in enumerate(sorted(times))}
+    ranked = tuple([_ranked(each, rank) for each in told])
+    if not readers:
+        return ranked
+    return ranked, tuple([frozenset([_ranked(each, rank) for each in theirs]) for theirs in answers])
 
 
 class _Field(NamedTuple):
@@ -106,7 +107,7 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
 def _ranked(told: Told | Undone, rank: Mapping[int, int]) -> Hashable:
     if isinstance(told, Undone):
         return told.form, frozenset((rank[target], gone) for target, gone in told.gone if target in rank)
-    return told.form, tuple([rank[time] for time in told.times])
+    return told.form, tuple(map(rank.__getitem__, told.times))
 
 
 def _told_of_rollbacks(rollbacks: tuple[Rollback, ...]) -> Told | Undone:
@@ -128,7 +129,7 @@ def _told_of_entries(entries: tuple[Any, ...]) -> Told:
     told = [_told_of_entry(entry) for entry in entries]
     if UNKNOWN in told:
         return UNKNOWN
-    return Told(tuple(each.form for each in told), tuple(time for each in told for time in each.times))
+    return Told(tuple([each.form for each in told]), tuple([time for each in told for time in each.times]))
 
 
 @lru_cache(maxsize=1 << 14, typed=True)  # values of different types may be equal

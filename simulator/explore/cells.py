@@ -51,9 +51,9 @@ class Cell:
 
     def system(self) -> Any:
         """What is explored; ValueError says which names there are."""
-        from nbcc.simulator import mutants, specs
+        from nbcc.simulator import specs
 
-        changed = mutants.load(self.mutant).protocol if self.mutant else {}
+        changed = _mutant(self.mutant).protocol if self.mutant else {}
         if isinstance(self.world, str) and isinstance(self.protocol, str) and not changed:
             return specs.system(self.world, self.protocol)
         world = specs.world(self.world) if isinstance(self.world, str) else self.world
@@ -74,13 +74,24 @@ def watched(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
 
 def search_cell(cell: Cell, **bounds: Any) -> Result:
     """Search one cell in this process; `bounds` as of `explore`."""
-    from nbcc.simulator import mutants
-
-    with mutants.applied(mutants.load(cell.mutant)) if cell.mutant else nullcontext():
+    with _applied(cell.mutant) if cell.mutant else nullcontext():
         system = cell.system()
         promises, canary = watched(system, cell.promises)
         beside = watched(system, cell.beside)[0] if cell.beside else ()
         return explore(system, promises, canary=canary, reduce=cell.reduce, beside=beside, **bounds)
+
+
+def _mutant(name: str) -> Any:
+    # Mutants are patched in with what tests use, which takes longer to import than a small search: only where needed.
+    from nbcc.simulator import mutants
+
+    return mutants.load(name)
+
+
+def _applied(name: str) -> Any:
+    from nbcc.simulator import mutants
+
+    return mutants.applied(_mutant(name))
 
 
 def search_cells(

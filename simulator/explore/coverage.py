@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from nbcc.model.packed import Coding, Compiled
@@ -33,13 +34,14 @@ def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[Guard, bool]]
     """Each condition of a row, and whether it was once the only one that was false."""
     row = compiled.row
     yield from _alone(row.own, ([value] for value in coding.values(compiled.reads[0])))
-    yield from _alone(row.guards, (coding.read(state, compiled.reads) for state in compiled.found))
+    # Where something was found no condition was false.
+    yield from _alone(row.guards, (coding.read(at, compiled.reads) for at, moves in compiled.found.items() if not moves))
 
 
 def _alone(guards: Sequence[Guard], seen: Iterable[Sequence[Any]]) -> Iterator[tuple[Guard, bool]]:
     alone: set[int] = set()
     for values in seen:
-        false = [i for i, guard in enumerate(guards) if not _holds(guard.holds, values)]
+        false = list(islice((i for i, guard in enumerate(guards) if not _holds(guard.holds, values)), 2))
         if len(false) == 1:
             alone.update(false)
         if len(alone) == len(guards):

@@ -54,6 +54,8 @@ class Watchers:
                 shape = getattr(watch.promise, "shape", None)
                 together.setdefault((rests_on(system, watch.promise), shape), []).append(watch)
         self._groups = [_Group(system, members) for members in together.values()]
+        self._looking = self._groups
+        """Those to which a state can still say something."""
         self._step_groups = [group for group in self._groups if group.of_steps]
         self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
         self.state_bits = _bits(system, self._groups)
@@ -68,11 +70,13 @@ class Watchers:
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
         """A state that was not seen before, reached by `step` from `before`."""
-        for group in self._groups:
+        for group in self._looking:
             footprint = group.project(state)
             if footprint not in group.seen:
                 group.seen.add(footprint)
                 group.see_state(state, before, step)
+                if group.has_seen_all:
+                    self._looking = [each for each in self._looking if not each.has_seen_all]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         """A step between two states, whether or not they were seen before."""
@@ -103,6 +107,11 @@ class _Group:
         self.seen: set[Hashable] = set()
         self.seen_steps: set[Hashable] = set()
         self.shapes: set[Hashable] = set()
+
+    @property
+    def has_seen_all(self) -> bool:
+        """Whether no further state says anything: each promise was put to the test, each over states is broken."""
+        return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 
     def _shown(self, state: Any) -> Any:
         return state if self._hiding is None else self.project(state) | self._hiding
