@@ -34,8 +34,8 @@ def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[Guard, bool]]
     """Each condition of a row, and whether it was once the only one that was false."""
     row = compiled.row
     yield from _alone(row.own, ([value] for value in coding.values(compiled.reads[0])))
-    # Where something was found no condition was false.
-    yield from _alone(row.guards, (coding.read(at, compiled.reads) for at, moves in compiled.found.items() if not moves))
+    nothing = (state for state, moves in compiled.found.items() if not moves)  # elsewhere no condition was false
+    yield from _alone(row.guards, (coding.read(state, compiled.reads) for state in nothing))
 
 
 def _alone(guards: Sequence[Guard], seen: Iterable[Sequence[Any]]) -> Iterator[tuple[Guard, bool]]:
