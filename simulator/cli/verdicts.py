@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from .command import answer, debug_option, json_option, on_option, users_words
+from .matrix import differences, table
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import Depth, Kill, Row
+    from nbcc.simulator.verdicts import Depth, Kept, Kill, Row
 
 
 @click.command(short_help="Which setting keeps which promise, up to which bound.")
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
 @on_option
 @click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
 @click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Keep each search in FILE as it ends; the same command goes on from there.",
+)
 @click.option(
     "--picture",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -62,6 +69,7 @@ def command(
     master: str | None,
     max_states: int | None,
     memory: float | None,
+    checkpoint: Path | None,
     picture: Path | None,
     as_json: bool,
 ) -> Exit:  # fmt: skip
@@ -70,63 +78,116 @@ def command(
     A cell says holds (in every interleaving of its worlds), how many steps break the promise, ? (undetermined) or
     – (not applicable). The matrix is held against the page that was accepted, specs/verdicts.md: what differs is
     printed, exit code 1. A violation that the page expects is no failure; one that has gone is. While a cell is
-    undetermined the exit code is 3.
+    undetermined the exit code is 3. A search that fails is told, exit code 4, and leaves its cells undetermined; all
+    others are judged, and nothing is accepted.
 
     \b
     Examples:
       nbcc verdicts
       nbcc verdicts --picture verdicts.png
-      nbcc verdicts --depth full --workers 2 --json
+      nbcc verdicts --depth full --workers 2 --checkpoint searches.jsonl
       nbcc verdicts --options writer-a.properties writer-b.json
     """
     if more and not options:
         raise click.UsageError(f"Got unexpected extra argument ({more[0]}); files of options come after --options")
     if options:
-        return _row_of((*options, *more), as_json)
+        from .row_of_options import row_of
+
+        return row_of((*options, *more), as_json)
     from nbcc.simulator import verdicts as judged
 
-    level = judged.depth_of(depth)
-    if accept:
-        judged.write_kills(_kill())
-    found = _search(level, workers, master, max_states=max_states, memory=memory)
-    rows = judged.believable(found, judged.accepted())
-    changed = [] if accept else list(_differences(judged.page_path(level), judged.page(rows, level)))
-    if accept:
-        _write(found, level)
-    if picture is not None:
-        judged.draw(rows, picture)
-    if as_json:
-        answer({"protocols": judged.to_json(rows)})
-    else:
-        for line in [*_table(rows), *changed]:
-            click.echo(line)
-    doubts = any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
-    return gravest([Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else [])])
-
-
-def _row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
-    """Which row the options of the writers lead to; UNDETERMINED where none tells what they do together."""
-    from nbcc.simulator.options import judge
-
     with users_words():
-        found = judge(paths)
-    if as_json:
-        answer(found.to_mapping())
-        return Exit.AGREES if found.row else Exit.UNDETERMINED
-    for writer in found.writers:
-        click.echo(f"{writer.file}: {writer.row or f'no row, {writer.because}'}")
-        for option, value, given in writer.decided:
-            click.echo(f"  decided by {option} = {value or '(none)'}{'' if given else ', by default'}")
-        for option, nearest in writer.unknown:
-            click.echo(f"  unknown: {option}" + (f"; did you mean {nearest}?" if nearest else ""))
-    if found.row is None:
-        click.echo(f"UNDETERMINED: {found.because}")
-        return Exit.UNDETERMINED
-    from nbcc.simulator import specs
+        kept = judged.Kept(checkpoint) if checkpoint else None
+    sitting = _Sitting(judged.depth_of(depth), accept, kept)
+    try:
+        found = sitting.search(workers or os.cpu_count() or 1, master, max_states=max_states, memory=memory)
+        return sitting.tell(found, picture, as_json)
+    except KeyboardInterrupt:
+        click.echo(sitting.interrupted(), err=True)
+        return Exit.INTERRUPTED
 
-    click.echo(f"row {found.row}: {specs.about('protocols', found.row)}")
-    click.echo(f"  its verdicts: specs/verdicts.md, or nbcc verdicts; what it is: nbcc explain {found.row}")
-    return Exit.AGREES
+
+class _Sitting:
+    """One run of the command: how far it is, and what it makes of what was found."""
+
+    def __init__(self, level: Depth, accept: bool, kept: Kept | None) -> None:
+        from nbcc.simulator import verdicts as judged
+
+        self.level, self.accept, self.kept = level, accept, kept
+        self.total, self.ended = judged.searches(level), 0
+        self.kills: tuple[Kill, ...] = ()
+
+    def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[Row, ...]:
+        """All worlds of all settings; before them, if the kills are to be accepted, those of new mutants."""
+        from nbcc.simulator import verdicts as judged
+        from nbcc.simulator.explore.cells import search_cells
+
+        from .search import on_cluster
+
+        self.kills = _kill() if self.accept else judged.accepted()
+        across = on_cluster(master) if master else search_cells
+        search = partial(self.kept.search, across=across) if self.kept else across
+        with _progress(f"{len(judged.settings())} settings, {self.total} searches", self.total) as tick:
+
+            def done() -> None:
+                self.ended += 1
+                tick()
+
+            return judged.matrix(self.level, workers=workers, done=done, search=search, **bounds)
+
+    def tell(self, found: tuple[Row, ...], picture: Path | None, as_json: bool) -> Exit:
+        """The answer; pages are written if no search is missing, and all of them or none."""
+        from nbcc.simulator import verdicts as judged
+
+        rows = judged.believable(found, self.kills)
+        missing = judged.missing(found)
+        changed = [] if self.accept else list(differences(judged.page_path(self.level), judged.page(rows, self.level)))
+        if self.accept and not missing:
+            self._write(found)
+        if picture is not None:
+            judged.draw(rows, picture)
+        if as_json:
+            answer({"protocols": judged.to_json(rows), "searches": self._searches()})
+        else:
+            for line in [*table(rows), *changed, *self._kept()]:
+                click.echo(line)
+        for line in judged.told(missing):
+            click.echo(f"Error: {line}", err=True)
+        if self.accept and missing:
+            click.echo("Error: nothing was accepted, because not all was judged", err=True)
+        doubts = missing or any(str(cell.verdict) == "UNDETERMINED" for row in rows for cell in row.cells.values())
+        return gravest([
+            Exit.AGREES, *([Exit.VIOLATED] if changed else []), *([Exit.UNDETERMINED] if doubts else []),
+            *([Exit.COULD_NOT_RUN] if any(each.failed for each in missing) else []),
+        ])  # fmt: skip
+
+    def interrupted(self) -> str:
+        """How far it came, and how to go on."""
+        if self.kept:
+            lasts = f"they are kept in {self.kept.path}, the same command goes on from there"
+        else:
+            lasts = "nothing was kept; --checkpoint FILE keeps each search as it ends"
+        return f"interrupted after {self.ended:,} of {self.total:,} searches: {lasts}"
+
+    def _searches(self) -> dict[str, int]:
+        taken_up = self.kept.taken_up if self.kept else 0
+        return {"taken_up": taken_up, "made": self.total - taken_up}
+
+    def _kept(self) -> Iterator[str]:
+        if self.kept:
+            yield f"\n{self.kept.taken_up:,} searches taken up from {self.kept.path}, {self.kept.made:,} made"
+
+    def _write(self, found: tuple[Row, ...]) -> None:
+        """The page of this depth, and of each lesser one, whose worlds were searched as well."""
+        from nbcc.simulator import verdicts as judged
+
+        texts = {}
+        for depth in judged.DEPTHS[: judged.DEPTHS.index(self.level) + 1]:
+            rows = judged.believable(judged.within(found, depth), self.kills)
+            texts[judged.page_path(depth)] = judged.page(rows, depth)
+        judged.write_kills(self.kills)
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
 
 
 def _kill() -> tuple[Kill, ...]:
@@ -136,27 +197,6 @@ def _kill() -> tuple[Kill, ...]:
     subjects = len(judged.subjects())
     with _progress(f"{subjects} mutants", subjects) as tick:
         return judged.kill_all(tick, judged.still_good())
-
-
-def _write(found: Sequence[Row], level: Depth) -> None:
-    """The page of this depth, and of each lesser one, whose worlds were searched as well."""
-    from nbcc.simulator import verdicts as judged
-
-    for depth in judged.DEPTHS[: judged.DEPTHS.index(level) + 1]:
-        rows = judged.believable(judged.within(found, depth), judged.accepted())
-        judged.page_path(depth).write_text(judged.page(rows, depth), encoding="utf-8")
-
-
-def _search(level: Depth, workers: int | None, master: str | None, **bounds: Any) -> tuple[Row, ...]:
-    from nbcc.simulator import verdicts as judged
-
-    if master:
-        from .search import on_cluster
-
-        bounds["search"] = on_cluster(master)
-    total = judged.searches(level)
-    with _progress(f"{len(judged.settings())} settings, {total} searches", total) as tick:
-        return judged.matrix(level, workers=workers or os.cpu_count() or 1, done=tick, **bounds)
 
 
 @contextlib.contextmanager
@@ -169,26 +209,3 @@ def _progress(what: str, total: int) -> Iterator[Callable[[], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(what, total=total)
         yield lambda: progress.advance(task)
-
-
-def _table(rows: Sequence[Row]) -> Iterator[str]:
-    from nbcc.simulator.verdicts import sign
-
-    promises = list(rows[0].cells)
-    width = max(len(row.name) for row in rows)
-    widths = [max(len(name), *(len(sign(row.cells[name])) for row in rows)) for name in promises]
-    yield " " * width + "  " + "  ".join(f"{name:^{w}}" for name, w in zip(promises, widths, strict=True))
-    for row in rows:
-        cells = (f"{sign(cell):^{w}}" for cell, w in zip(row.cells.values(), widths, strict=True))
-        yield f"{row.name:{width}}  {'  '.join(cells)}".rstrip()
-
-
-def _differences(path: Path, text: str) -> Iterator[str]:
-    """What was accepted and what was found, line by line, where they differ."""
-    accepted = path.read_text("utf-8") if path.is_file() else ""
-    lines = difflib.unified_diff(accepted.splitlines(), text.splitlines(), "accepted", "found", lineterm="", n=0)
-    changed = [line for line in lines if not line.startswith("@@")]
-    if changed:
-        yield ""
-        yield f"This is not what {path.name} says; look at why, then `nbcc verdicts --accept`:"
-        yield from changed

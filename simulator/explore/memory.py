@@ -38,6 +38,11 @@ def free() -> int | None:
     return int(found) * 1024 if found else None
 
 
+def is_of_memory(reason: str) -> bool:
+    """Whether this is why a search stopped: then it may see more on another machine, or another day."""
+    return "GiB" in reason
+
+
 class MemoryBound:
     """`gib` of this process, or a share of what is free now. `reached` looks ahead: a table that is about to grow is
     copied first, and both copies must fit."""

@@ -121,13 +121,14 @@ def matrix(
 ) -> tuple[Row, ...]:
     """Search every setting in all its worlds; `workers` processes at once, `bounds` as of `explore`.
 
-    `done` is called after each search (there are `searches(depth)`).
+    `done` is called after each search (there are `searches(depth)`). One that fails leaves what it was to show
+    undetermined, and all others as they are.
     """
     rows = tuple(chosen) if chosen is not None else settings()
     where = [(setting, *each) for setting in rows for each in worlds_of(setting.name, depth).items()]
     cells = [SearchCell(world=world, protocol=setting.protocol, reduce=less) for setting, world, less in where]
     tell = (lambda cell, result: done()) if done else None
-    found = list(search(cells, workers=workers, done=tell, **bounds))
+    found = list(search(cells, workers=workers, raises=False, done=tell, **bounds))
     results: dict[str, list[Searched]] = {setting.name: [] for setting in rows}
     for (setting, world, _), (_, result) in zip(where, found, strict=True):
         results[setting.name].append(Searched(world=world, result=result))
@@ -169,7 +170,8 @@ def cell(promise: str, searched: Sequence[Searched]) -> Cell:
     stopped = [each for each in searched if each.result.stopped]
     if stopped:
         result = stopped[0].result
-        reached = f"in {sentence(stopped[0].bound)}: {result.stopped}, after {result.distinct:,} states"
+        seen = f", after {result.distinct:,} states" if result.distinct else ""
+        reached = f"in {sentence(stopped[0].bound)}: {result.stopped}{seen}"
         return Cell(verdict=Verdict.UNDETERMINED, because=reached)
     holds = tuple(each.bound for each, found in said if found.verdict is Verdict.HOLDS)
     if holds:

@@ -111,7 +111,7 @@ def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> t
 
 
 def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ()) -> tuple[Kill, ...]:
-    """Every kill of every subject; ValueError names the mutants that live.
+    """Every kill of every subject, in the order of specs/kills.json; ValueError names the mutants that live.
 
     `known` are kept where they are as they were: a subject of which one has changed climbs the ladder again.
     """
@@ -131,7 +131,7 @@ def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ())
         raise ValueError(
             f"no rung of specs/verdicts.toml kills {', '.join(alive)}; give it a world, or the ladder a rung"
         )
-    return tuple(found)
+    return _sorted(found)
 
 
 def _still_there(subject: Subject, kill: Kill) -> bool:
@@ -148,9 +148,13 @@ def to_mapping(found: Iterable[Kill]) -> dict[str, Any]:
     rows = [
         {"mutant": k.mutant, "promise": k.promise, "bound": dict(k.bound), "steps": k.steps, "states": k.states,
          "seconds": k.seconds}
-        for k in sorted(found, key=lambda k: (k.mutant, k.promise))
+        for k in _sorted(found)
     ]  # fmt: skip
     return {"format": 1, **_searched(), "kills": rows}
+
+
+def _sorted(found: Iterable[Kill]) -> tuple[Kill, ...]:
+    return tuple(sorted(found, key=lambda kill: (kill.mutant, kill.promise)))
 
 
 def _searched() -> dict[str, Any]:

@@ -83,8 +83,9 @@ def page(found: Sequence[Kill]) -> str:
 
 def write_kills(found: Sequence[Kill]) -> None:
     """Accept the kills: as data and as a page."""
-    kills_path().write_text(json.dumps(to_mapping(found), indent=1) + "\n", encoding="utf-8")
-    page_path().write_text(page(found), encoding="utf-8")
+    texts = {kills_path(): json.dumps(to_mapping(found), indent=1) + "\n", page_path(): page(found)}
+    for path, text in texts.items():
+        path.write_text(text, encoding="utf-8")
 
 
 def _rows(found: Sequence[Kill], rungs: dict[str, str]) -> Iterator[str]:

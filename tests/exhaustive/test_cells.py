@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,8 @@ import pytest
 
 from nbcc.simulator.explore import Result, Verdict
 from nbcc.simulator.explore.cells import Cell, search_cells
+from nbcc.simulator.explore.lost import fleeting, lost
+from nbcc.simulator.explore.memory import MemoryBound
 
 CELLS = [
     Cell(world="demo", protocol="tombstones-dropped"),
@@ -54,3 +57,26 @@ def test_a_process_that_dies_loses_its_own_cell_only() -> None:
 
     assert (dead.verdict, dead.stopped) == (Verdict.UNDETERMINED, "the process that searched it died (exit 9)")
     assert alive.verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_mistake_in_a_cell_is_its_own_where_nobody_wants_to_see_it(workers: int) -> None:
+    some = search_cells([Cell(world="dmo"), CELLS[1]], workers=workers, raises=False)
+    (_, failed), (_, alive) = some
+
+    assert failed.verdict is Verdict.UNDETERMINED
+    assert re.match(
+        r"the search failed: ValueError: no world is called 'dmo'.* \(\w+.py, line \d+\)$", failed.stopped or ""
+    )
+    assert alive.verdict is Verdict.HOLDS
+
+
+def test_what_fails_or_is_short_of_memory_says_nothing_that_lasts() -> None:
+    (_, whole), (_, cut) = (*search_cells([CELLS[1]]), *search_cells([CELLS[1]], max_states=9))
+    assert (fleeting(whole), fleeting(cut)) == (None, None)
+    assert fleeting(lost("it died")) == "it died"
+    no_room = MemoryBound(1e-9).reached({})
+    assert no_room is not None
+    assert fleeting(replace(cut, stopped=no_room)) == no_room
+    short = replace(whole.promises["SNAP"], because="one row (not proven shortest: more than 2 GiB of memory)")
+    assert fleeting(replace(whole, promises={"SNAP": short})) == short.because

@@ -1,0 +1,35 @@
+"""The matrix of verdicts in lines: a table, and how it differs from the page that was accepted."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from nbcc.simulator.verdicts import Row
+
+
+def table(rows: Sequence[Row]) -> Iterator[str]:
+    """A line a setting, a column a promise."""
+    from nbcc.simulator.verdicts import sign
+
+    promises = list(rows[0].cells)
+    width = max(len(row.name) for row in rows)
+    widths = [max(len(name), *(len(sign(row.cells[name])) for row in rows)) for name in promises]
+    yield " " * width + "  " + "  ".join(f"{name:^{w}}" for name, w in zip(promises, widths, strict=True))
+    for row in rows:
+        cells = (f"{sign(cell):^{w}}" for cell, w in zip(row.cells.values(), widths, strict=True))
+        yield f"{row.name:{width}}  {'  '.join(cells)}".rstrip()
+
+
+def differences(path: Path, text: str) -> Iterator[str]:
+    """What was accepted and what was found, line by line, where they differ."""
+    accepted = path.read_text("utf-8") if path.is_file() else ""
+    lines = difflib.unified_diff(accepted.splitlines(), text.splitlines(), "accepted", "found", lineterm="", n=0)
+    changed = [line for line in lines if not line.startswith("@@")]
+    if changed:
+        yield ""
+        yield f"This is not what {path.name} says; look at why, then `nbcc verdicts --accept`:"
+        yield from changed

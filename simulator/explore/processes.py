@@ -1,0 +1,116 @@
+"""Cells in processes of their own, which end with whoever asked.
+
+A process that dies takes its cell with it and no other: the cell is UNDETERMINED, with the reason.
+"""
+
+from __future__ import annotations
+
+import math
+import multiprocessing
+import signal
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from functools import cache
+from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+from nbcc.model import actions
+from nbcc.model.actions import mechanisms
+
+from .lost import lost
+from .result import Result
+
+Work = Callable[..., Result]
+NEEDED = ("nbcc.simulator.explore.cells", "nbcc.simulator.mutants", "nbcc.simulator.specs")
+"""What a search imports: the server does so once, not each of its children."""
+EVERY = 0.5
+"""Seconds between two times that a process says how far it is."""
+
+
+def in_processes(
+    work: Work, cells: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
+) -> Generator[tuple[int, Result]]:
+    """The number of each cell with what `work` makes of it, as they end; so many `workers` at once."""
+    running: dict[Any, tuple[int, Any]] = {}
+    waiting = list(enumerate(cells))[::-1]
+    try:
+        while waiting or running:
+            while waiting and len(running) < workers:
+                number, cell = waiting.pop()
+                connection, process = _start(work, cell)
+                running[connection] = (number, process)
+            for ready in wait(list(running)):
+                number, process = running[ready]
+                answer = _received(ready, process)
+                if isinstance(answer, Result):
+                    del running[ready]
+                    yield number, answer
+                elif progress and number == min(n for n, _ in running.values()):
+                    progress(*answer)
+    finally:
+        for _, process in running.values():
+            process.terminate()
+        for _, process in running.values():
+            process.join()
+
+
+@cache
+def _server() -> Any:
+    # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([*NEEDED, *(f"{actions.__name__}.{each.name}" for each in mechanisms())])
+    # Ctrl-C reaches every process of a terminal. Only the caller hears it, and ends the others: they inherit the mask.
+    resource_tracker.ensure_running()  # it would take the mask away
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return context
+
+
+def _start(work: Work, cell: Any) -> tuple[Connection, Any]:
+    context = _server()
+    mine, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_serve, args=(work, cell, theirs), daemon=True)
+    process.start()
+    theirs.close()
+    return mine, process
+
+
+def _serve(work: Work, cell: Any, answer: Connection) -> None:
+    told = -math.inf  # the first figures are told at once
+
+    def tell(*figures: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > EVERY:
+            told = time.monotonic()
+            answer.send(figures)
+
+    with suppress(BrokenPipeError):  # who asked is gone, so that nobody needs an answer
+        try:
+            answer.send(work(cell, progress=tell))
+        except BrokenPipeError:
+            raise
+        except Exception as error:  # an error of the cell is the caller's to see, not a lost process
+            error.add_note(f"in the search of {cell}")
+            answer.send(error)
+
+
+def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
+    """What a process says: how far it is, or what it has found; then it is gone."""
+    try:
+        answer: Any = ready.recv()
+    except (EOFError, OSError):  # nothing, or half of it
+        answer = None
+    if isinstance(answer, tuple):
+        return answer
+    process.join()
+    ready.close()
+    if isinstance(answer, Exception):
+        raise answer
+    if isinstance(answer, Result):
+        return answer
+    return lost(f"the process that searched it died (exit {process.exitcode})")
