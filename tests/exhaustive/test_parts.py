@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +14,7 @@ from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.crosscheck.seeds import Seed, across_processes, check_seed, check_seeds
-from nbcc.simulator.explore import Result
+from nbcc.simulator.explore import Result, Verdict, parts
 from nbcc.simulator.explore.cells import Cell, search_cell
 from nbcc.simulator.explore.parts import explore_in_parts, on_spark, search_on_spark
 from nbcc.simulator.verdicts import judge, matrix
@@ -82,6 +84,9 @@ def test_cells_and_seeds_on_spark_say_what_they_say_here(spark: SparkSession, mo
     cells = [Cell(world="demo", protocol=protocol) for protocol in ("default", "tombstones-dropped")]
     there = [(cell, timeless(result)) for cell, result in search_on_spark(spark, cells, workers=2)]
     assert there == [(cell, timeless(search_cell(cell))) for cell in cells]
+    (_, failed), (_, alive) = search_on_spark(spark, [Cell(world="dmo"), cells[0]], raises=False)
+    assert (failed.stopped or "").startswith("the search failed: ValueError: no world is called 'dmo'")
+    assert timeless(alive) == there[0][1]
 
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {specs.world("demo"): False})
     some = [specs.protocol_file(name) for name in ("default", "tombstones-dropped")]
@@ -94,3 +99,54 @@ def test_cells_and_seeds_on_spark_say_what_they_say_here(spark: SparkSession, mo
 
     for seed, report in check_seeds(SEEDS[:1], lambda work, values: on_spark(spark, work, values)):
         assert replace(report, seconds=0.0) == replace(check_seed(seed), seconds=0.0)
+
+
+class Cluster:
+    """In place of Spark: it runs jobs here, except that a machine is gone for one value."""
+
+    def __init__(self, gone: Cell | None = None) -> None:
+        self.gone, self.sparkContext, self.cancelled = gone, self, threading.Event()
+        self.cancelAllJobs = self.cancelled.set
+
+    def parallelize(self, values: list[Cell], parts: int) -> Cluster:
+        self.value = values[0]
+        return self
+
+    def map(self, work: Callable[[Cell], Result]) -> Cluster:
+        self.work = work
+        return self
+
+    def collect(self) -> list[Result]:
+        if self.value == self.gone:
+            raise RuntimeError("the machine is gone")
+        return [self.work(self.value)]
+
+
+def test_a_machine_that_is_gone_takes_its_cell_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST_JOBS", 1)
+    cells = [Cell(world="demo", promises=("MONO",)), Cell(world="demo", promises=("SNAP",))]
+    spark = Cluster(gone=cells[0])
+    (_, lost), (_, alive) = search_on_spark(spark, cells, raises=False)
+    assert (lost.stopped or "").startswith("the search failed: RuntimeError: the machine is gone")
+    assert (alive.verdict, spark.cancelled.is_set()) == (Verdict.HOLDS, False)
+
+    with pytest.raises(RuntimeError, match="the machine is gone"):
+        list(search_on_spark(spark, cells))
+    assert spark.cancelled.is_set()
+
+
+def test_who_stops_waiting_for_a_cluster_leaves_nothing_running_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parts, "MOST_JOBS", 1)
+    spark, begun = Cluster(), list[int]()
+
+    def work(value: int) -> None:
+        begun.append(value)
+        if value:  # a long search, which ends if the cluster ends it
+            spark.cancelled.wait()
+
+    def interrupt(value: int, made: object) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        list(on_spark(spark, work, range(9), done=interrupt))
+    assert begun in ([0], [0, 1])
