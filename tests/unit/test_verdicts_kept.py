@@ -23,9 +23,10 @@ from nbcc.simulator import specs, verdicts
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.explore import PromiseResult, Result, Verdict
 from nbcc.simulator.explore.cells import Cell
+from nbcc.simulator.explore.checkpoint import code
 from nbcc.simulator.explore.lost import lost
 from nbcc.simulator.verdicts import judge, kept
-from nbcc.simulator.verdicts.kept import Kept
+from nbcc.simulator.verdicts.kept import FOLDERS, Kept
 
 DEMO = specs.world("demo")
 STEPS = (Step("w1", "writes", (("group", 1), ("seen", ()))), Step("c1", "plans", (("instants", (1, 2)),)))
@@ -123,6 +124,10 @@ def test_a_file_of_other_code_or_of_somebody_else_is_refused(tmp_path: Path, mon
         assert file.read_bytes() == content
 
 
+def test_code_is_known_by_every_folder_that_decides() -> None:
+    assert len({code(), *map(code, FOLDERS), code(*FOLDERS)}) == len(FOLDERS) + 2
+
+
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Two settings in the demo's world alone; the page, and the kills, would lie in an empty folder."""
@@ -197,6 +202,7 @@ def test_what_had_no_room_is_not_accepted(
 
 
 INTERRUPTED = """
+import signal
 import sys
 from dataclasses import replace
 from nbcc.model import World
@@ -204,6 +210,7 @@ from nbcc.simulator import specs
 from nbcc.simulator.cli.main import main
 from nbcc.simulator.verdicts import judge
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if tests were started in the background
     large = replace(World(actors={"writer": 3, "compactor": 2}), buckets=2, compactions=2, crashes=2)
     small = {specs.world("demo"): False}
     judge.worlds_of = lambda name, depth: {**(small if name == "default" else {}), large: False}
