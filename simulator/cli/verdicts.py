@@ -98,10 +98,11 @@ def command(
 
     with users_words():
         kept = judged.Kept(checkpoint) if checkpoint else None
+        draw = judged.drawing(picture) if picture else None
     sitting = _Sitting(judged.depth_of(depth), accept, kept)
     try:
         found = sitting.search(workers or os.cpu_count() or 1, master, max_states=max_states, memory=memory)
-        return sitting.tell(found, picture, as_json)
+        return sitting.tell(found, draw, as_json)
     except KeyboardInterrupt:
         click.echo(sitting.interrupted(), err=True)
         return Exit.INTERRUPTED
@@ -135,7 +136,7 @@ class _Sitting:
 
             return judged.matrix(self.level, workers=workers, done=done, search=search, **bounds)
 
-    def tell(self, found: tuple[Row, ...], picture: Path | None, as_json: bool) -> Exit:
+    def tell(self, found: tuple[Row, ...], draw: Callable[[tuple[Row, ...]], None] | None, as_json: bool) -> Exit:
         """The answer; pages are written if no search is missing, and all of them or none."""
         from nbcc.simulator import verdicts as judged
 
@@ -144,8 +145,8 @@ class _Sitting:
         changed = [] if self.accept else list(differences(judged.page_path(self.level), judged.page(rows, self.level)))
         if self.accept and not missing:
             self._write(found)
-        if picture is not None:
-            judged.draw(rows, picture)
+        if draw is not None:
+            draw(rows)
         if as_json:
             answer({"protocols": judged.to_json(rows), "searches": self._searches()})
         else:

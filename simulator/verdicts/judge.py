@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from nbcc.model import Protocol, World
 from nbcc.model.fields import nearest
@@ -18,6 +19,8 @@ from ..explore.cells import search_cells
 from ..specs import ProtocolFile
 from .bound import Bound, bound_of, sentence
 from .ladder import DEPTHS, Depth, Rung, large, mixed, pins, rungs
+
+PICTURES: Final = (".png", ".svg")
 
 __all__ = ["DEPTHS", "Cell", "Depth", "Row", "Searched", "matrix", "settings"]
 
@@ -188,12 +191,18 @@ def to_json(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
     return {row.name: {name: cell.to_json() for name, cell in row.cells.items()} for row in rows}
 
 
-def draw(rows: Iterable[Row], path: Path) -> None:
-    """A picture of the matrix; ValueError says which kinds of file there are."""
+def drawing(path: Path) -> Callable[[Iterable[Row]], None]:
+    """What draws the matrix into a file; ValueError, before anything is searched, says why it could not."""
+    if path.suffix.lower() not in PICTURES:
+        raise ValueError(f"{path} is no picture; name a file that ends in {' or '.join(PICTURES)}")
     try:
-        from ..view.plot_verdicts import draw as drawn
+        from ..view import plot_verdicts
     except ModuleNotFoundError as error:
         raise ValueError(f"a picture needs {error.name}: pip install 'nbcc[viz]'") from None
+    return partial(_draw, plot_verdicts.draw, path)
+
+
+def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[Row]) -> None:
     axes = drawn(to_json(rows), None)
     figure = axes.get_figure(root=True)
     assert figure is not None, "it was drawn on one"

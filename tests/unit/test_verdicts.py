@@ -137,6 +137,14 @@ def test_the_picture_is_drawn(tmp_path: Path) -> None:
     assert "</svg>" in (tmp_path / "matrix.svg").read_text("utf-8")
 
 
+def test_what_cannot_be_drawn_is_told_before_any_search(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(verdicts, "matrix")
+    assert nbcc("--picture", str(tmp_path / "matrix.txt")) == 2
+    assert "matrix.txt is no picture; name a file that ends in .png or .svg" in capsys.readouterr().err
+
+
 @pytest.mark.usefixtures("small")
 def test_the_page_says_why_it_does_not_know() -> None:
     rows = matrix("quick", verdicts.settings(), max_states=50)
