@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from ..config.opening import load_properties
 from ..files.group_files import data_file_of
 from ..files.names import split_path
-from ..storage import Entry, Storage, paths_below
+from ..storage import Storage, paths_below, sizes_but
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY
 from ..timeline.cleans import decode_clean_plan
@@ -57,11 +57,10 @@ class _Gathering:
 
     def all(self) -> Evidence:
         properties = load_properties(self.storage)
-        entries = self.storage.list("")
-        names, came = self._timeline_names(entries)
-        entries += self.storage.list("") if came else []  # with the files of what has completed meanwhile
-        listing = {entry.path: entry.size for entry in entries if not entry.path.startswith(f"{FOLDER}/")}
-        del entries
+        listing, before = sizes_but(self.storage, FOLDER)
+        names, came = self._timeline_names(before)
+        if came:  # with the files of what has completed meanwhile
+            listing |= sizes_but(self.storage, FOLDER)[0]
         instants = [instant for name in names if (instant := parse_instant(name))]
         self.flaws += [
             Flaw("instant", f"{FOLDER}/{name}", "its name has no completion time (timeline layout 1)")
@@ -96,15 +95,14 @@ class _Gathering:
             reads=self.reads,
         )
 
-    def _timeline_names(self, first: Iterable[Entry]) -> tuple[list[str], bool]:
+    def _timeline_names(self, first: Iterable[str]) -> tuple[list[str], bool]:
         """The names in the timeline's folder, by two listings: the second one after that of the data files.
 
         And whether anything came between the two.
         """
-        before = {entry.path for entry in first if entry.path.startswith(f"{FOLDER}/")}
-        after = {*paths_below(self.storage, FOLDER)}
+        before, after = {*first}, {*paths_below(self.storage, FOLDER)}
         names = (path.removeprefix(f"{FOLDER}/") for path in before | after)
-        return sorted(name for name in names if "/" not in name), bool(after - before)
+        return sorted(name for name in names if "/" not in name), not after <= before
 
     def _get(self, kind: str, path: str) -> bytes | None:
         self.reads += 1
@@ -302,5 +300,6 @@ def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None])
             instants[requested] = instant
         return instant
 
-    found = ((path, data_file_of(path, size, writer)) for path, size in listing.items() if path[:8] != ".hoodie/")
+    paths = sorted(path for path in listing if path[:8] != ".hoodie/")
+    found = ((path, data_file_of(path, listing[path], writer)) for path in paths)
     return {path: file for path, file in found if file is not None}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .local_storage import LocalStorage, paths_below
+from .local_storage import LocalStorage, paths_below, sizes_but
 from .object_storage import ObjectStorage
 from .opening import open_storage
 from .protocol import Entry, NotFound, Storage
 
-__all__ = ["Entry", "LocalStorage", "NotFound", "ObjectStorage", "Storage", "open_storage", "paths_below"]
+__all__ = ["Entry", "LocalStorage", "NotFound", "ObjectStorage", "Storage", "open_storage", "paths_below", "sizes_but"]

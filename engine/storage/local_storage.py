@@ -60,6 +60,20 @@ class LocalStorage(ObjectStorage):
         """Those of `list`, in any order."""
         return [path for path, _ in self._files(prefix)]
 
+    def sizes(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
+        """As `sizes_but`."""
+        head = f"{folder}/"
+        found, inside = dict[str, int](), []
+        for path, entry in self._files(""):
+            if path.startswith(head):
+                inside.append(path)
+                continue
+            try:
+                found[path] = entry.stat().st_size
+            except FileNotFoundError:  # gone since its folder was read
+                continue
+        return found, inside
+
     def _files(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
         """What lies below a folder, by its path."""
         folders = [prefix] if os.path.isdir(f"{self._root}/{prefix}") else []
@@ -94,6 +108,15 @@ def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
     if isinstance(storage, LocalStorage):
         return storage.paths(prefix)
     return [entry.path for entry in storage.list(prefix)]
+
+
+def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
+    """By one listing, in any order: the sizes of all objects but those in `folder`, by path; and the paths of those."""
+    if isinstance(storage, LocalStorage):
+        return storage.sizes(folder)
+    entries, head = storage.list(""), f"{folder}/"
+    sizes = {entry.path: entry.size for entry in entries if not entry.path.startswith(head)}
+    return sizes, [entry.path for entry in entries if entry.path.startswith(head)]
 
 
 def checksum_of(path: str) -> str:

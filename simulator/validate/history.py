@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
 from nbcc.engine.files.names import in_partition, parse_base
 
-from .view import GroupPlan, View
+from .view import File, GroupPlan, View
 
 MODELLED = ("deltacommit", "commit", "compaction")
 LOG_COMPACT = "LOG_COMPACT"
@@ -67,30 +67,41 @@ class GroupHistory:
         return all(earlier <= later for earlier, later in pairwise(times))
 
 
-@dataclass
+@dataclass(frozen=True)
 class Histories:
     """The groups that the model can tell, and why the others cannot be: reason -> how many groups."""
 
-    groups: list[GroupHistory] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
+    told: tuple[Group, ...]
+    left_out: Counter[str]
+    tell: Callable[[Group], GroupHistory]
+
+    @property
+    def groups(self) -> Iterator[GroupHistory]:
+        """The history of each, made when its turn comes: those of a million files together are as big as the table."""
+        return map(self.tell, self.told)
 
 
 def histories(view: View) -> Histories:
     """The histories of all file groups."""
-    found = Histories()
     untold = _untold(view)
-    logs, log_plans_of = _logs(view), _all_log_plans(view)
-    for group in sorted({*logs, *view.plans, *view.by_group}):
-        reason = untold.get(group) or _unplayable(view, group)
-        if reason is not None:
-            found.left_out[reason] += 1
-            continue
+    pending, log_plans_of = _pending_logs(view), _all_log_plans(view)
+
+    def tell(group: Group) -> GroupHistory:
         plans = tuple(_plans(view, group))
         log_plans = tuple(log_plans_of.get(group, ()))
         services = {plan.barrier for plan in plans} | {plan.requested for plan in log_plans}
-        writes = tuple(_writes(view, (log for log in logs.get(group, ()) if log.requested not in services)))
-        found.groups.append(GroupHistory(group, writes, plans, log_plans))
-    return found
+        logs = (file for file in chain(view.by_group.get(group, ()), pending.get(group, ())) if _is_log(file, view))
+        writes = tuple(_writes(log for log in logs if log.requested not in services))
+        return GroupHistory(group, writes, plans, log_plans)
+
+    told, left_out = [], Counter[str]()
+    for group in sorted({*pending, *view.plans, *view.by_group}):
+        reason = untold.get(group) or _unplayable(view, group)
+        if reason is None:
+            told.append(group)
+        else:
+            left_out[reason] += 1
+    return Histories(tuple(told), left_out, tell)
 
 
 def _untold(view: View) -> dict[Group, str]:
@@ -125,25 +136,28 @@ def _unplayable(view: View, group: Group) -> str | None:
     return None
 
 
-def _logs(view: View) -> Mapping[Group, list[LogFile]]:
-    """Per group the logs that completed instants list, and those that lie there of pending ones.
-
-    What no reader saw, and was written again, is told by the write that did.
-    """
+def _pending_logs(view: View) -> Mapping[Group, list[LogFile]]:
+    """Per group the logs that lie there of pending instants."""
     found: dict[Group, list[LogFile]] = {}
-    pending = (f for f in view.found.files.values() if f.completed is None and view.pending(f.requested))
-    for file in chain(view.counted.values(), pending):
-        if isinstance(file, LogFile) and file.path not in view.found.rewritten:
+    for file in view.found.files.values():
+        if file.completed is None and view.pending(file.requested) and _is_log(file, view):
             found.setdefault((file.partition, file.file_id), []).append(file)
     return found
 
 
-def _writes(view: View, logs: Iterable[LogFile]) -> Iterator[Written]:
+def _is_log(file: File, view: View) -> TypeGuard[LogFile]:
+    """What no reader saw, and was written again, is told by the write that did."""
+    return isinstance(file, LogFile) and file.path not in view.found.rewritten
+
+
+def _writes(logs: Iterable[LogFile]) -> Iterator[Written]:
     by_write: dict[str, list[LogFile]] = {}
     for log in logs:
         by_write.setdefault(log.requested, []).append(log)
     for requested in sorted(by_write):
-        files = sorted(by_write[requested], key=lambda log: (log.version, log.token))
+        files = by_write[requested]
+        if len(files) > 1:
+            files.sort(key=lambda log: (log.version, log.token))
         yield Written(requested, files[0].completed, tuple(f.path.rpartition("/")[2] for f in files), True)
 
 

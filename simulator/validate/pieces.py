@@ -228,6 +228,8 @@ class Takers:
 
     def near(self, chunk: Iterable[Written]) -> set[int]:
         """Those that took a log of these writes, and of each write the first that could have."""
+        if not self._plans:
+            return set()
         found = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
         for write in chunk:
             later = (n for n, plan in enumerate(self._plans) if write.completed and plan.requested > write.completed)

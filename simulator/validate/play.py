@@ -9,6 +9,9 @@ from nbcc.model import Model, Protocol, State, Step, World
 
 from .pieces import Event, Shape
 
+SEATS: Final = 8
+"""So many writers, and plans, have most pieces at most."""
+
 COMPLETES: Final = {
     "complete": ("w", "writer"), "done": ("c", "compactor"), "replaced": ("o", "replacer"),
     "logs compacted": ("m", "log_compactor"),
@@ -31,8 +34,8 @@ TRACELESS: Final = (
     # how readers read, and what they ask for
     "as_of_axis", "as_of_bound", "as_of_pending", "incremental_axis", "window_merge", "window_deletes", "checkpoint",
     "behind_horizon", "listing", "read_time", "fold", "column_merge", "log_compaction_window", "archive_lookup",
-    # how rows are merged
-    "tombstones",
+    # how rows are merged, and what they are
+    "tombstones", "merge_laws", "columns_shown", "columns_kept",
     # what happens when somebody fails, cleans, archives, restores, loads, or sends a batch again: no piece has it
     "bulk_insert", "failed_writes", "rollback_check", "commit_check", "lost_answer", "lock_wait", "lock_expiry",
     "batch_ids", "retention", "horizon", "archive_bound", "savepoint_keeps", "restore_by", "restore_pending",
@@ -49,7 +52,13 @@ def traced(protocol: Protocol) -> Protocol:
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a piece under a protocol (made by `traced`); None if the model can do all of it."""
+    """Play a piece under a protocol (made by `traced`); None if the model can do all of it.
+
+    First among others who never act, so that pieces of all sizes share one model and what it has found; but what could
+    have happened where a piece is refused is told by a model that has nobody else.
+    """
+    if _Play(shape, protocol, SEATS).refused() is None:
+        return None
     return _Play(shape, protocol).refused()
 
 
@@ -71,10 +80,14 @@ def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int
 
 
 class _Play:
-    def __init__(self, shape: Shape, protocol: Protocol) -> None:
+    """One playing. The actors of each kind are as many as the piece has, rounded up to a multiple of `seats`."""
+
+    def __init__(self, shape: Shape, protocol: Protocol, seats: int = 1) -> None:
         self.shape = shape
         replaces = any(event.kind == "replace" for event in shape.events)
-        self.model = _model(shape.versions, len(shape.plans), replaces, len(shape.log_plans), protocol)
+        versions = (*shape.versions, *[1] * (-len(shape.versions) % seats))
+        plans, log_plans = (count + -count % seats for count in (len(shape.plans), len(shape.log_plans)))
+        self.model = _model(versions, plans, replaces, log_plans, protocol)
         self.late = protocol.completion_time == "outside_lock"
         self.state: State = self.model.initial
         self.requested: dict[int, int] = {}  # tick -> write, or -1 - log compaction

@@ -65,8 +65,7 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
     judge = _Judge(own, progress)
     judge.groups(told)
     instants = view.found.timeline.instants
-    given = sum(plan.given for group in told.groups for plan in group.plans)
-    notes = [f"{given} base files that no compaction wrote are taken as given"] if given else []
+    notes = [f"{judge.given} base files that no compaction wrote are taken as given"] if judge.given else []
     if view.found.archived:
         notes.append(f"{len(view.found.archived)} archived instants are part of the history")
     return Possible(
@@ -75,7 +74,7 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
         excluded=tuple(sorted(judge.all.keys() - judge.settings.keys())),
         refusal=None if judge.earliest is None else _told(*judge.earliest, view),
         instants=len(instants),
-        groups=len(told.groups),
+        groups=len(told.told),
         played=judge.played,
         shapes=len({shape for shape, _ in judge.shapes}),
         left_out=dict(told.left_out),
@@ -85,10 +84,11 @@ def possible(view: View, progress: Progress = lambda what, done, of: None) -> Po
 
 @cache
 def _settings() -> Mapping[str, Protocol]:
-    """The settings that a table can be held against, the default first."""
+    """The settings that a table can be held against, the default first. Equal ones are one object, and played once."""
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     ours = ("completion", "requested", "temporal")  # elsewhere logs have other names, or are shared by many writes
-    return {n: p for n, p in named.items() if p.slicing in ours and p.log_layout == "own"}
+    alike: dict[Protocol, Protocol] = {}
+    return {n: alike.setdefault(p, p) for n, p in named.items() if p.slicing in ours and p.log_layout == "own"}
 
 
 class _Judge:
@@ -102,16 +102,17 @@ class _Judge:
         self.shapes: dict[tuple[Shape, tuple[str, ...]], Mapping[str, Refused]] = {}
         self.played = 0
         self.refusals = 0
+        self.given = 0
         self.earliest: tuple[str, Piece, Refused] | None = None
 
     def groups(self, told: Histories) -> None:
         for done, history in enumerate(told.groups):
-            self.progress("file groups", done, len(told.groups))
-            for piece, axes in pieces_by_axes(history):
+            self.progress("file groups", done, len(told.told))
+            self.given += sum(plan.given for plan in history.plans)
+            for piece, axes in pieces_by_axes(history) if self.refusals < MOST_REFUSALS else ():
                 self._piece(piece, axes)
             if self.refusals >= MOST_REFUSALS:
                 self.settings.clear()  # nobody has held the rest against them
-                return
 
     def _piece(self, piece: Piece, axes: tuple[str, ...]) -> None:
         self.played += 1

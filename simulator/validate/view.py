@@ -45,6 +45,12 @@ class View:
                     counted[file.path] = file
         return counted
 
+    @property
+    def unlisted(self) -> Iterable[File]:
+        """As `Evidence.unlisted`, by what is known here of what is listed."""
+        commits = self.found.commits
+        return (f for path, f in self.found.files.items() if path not in self.counted and f.requested in commits)
+
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:
         """Of each file group the compaction plans that are known, by barrier."""

@@ -89,7 +89,7 @@ def orphans(view: View) -> Iterator[Found]:
 
 def unlisted(view: View) -> Iterator[Found]:
     """Files of a completed instant that does not list them: attempts of tasks that came too late."""
-    for file in view.found.unlisted:
+    for file in view.unlisted:
         because = f"its instant {file.requested} is completed and does not list it; Hudi's readers show its rows"
         yield Found(file.path, because, _ORPHANS, "AT RISK" if view.found.own else "BROKEN", ("ATOM",))
 

@@ -25,10 +25,11 @@ def lost(view: View) -> Iterator[Found]:
     for group, parts in view.plans.items():
         done = [part for part in parts if part.completed is not None]
         barriers = [part.barrier for part in done]  # they rise
+        compactions = {*barriers}
         taken = _with_covered(covers, {name for part in parts for name in part.operation.logs})
         for log in _logs(view, group) if done else ():
             after = bisect_right(barriers, log.completed or "")
-            if after == len(done) or log.requested in barriers or log.path in view.found.rewritten:
+            if after == len(done) or log.requested in compactions or log.path in view.found.rewritten:
                 continue
             replaced = view.found.plans[barriers[after]].replaces
             if not replaced and log.path.rpartition("/")[2] not in taken:
