@@ -16,7 +16,7 @@ from nbcc.engine.clock import WallClock, to_instant, to_millis
 from nbcc.engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
 from nbcc.engine.lock import InProcessLock, held
 from nbcc.engine.rules import HUDI, NBCC, Rules
-from nbcc.engine.storage import NotFound, Storage, open_storage, paths_below
+from nbcc.engine.storage import NotFound, Storage, open_storage, paths_below, sizes_but
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -98,6 +98,14 @@ def test_what_is_put_by_the_store_is_found_by_the_operating_system(tmp_path: Pat
     assert paths_below(storage, "") == [name]
     storage.delete_all([name, "p=1/nowhere", f"{name}/below"])
     assert storage.list("") == []
+
+
+def test_sizes_of_all_but_one_folder_are_those_of_a_listing(storage: Storage) -> None:
+    for path in ("a", "p/b", "home/c", "home/sub/d", "home2/e"):
+        storage.put(path, path.encode())
+    sizes, inside = sizes_but(storage, "home")
+    assert sizes == {"a": 1, "p/b": 3, "home2/e": 7}
+    assert sorted(inside) == ["home/c", "home/sub/d"]
 
 
 def test_what_is_being_put_is_not_listed(tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -11,7 +13,7 @@ from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.validate.history import GroupHistory, Planned, Written, histories
 from nbcc.simulator.validate.pieces import AXES, WRITES, Event, Inputs, Piece, Shape, pieces, pieces_by_axes
-from nbcc.simulator.validate.play import play, traced
+from nbcc.simulator.validate.play import SEATS, _Play, play, traced
 from nbcc.simulator.validate.view import View
 
 from .tables import engine_table
@@ -90,6 +92,25 @@ def test_times_outside_the_lock_explain_a_plan_that_left_a_log_out() -> None:
     odd = shape(*events, plans=(Inputs(((1, 1),), True, False),), writes=2)
     assert play(odd, DEFAULT) is not None
     assert play(odd, traced(specs.protocol("completion-outside-lock"))) is None
+
+
+def test_others_who_never_act_change_nothing() -> None:
+    """What the model says of a piece among them is what it says of the piece alone, right pieces and wrong ones."""
+    whole = {piece.shape for seed in range(12) for piece in _pieces_of(seed)}
+    wrong = {s._replace(plans=tuple(plan._replace(logs=plan.logs[1:]) for plan in s.plans)) for s in whole}
+    settings = ("default", "hudi-1.2.0", "completion-outside-lock", "single-writer", "occ")
+    verdicts = Counter[bool]()
+    for shape in sorted(whole | wrong)[::3]:
+        for protocol in (traced(specs.protocol(name)) for name in settings):
+            alone = _Play(shape, protocol).refused() is None
+            assert (_Play(shape, protocol, SEATS).refused() is None) == alone, shape
+            verdicts[alone] += 1
+    assert min(verdicts[True], verdicts[False]) > 10
+
+
+def _pieces_of(seed: int) -> Iterator[Piece]:
+    for history in histories(View(gather(engine_table(seed)), NOW)).groups:
+        yield from pieces(history, "completion")
 
 
 def test_pieces_of_the_engines_tables_are_small_and_right() -> None:
