@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 
@@ -18,17 +17,16 @@ def main() -> int:
     """Exit code 1: a mutant lives and specs/survivors.toml does not know it, or what is written down is not so."""
     parser = argparse.ArgumentParser(prog="python -m nbcc.simulator.mutation", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write specs/generated-mutants.json and .md")
-    parser.add_argument("--again", action="store_true", help="hunt those that are written down, too")
+    parser.add_argument("--again", action="store_true", help="hunt those that are written down anew")
     parser.add_argument("--no-check", action="store_true", help="do not play survivors against the engine")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many; the next run goes on")
-    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     written = load()
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("mutants", total=None)
-        for found in hunt_all(given.workers, not given.no_check, None if given.again else written):
-            progress.update(task, total=found.all, completed=len(found.mutants))
+        task = progress.add_task("worlds", total=None)
+        for found in hunt_all(not given.no_check, None if given.again else written):
+            progress.update(task, total=found.cases, completed=found.searched)
             if given.write:
                 write(found)
             if time.monotonic() > until:

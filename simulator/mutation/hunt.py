@@ -1,38 +1,34 @@
-"""What sees a generated mutant: a promise, the size of a world, a weaker choice, a world of its own, the engine."""
+"""What sees a generated mutant: a promise, the size of a world, a weaker choice, a world of its own, the engine.
+
+A case is searched once in the model as it is, with an eye on all mutants that live (see `probes`), and then once more
+for each of them that gives another value anywhere in it. The searches of all others are the same search.
+"""
 
 from __future__ import annotations
 
 import signal
-import sys
 import time
-import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
-from importlib.resources import files
+from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from nbcc.model import Model, Protocol, World
+from nbcc.model import Model
+from nbcc.model.packed import Compiled
 from nbcc.model.promises import CANARY, PROMISES
-from nbcc.model.protocol import choices
 
-from .. import specs
 from ..explore import Result, Verdict, explore
 from ..mutants import forget
-from ..verdicts.bound import bound_of, sentence
-from ..verdicts.kills import accepted, small_worlds
+from . import rows, source
+from .cases import Case, cases
 from .generated import Generated
-from .reached import Reached, running
-from .source import modules
+from .probes import Probe
 
 ROOM: Final = 3
 """A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
 LOOKED_FURTHER: Final = 700
 """States of the worlds in which a mutant that its sizes have given away is still held against the promises."""
-FEW: Final = 3_000
-"""States of a world of specs/worlds in which a mutant is hunted, too."""
-MORE: Final = 9_000
-"""States of those that are searched one by one for a mutant that outlives them all: restores, replaces, late files."""
 CHECKED: Final = 60
 """Histories of a check."""
 ENOUGH: Final = 10
@@ -40,40 +36,215 @@ ENOUGH: Final = 10
 
 
 class Fate(NamedTuple):
-    """What became of a mutant: `by` is a promise, or error, deadlock, sizes, setting, world, check; '' if
-    it lives."""
+    """What became of a mutant. `by` is a promise, or error, deadlock, sizes, setting, world, check; '' if it lives.
 
-    by: str
-    how: str
-
-
-LIVES: Final = Fate("", "lives")
-
-
-def hunt(mutant: Generated, check: bool = True) -> Fate:
-    """The first that sees the mutant. `check`: at last play it against the engine, which takes some seconds.
-
-    What the model shows as it is was found, and is remembered, outside the mutant.
+    `differs`: in how many searches that saw nothing of it it gave another value somewhere; `moves`: in how many of
+    these some state or step was another. None, and it is proven to be the same model there.
     """
-    grown: list[Fate] = []
-    for default, some in _batches():
-        if grown and not default:
-            break
-        # An action is in the table or not: nobody need search for that.
-        action = mutant.place.action if mutant.place else ""
-        able = [case for case in some if not action or action in _actions(case)]
-        found = {case: right for case in able if (right := _expected(case)).reached.holds(mutant)}
-        expected = dict(sorted(found.items(), key=lambda each: each[1].sizes))
-        with mutant.applied():
-            try:
-                if fate := next(_seen(expected, grown), None):
-                    return fate
-            except Exception as error:  # whatever the mutant does wrong, it was seen
-                return Fate("error", type(error).__name__)
-    if grown:
-        return grown[0]
+
+    by: str = ""
+    how: str = "lives"
+    differs: int = 0
+    moves: int = 0
+
+
+LIVES: Final = Fate()
+
+
+@dataclass
+class Hunt:
+    """Mutants on their way through the cases. `fates` of those that were hunted before; `begin`: for each mutant the
+    number of the first case that it was not held against yet."""
+
+    mutants: Mapping[str, Generated]
+    fates: dict[str, Fate] = field(default_factory=dict)
+    begin: Mapping[str, int] = field(default_factory=dict)
+
+    def through(self, some: Iterable[Case] | None = None) -> Iterator[int]:
+        """One case after the other; what is yielded is how many are done."""
+        for number, case in enumerate(cases() if some is None else some):
+            here = [name for name in self.mutants if self.begin.get(name, 0) <= number]
+            if wanted := [name for name in here if self._wanted(name, case)]:
+                self._case(case, wanted)
+            yield number + 1
+
+    def _wanted(self, name: str, case: Case) -> bool:
+        """What has given it away by its size alone may still break a promise in a small world."""
+        by = self.fates.setdefault(name, LIVES).by
+        return not by or (by == "sizes" and not case.own)
+
+    def _case(self, case: Case, wanted: Collection[str]) -> None:
+        right = look(case, wanted)
+        for name in sorted(right.differing):
+            before = self.fates[name]
+            if before.by and right.shown.sizes[0] > LOOKED_FURTHER:
+                continue
+            found, moved = seen(self.mutants[name], case, right)
+            if found is None and not before.by:
+                found = before._replace(differs=before.differs + 1, moves=before.moves + moved)
+            if found and (not before.by or found.by != "sizes"):
+                self.fates[name] = found
+
+    def check(self) -> None:
+        """Those that live are played against the engine."""
+        alive = [name for name, mutant in self.mutants.items() if not self.fates[name].by]
+        probe = Probe(alive)
+        with source.probed(probe), rows.probed(probe):
+            assert _checked() is None, "model and engine differ without any mutant"
+        for name in sorted(probe.differing):
+            with self.mutants[name].applied():
+                found = _checked()
+            self.fates[name] = found or self.fates[name]._replace(differs=self.fates[name].differs + 1)
+
+
+def hunt(mutant: Generated, check: bool = True, some: Iterable[Case] | None = None) -> Fate:
+    """The first that sees one mutant. `check`: at last play it against the engine, which takes some seconds."""
+    one = Hunt({mutant.name: mutant})
+    for _ in one.through(some):
+        if (found := one.fates[mutant.name]).by not in ("", "sizes"):
+            return found
+    if check and not one.fates[mutant.name].by:
+        one.check()
+    return one.fates[mutant.name]
+
+
+class Shown(NamedTuple):
+    """What a search finds."""
+
+    sizes: tuple[int, int, int]
+    broken: dict[str, int | None]
+    deadlock: bool
+
+
+class Graph(NamedTuple):
+    """Equal where every state and every step is the same, and found in the same order. `values`: of every component."""
+
+    steps: str
+    values: list[list[Any]]
+
+
+class Kept(NamedTuple):
+    """Of a row: whose it is and which bits it looks at and changes, for which values of its own component it is looked
+    at, and what it found per footprint."""
+
+    place: tuple[object, ...]
+    awake: list[bool]
+    found: Mapping[int, Any]
+
+
+class Right(NamedTuple):
+    """What the model as it is shows in a case, the graph of its steps and what its rows keep of it, and the seconds of
+    the processor.
+
+    `differing`: the mutants that give another value anywhere there; `judging`: those of them that do so not only in
+    finding steps, but where promises are judged and runs end.
+    """
+
+    shown: Shown
+    differing: frozenset[str]
+    judging: frozenset[str]
+    graph: Graph
+    rows: tuple[Kept, ...]
+    seconds: float
+
+
+def look(case: Case, wanted: Collection[str]) -> Right:
+    """Search a case, and see which of these mutants give another value anywhere."""
+    probe = Probe(wanted)
+    with source.probed(probe), rows.probed(probe):
+        began, model = time.process_time(), case.model()
+        graph = graph_of(model)  # every step there is: what is judged below finds no other
+        moving = probe.begin_anew()
+        forget()
+        shown = _shown(_searched(model))
+        judging = probe.begin_anew()
+        kept = tuple(Kept(_place(each), _awake(each, graph), each.found) for each in model.stepper.rows)
+    return Right(shown, frozenset(moving | judging), frozenset(judging), graph, kept, time.process_time() - began)
+
+
+def _searched(model: Model, most: int | None = None) -> Result:
+    return explore(model, list(PROMISES.values()), canary=CANARY, max_states=most)
+
+
+def _shown(result: Result) -> Shown:
+    broken = {name: each.steps for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
+    return Shown((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
+
+
+def graph_of(model: Model) -> Graph:
+    """All states and steps."""
+    digest, states, known = sha256(), [model.initial], {model.initial}
+    for state in states:
+        for step, after in model.successors(state):
+            digest.update(f"{state} {step} {after}\n".encode())
+            if after not in known:
+                known.add(after)
+                states.append(after)
+    return Graph(digest.hexdigest(), [list(values) for values in model.coding.dump()])
+
+
+def same_steps(model: Model, right: Right) -> bool:
+    """Whether a mutant's rows do the same wherever the search of the model came to: then no state of its own is other.
+
+    Its rows are given the footprints that those of the model were given, and no other: first there is the first state,
+    and from states that are the same the same steps lead to states that are the same.
+    """
+    if [each[0] for each in model.coding.dump()] != [each[0] for each in right.graph.values]:
+        return False
+    model.coding.load(right.graph.values)
+    mine = model.stepper.rows
+    if [_place(each) for each in mine] != [kept.place for kept in right.rows]:
+        return False
+    return all(
+        _awake(row, right.graph) == kept.awake
+        and all(tuple(model.stepper._effects(row, at)) == moves for at, moves in kept.found.items())
+        for row, kept in zip(mine, right.rows, strict=True)
+    )
+
+
+def _place(compiled: Compiled) -> tuple[object, ...]:
+    return compiled.row.action, compiled.row.actor, compiled.reads[0], compiled.writes, compiled.mask
+
+
+def _awake(compiled: Compiled, graph: Graph) -> list[bool]:
+    return [all(guard.holds(value) for guard in compiled.row.own) for value in graph.values[compiled.reads[0]]]
+
+
+def _moves_alike(case: Case, right: Right) -> bool:
+    try:
+        return same_steps(case.model(), right)
+    except TimeoutError:
+        raise
+    except Exception:  # the search will tell what is wrong
+        return False
+
+
+def seen(mutant: Generated, case: Case, right: Right) -> tuple[Fate | None, bool]:
+    """What sees a mutant in a case, and, where nothing does, whether any step is another."""
     with mutant.applied():
-        return _checked() if check else LIVES
+        try:
+            with _ending(ENOUGH + 10 * right.seconds):
+                if mutant.name not in right.judging and _moves_alike(case, right):
+                    return None, False
+                model = case.model()
+                result = _searched(model, right.shown.sizes[0] * ROOM + 100)
+                found = _fate(_shown(result), right.shown, case, result.stopped is not None)
+                return found, found is None and graph_of(model) != right.graph
+        except Exception as error:  # whatever the mutant does wrong, it was seen
+            return Fate("error", f"{type(error).__name__} in {case.where}"), False
+
+
+def _fate(shown: Shown, right: Shown, case: Case, stopped: bool) -> Fate | None:
+    if case.own:
+        return Fate(case.kind, case.where) if shown != right or stopped else None
+    if shown.broken:
+        name, steps = next(iter(shown.broken.items()))
+        return Fate(name, f"{steps} steps of {case.where}")
+    if shown.deadlock > right.deadlock:
+        return Fate("deadlock", case.where)
+    if stopped or shown.sizes != right.sizes:
+        return Fate("sizes", f"{shown.sizes[0]:,} states of {case.where}, not {right.sizes[0]:,}")
+    return None
 
 
 @contextmanager
@@ -92,134 +263,16 @@ def _ending(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-class Case(NamedTuple):
-    """A small world, by its number, under one weaker choice of the protocol, or none; or a world of specs by name."""
-
-    world: int | str
-    field: str = ""
-    value: str = ""
-
-    @property
-    def given(self) -> World:
-        return specs.world(self.world) if isinstance(self.world, str) else small_worlds()[self.world]
-
-    @property
-    def own(self) -> str:
-        """What sets it apart from the ladder under the default protocol."""
-        return self.world if isinstance(self.world, str) else f"{self.field}={self.value}" if self.field else ""
-
-    def model(self) -> Model:
-        return Model(self.given, Protocol.from_mapping({self.field: self.value}) if self.field else Protocol())
-
-    def search(self, most: int | None = None) -> Result:
-        return explore(self.model(), list(PROMISES.values()), canary=CANARY, max_states=most)
-
-
-def _batches() -> Iterator[tuple[bool, tuple[Case, ...]]]:
-    """Cases that are searched together, and first searched in the model as it is, each with whether the protocol is the
-    default: few at a time, for most mutants do not outlive the first of them."""
-    small, default = len(_default_cases()) // 3, _default_cases()
-    yield True, default[:small]
-    for cases, size in ((default[small:], 3), (_weaker_cases(), 12), (_named_cases(0, FEW), 8)):
-        for first in range(0, len(cases), size):
-            yield not cases[first].own, cases[first : first + size]
-    for case in _named_cases(FEW, MORE):
-        yield False, (case,)
-
-
-@cache
-def _default_cases() -> tuple[Case, ...]:
-    """The default protocol in every small world."""
-    return tuple(Case(number) for number in range(len(small_worlds())))
-
-
-@cache
-def _weaker_cases() -> tuple[Case, ...]:
-    """Weaker choices, one at a time, where they first break something, and in the world of the demo."""
-    worlds = [bound_of(world) for world in small_worlds()]
-    demo = worlds.index(bound_of(specs.world("demo")))
-    found = []
-    for field, values in choices().items():
-        for value in values[1:]:
-            mine = [kill.bound for kill in accepted() if kill.mutant == f"{field}={value}"]
-            first = [number for number, bound in enumerate(worlds) if bound in mine][:1]
-            found += [Case(number, field, value) for number in dict.fromkeys([*first, demo])]
-    return tuple(found)
-
-
-@cache
-def _named_cases(least: int, most: int) -> tuple[Case, ...]:
-    """The worlds of specs/worlds of more than `least` states and no more than `most`: conflicts, copies on write,
-    services that die."""
-    sizes = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))["worlds"]
-    few = [name for name, pinned in sizes.items() if least < pinned["distinct"] <= most and specs.has_table(name)]
-    return tuple(Case(name) for name in sorted(few, key=lambda name: int(sizes[name]["distinct"])))
-
-
-class Expected(NamedTuple):
-    """What the model as it is shows in a case, what of it is reached there, in how many seconds of the processor."""
-
-    shown: Shown
-    reached: Reached
-    seconds: float
-
-    @property
-    def sizes(self) -> tuple[int, int, int]:
-        return self.shown.sizes
-
-
-class Shown(NamedTuple):
-    """What a search finds."""
-
-    sizes: tuple[int, int, int]
-    broken: dict[str, int | None]
-    deadlock: bool
-
-
-@cache
-def _actions(case: Case) -> frozenset[str]:
-    return frozenset(row.action for row in case.model().table_of_rows)
-
-
-@cache
-def _expected(case: Case) -> Expected:
-    began = time.process_time()
-    forget()  # what somebody remembers, nobody runs
-    with running(str(sys.modules[f"nbcc.model.{name}"].__file__) for name in modules()) as lines:
-        shown = _shown(case.search())
-    return Expected(shown, Reached(_actions(case), frozenset(lines)), time.process_time() - began)
-
-
-def _shown(result: Result) -> Shown:
-    broken = {name: each.steps for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
-    return Shown((result.distinct, result.generated, result.depth), broken, result.deadlock is not None)
-
-
-def _seen(expected: Mapping[Case, Expected], grown: list[Fate]) -> Iterator[Fate]:
-    """Fates as they are found; a world of another size goes to `grown`, for what a promise says is worth more."""
-    for case, right in expected.items():
-        if grown and right.sizes[0] > LOOKED_FURTHER:
-            return
-        with _ending(ENOUGH + 10 * right.seconds):
-            result = case.search(right.sizes[0] * ROOM + 100)
-        shown, where = _shown(result), sentence(bound_of(case.given))
-        if case.own and (shown != right.shown or result.stopped):
-            yield Fate("world" if isinstance(case.world, str) else "setting", f"{case.own} in {where}")
-        elif shown.broken and not case.own:
-            name, steps = next(iter(shown.broken.items()))
-            yield Fate(name, f"{steps} steps of {where}")
-        elif shown.deadlock > right.shown.deadlock:
-            yield Fate("deadlock", where)
-        elif result.stopped or shown.sizes != right.sizes:
-            grown.append(Fate("sizes", f"{shown.sizes[0]:,} states of {where}, not {right.sizes[0]:,}"))
-
-
-def _checked() -> Fate:
+def _checked() -> Fate | None:
+    from ..crosscheck import coverage
     from ..crosscheck.check import Setting, run
     from ..systems.registry import factory
 
+    coverage.pinned.cache_clear()  # what its model remembers was found in another model
     try:
         report: Any = run(Setting(factory("engine"), readers=()), examples=CHECKED, seed=0, shrinks=False)
     except Exception as error:  # the model fails where the engine goes on
         return Fate("check", type(error).__name__)
-    return LIVES if report.found is None else Fate("check", "the engine disagrees")
+    finally:
+        coverage.pinned.cache_clear()
+    return None if report.found is None else Fate("check", "the engine disagrees")

@@ -1,23 +1,27 @@
 """Mutants made of the source of the model: one function's code is exchanged for code with one expression changed."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from functools import cache, partial
 from importlib import import_module
 from inspect import getsource
 from pkgutil import iter_modules
 from types import CodeType, FunctionType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+from unittest.mock import patch
 
 from nbcc.model import actions
 
 from ..mutants import forget
-from .generated import Generated, Place
+from .generated import Generated
 from .operators import changes
+from .probes import NAME, Probe, Probing
 
 RULES: Final = (
     "conditions", "files.slicing", "merging.fold", "merging.record", "reads.definitions", "reads.windows",
@@ -31,22 +35,81 @@ def modules() -> tuple[str, ...]:
     return (*RULES, *(f"actions.{info.name}" for info in iter_modules(actions.__path__)))
 
 
+class Site(NamedTuple):
+    """A mutant of a function: its name, the kind of change, the function's path, the node and its replacement."""
+
+    name: str
+    operator: str
+    path: str
+    node: ast.AST
+    instead: ast.AST
+
+
 def of_source() -> Iterator[Generated]:
     """Every mutant of every function in these modules."""
     for name in modules():
         module = import_module(f"nbcc.model.{name}")
-        source = getsource(module)
-        seen: Counter[str] = Counter()
-        tree = ast.parse(source)
-        for path, function in _functions(tree):
-            lines = dict(_lines(function))
-            for operator, node, instead in changes(function):
-                shown = f"{name}.{path}: {_text(node)} -> {_text(instead)}"
-                seen[shown] += 1
-                label = shown if seen[shown] == 1 else f"{shown} (no. {seen[shown]})"
-                code = _code(tree, node, instead, path)
-                place = Place(file=_function(module, path).__code__.co_filename, lines=lines[node])
-                yield Generated(label, operator, _exchange(module, path, code), place)
+        tree = _tree(name)
+        for site in _sites(name, tree):
+            code = _code(tree, site.node, site.instead, site.path)
+            yield Generated(site.name, site.operator, partial(_exchanged, [(module, site.path, code)]))
+
+
+@contextmanager
+def probed(probe: Probe) -> Iterator[None]:
+    """These functions, with every expression that a wanted mutant changes wrapped."""
+    with ExitStack() as stack:
+        changed = []
+        for name in modules():
+            if mine := _names(name) & probe.wanted:
+                module = import_module(f"nbcc.model.{name}")
+                stack.enter_context(patch.object(module, NAME, probe, create=True))
+                changed += [(module, path, code) for path, code in _wrapped(name, mine)]
+        stack.enter_context(_exchanged(changed))
+        yield
+
+
+@cache
+def _names(name: str) -> frozenset[str]:
+    return frozenset(site.name for site in _sites(name, _tree(name)))
+
+
+def _wrapped(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
+    """The functions of a module in which there is anything wanted, by path. Made anew when half of it is not any more:
+    what is wrapped in vain costs little."""
+    made = _MADE.get(name)
+    if made is None or not wanted <= made[0] or 2 * len(wanted) < len(made[0]):
+        made = _MADE[name] = (wanted, _wrap(name, wanted))
+    return made[1]
+
+
+_MADE: dict[str, tuple[frozenset[str], tuple[tuple[str, Callable[[], CodeType]], ...]]] = {}
+
+
+def _wrap(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
+    tree = _tree(name)
+    sites: dict[ast.AST, list[Site]] = {}
+    for site in _sites(name, tree):
+        sites.setdefault(site.node, []).append(site)
+    some = {node: mine for node, mine in sites.items() if not wanted.isdisjoint(each.name for each in mine)}
+    names = {node: [each.name for each in mine] for node, mine in some.items()}
+    code = compile(ast.fix_missing_locations(Probing(tree, names).visit(tree)), "<probed>", "exec", dont_inherit=True)
+    return tuple((path, partial(_found, code, path)) for path in {mine[0].path: None for mine in some.values()})
+
+
+def _tree(name: str) -> ast.Module:
+    return ast.parse(getsource(import_module(f"nbcc.model.{name}")))
+
+
+def _sites(name: str, tree: ast.AST) -> Iterator[Site]:
+    """Every mutant of a module, by the nodes of its tree."""
+    seen: Counter[str] = Counter()
+    for path, function in _functions(tree):
+        for operator, node, instead in changes(function):
+            shown = f"{name}.{path}: {_text(node)} -> {_text(instead)}"
+            seen[shown] += 1
+            label = shown if seen[shown] == 1 else f"{shown} (no. {seen[shown]})"
+            yield Site(label, operator, path, node, instead)
 
 
 def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
@@ -56,24 +119,6 @@ def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.Funct
             yield from _functions(node, f"{node.name}.")
         elif isinstance(node, ast.FunctionDef):
             yield inside + node.name, node
-
-
-def _lines(statement: ast.stmt) -> Iterator[tuple[ast.AST, range]]:
-    """Every node below a statement with the lines of the innermost statement around it, without those of its body."""
-    body: list[ast.stmt] = [] if isinstance(statement, ast.Try) else getattr(statement, "body", [])
-    end = body[0].lineno - 1 if body else statement.end_lineno or statement.lineno
-    decorators = [each.lineno for each in getattr(statement, "decorator_list", ())]
-    mine = range(min(statement.lineno, *decorators, statement.lineno), max(end, statement.lineno) + 1)
-    for node in _expressions_of(statement):
-        yield from _lines(node) if isinstance(node, ast.stmt) else ((node, mine),)
-
-
-def _expressions_of(node: ast.AST) -> Iterator[ast.AST]:
-    """What lies below a node, of statements only themselves."""
-    for child in ast.iter_child_nodes(node):
-        yield child
-        if not isinstance(child, ast.stmt):
-            yield from _expressions_of(child)
 
 
 def _text(node: ast.AST) -> str:
@@ -95,16 +140,22 @@ def _code(tree: ast.Module, node: ast.AST, instead: ast.AST, path: str) -> Calla
     """The changed code of one function, compiled when it is needed."""
 
     def made() -> CodeType:
-        # A transformer changes lists in place: work on a copy in which the node is found again by its place.
-        place = list(ast.walk(tree)).index(node)
-        copy = ast.parse(ast.unparse(tree))
-        there = list(ast.walk(copy))[place]
-        changed = ast.fix_missing_locations(_Put(there, instead).visit(copy))
-        found = _find(compile(changed, "<mutant>", "exec", dont_inherit=True), path)
-        assert found is not None, path
-        return found
+        # A transformer changes lists in place: work on a copy of what stands around the node, with the same places.
+        around = next(each for each in tree.body if getattr(each, "name", "") == path.partition(".")[0])
+        place = next(i for i, each in enumerate(ast.walk(around)) if each is node)
+        copy = deepcopy(around)
+        there = next(each for i, each in enumerate(ast.walk(copy)) if i == place)
+        changed = ast.fix_missing_locations(_Put(there, instead).visit(ast.Module([copy], [])))
+        code = compile(changed, "<mutant>", "exec", __future__.annotations.compiler_flag, dont_inherit=True)
+        return _found(code, path)
 
     return made
+
+
+def _found(code: CodeType, path: str) -> CodeType:
+    found = _find(code, path)
+    assert found is not None, path
+    return found
 
 
 def _find(code: CodeType, path: str) -> CodeType | None:
@@ -117,20 +168,20 @@ def _find(code: CodeType, path: str) -> CodeType | None:
     return None
 
 
-def _exchange(module: Any, path: str, code: Callable[[], CodeType]) -> Callable[[], AbstractContextManager[None]]:
-    @contextmanager
-    def applied() -> Iterator[None]:
-        function = _function(module, path)
-        before = function.__code__
-        function.__code__ = code()
+@contextmanager
+def _exchanged(several: Iterable[tuple[Any, str, Callable[[], CodeType]]]) -> Iterator[None]:
+    """Functions, by module and path, with other code."""
+    functions = [(_function(module, path), code()) for module, path, code in several]
+    before = [function.__code__ for function, _ in functions]
+    for function, code in functions:
+        function.__code__ = code
+    forget()
+    try:
+        yield
+    finally:
+        for (function, _), code in zip(functions, before, strict=True):
+            function.__code__ = code
         forget()
-        try:
-            yield
-        finally:
-            function.__code__ = before
-            forget()
-
-    return partial(applied)
 
 
 _WRAPPING = ("__wrapped__", "fget", "func", "__func__")
