@@ -43,7 +43,8 @@ def search(
     A name that does not exist is the user's mistake; the sentence says which there are. Several `workers` share the
     promises among them, here or on the Spark cluster of a `master`.
     """
-    from nbcc.simulator.explore.cells import Cell, search_cells, watched
+    from nbcc.simulator.explore.cells import Cell, watched
+    from nbcc.simulator.explore.judges import search_with_judges
     from nbcc.simulator.explore.parts import explore_in_parts
 
     with users_words():
@@ -52,9 +53,10 @@ def search(
         asked, canary = watched(system, promises)
     bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
-        if workers > 1 or master:
-            across = on_cluster(master) if master else search_cells
-            result = explore_in_parts(cell, workers, across, progress=tick, **bounds)
+        if master:
+            result = explore_in_parts(cell, workers, on_cluster(master), progress=tick, **bounds)
+        elif workers > 1:
+            result = search_with_judges(cell, workers, progress=tick, **bounds)
         else:
             result = explore(
                 system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds

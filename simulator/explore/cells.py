@@ -7,7 +7,7 @@ same `Result` that a search in this process gives.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -64,7 +64,7 @@ def watched(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
 
 def search_cell(cell: Cell, **bounds: Any) -> Result:
     """Search one cell in this process; `bounds` as of `explore`."""
-    with _applied(cell.mutant) if cell.mutant else nullcontext():
+    with applied(cell.mutant):
         system = cell.system()
         promises, canary = watched(system, cell.promises)
         beside = watched(system, cell.beside)[0] if cell.beside else ()
@@ -78,7 +78,10 @@ def _mutant(name: str) -> Any:
     return mutants.load(name)
 
 
-def _applied(name: str) -> Any:
+def applied(name: str) -> AbstractContextManager[Any]:
+    """The model with a mutant in it, as long as the context lasts; without a name as it is."""
+    if not name:
+        return nullcontext()
     from nbcc.simulator import mutants
 
     return mutants.applied(_mutant(name))

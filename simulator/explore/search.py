@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import checkpoint as checkpoints
 from .coverage import coverage_of
@@ -19,6 +19,9 @@ from .result import PromiseResult, Result
 from .space import Reduced, Space, has_rows
 from .verdict import Verdict
 from .watch import Watchers
+
+if TYPE_CHECKING:
+    from .judges import Judges
 
 LOOK_EVERY = 4096
 """States between two looks at the bounds and two calls of `progress`."""
@@ -37,6 +40,7 @@ def explore(
     beside: Sequence[Any] = (),
     coverage: bool = False,
     checkpoint: Path | None = None,
+    judges: Judges | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
@@ -48,7 +52,7 @@ def explore(
     are promises that somebody else watches: nothing is taken out that would keep them from being seen.
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
-    the same search goes on from there.
+    the same search goes on from there. `judges` are processes that look for promises meanwhile.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = checkpoints.identity(system, watched, reduce) if checkpoint else ""
@@ -56,7 +60,7 @@ def explore(
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
     space = Reduced(system, [*watched, *beside]) if reduce and has_rows(system) else Space(system)
-    search = Search(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress)
+    search = Search(space, Watchers(system, watched, judges), Bounds(max_states, max_depth, memory), progress)
     began = time.perf_counter()
     if kept:
         checkpoints.resume(search, kept)
@@ -123,6 +127,7 @@ class Search:
         gc.disable()
         try:
             stopped = self._run()
+            self.watchers.finish()
         finally:
             if collecting:
                 gc.enable()

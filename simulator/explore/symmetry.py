@@ -193,6 +193,19 @@ class _Image:
         self.own = [self._field(old, self._moved(old)) for old in own]
         self.others = [self._field(place, place) for place in others]
         self.together: dict[State, State] = {}
+        self._parts: dict[tuple[type, Any], Any] = {}
+        """Of what stands in a tuple, as an entry does in many states of what is published: what it is called now."""
+
+    def _renamed(self, value: Any) -> Any:
+        if type(value) is not tuple:
+            return renamed(value, self.names)
+        known, found = self._parts, []
+        for part in value:
+            key = (type(part), part)  # values of different types may be equal
+            if key not in known:
+                known[key] = renamed(part, self.names)
+            found.append(known[key])
+        return tuple(found)
 
     def _moved(self, place: int) -> int:
         name = self.coding.names[place]
@@ -226,7 +239,7 @@ class _Image:
             part = bits & mask
             image = memo.get(part)
             if image is None:
-                value = renamed(self.coding.value(part, old), self.names)
+                value = self._renamed(self.coding.value(part, old))
                 image = memo[part] = self.coding.number(new, value) << new * WIDTH
             after += image
         return after

@@ -7,11 +7,14 @@ they do not declare: one that looks at more fails (`packed.Hidden`), instead of 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .result import PromiseResult
 from .system import Projection, projection_of, rests_on
 from .verdict import Verdict
+
+if TYPE_CHECKING:
+    from .judges import Judges
 
 
 class Watch:
@@ -27,6 +30,13 @@ class Watch:
         """What keeps this promise, and maybe no other, from being proven."""
         self.broken: tuple[str, Any, Any] | None = None
         """The message, the state before the last step, and the last step (None: the first state breaks it)."""
+        self.broken_at = 0
+        """The number of the look at which that turned up."""
+
+    def breaks(self, number: int, message: str, before: Any, step: Any) -> None:
+        """What was found at the look of this number, kept unless an earlier one has found something."""
+        if self.broken is None or number < self.broken_at:
+            self.broken, self.broken_at = (message, before, step), number
 
     def result(self, trace: tuple[Any, ...] | None, doubt: str | None) -> PromiseResult:
         """The verdict; `doubt` is what keeps the search from proving anything."""
@@ -43,25 +53,27 @@ class Watch:
 
 
 class Watchers:
-    """The promises of one search, those that rest on the same components together."""
+    """The promises of one search, those that rest on the same components together; `judges` may look for them."""
 
-    def __init__(self, system: Any, promises: Sequence[Any]) -> None:
-        self.system = system
+    def __init__(self, system: Any, promises: Sequence[Any], judges: Judges | None = None) -> None:
+        self.system, self.judges = system, judges
         self.watches = [Watch(system, promise) for promise in promises]
         together: dict[Hashable, list[Watch]] = {}
         for watch in self.watches:
             if watch.unfit is None:
                 shape = getattr(watch.promise, "shape", None)
                 together.setdefault((rests_on(system, watch.promise), shape), []).append(watch)
-        self._groups = [_Group(system, members) for members in together.values()]
-        self._looking = self._groups
+        self.groups = [Group(self, place, members) for place, members in enumerate(together.values())]
+        self._looking = self.groups
         """Those to which a state can still say something."""
-        self._step_groups = [group for group in self._groups if group.of_steps]
+        self._step_groups = [group for group in self.groups if group.of_steps]
         self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
-        self.state_bits = _bits(system, self._groups)
+        self.state_bits = _bits(system, self.groups)
         """The bits that a step must change to lead to a state that is not judged yet; None: it may always do so."""
         self.step_bits = _bits(system, self._step_groups)
         """The bits that a step must change to matter to a promise over steps; None: it may always matter."""
+        self.looks = 0
+        """How many times promises have looked at what they had not seen before."""
 
     @property
     def all_broken(self) -> bool:
@@ -83,8 +95,20 @@ class Watchers:
         for group in self._step_groups:
             group.see_step(before, step, after)
 
+    def look(self, group: Group, shown: tuple[Any, ...], before: Any, step: Any) -> None:
+        """Have promises look at a state, or at the two of a step, here or in another process."""
+        self.looks += 1
+        look = Look(self.looks, group, shown, before, step)
+        if self.judges is None or not self.judges.take(look):
+            group.judge(look)
 
-def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
+    def finish(self) -> None:
+        """Wait for what others look at."""
+        if self.judges is not None:
+            self.judges.finish()
+
+
+def _bits(system: Any, groups: Sequence[Group]) -> int | None:
     """The bits of all that some promises rest on; None where that is everything."""
     if any(group.rests_on is None for group in groups):
         return None
@@ -92,14 +116,25 @@ def _bits(system: Any, groups: Sequence[_Group]) -> int | None:
     return int(system.coding.mask(system.coding.place[name] for name in names)) if names else 0
 
 
-class _Group:
+class Look(NamedTuple):
+    """Something that promises have not seen before, by number: one state, or the two of a step, as it is shown to them;
+    and how the search came there."""
+
+    number: int
+    group: Group
+    shown: tuple[Any, ...]
+    before: Any
+    step: Any
+
+
+class Group:
     """Promises that rest on the same components. They are shown these alone: whoever looks at others fails."""
 
-    def __init__(self, system: Any, members: list[Watch]) -> None:
-        self.system = system
+    def __init__(self, watchers: Watchers, place: int, members: list[Watch]) -> None:
+        self.watchers, self.system, self.place = watchers, watchers.system, place
         self.project = members[0].project
-        self.rests_on = rests_on(system, members[0].promise)
-        self._hiding = None if self.rests_on is None else system.coding.hiding(self.rests_on)
+        self.rests_on = rests_on(self.system, members[0].promise)
+        self._hiding = None if self.rests_on is None else self.system.coding.hiding(self.rests_on)
         self.all = members
         self.of_states = [watch for watch in members if watch.promise.kind == "state"]
         self.of_steps = [watch for watch in members if watch.promise.kind == "step"]
@@ -113,7 +148,8 @@ class _Group:
         """Whether no further state says anything: each promise was put to the test, each over states is broken."""
         return all(watch.reached for watch in self.all) and all(watch.broken for watch in self.of_states)
 
-    def _shown(self, state: Any) -> Any:
+    def shown(self, state: Any) -> Any:
+        """What its promises see of a state."""
         return state if self._hiding is None else self.project(state) | self._hiding
 
     def _known(self, kind: Hashable, *states: Any) -> bool:
@@ -127,15 +163,9 @@ class _Group:
         return False
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
-        shown = self._shown(state)
-        if self._known("state", shown):
-            return
-        for watch in self.all:
-            if not watch.reached:
-                watch.reached = watch.promise.sometimes(self.system, shown)
-        for watch in self.of_states:
-            if watch.broken is None and (message := watch.promise.holds(self.system, None, None, shown)):
-                watch.broken = (message, before, step)
+        shown = self.shown(state)
+        if not self._known("state", shown):
+            self.watchers.look(self, (shown,), before, step)
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         old, new = self.project(before), self.project(after)
@@ -145,9 +175,19 @@ class _Group:
         if key in self.seen_steps:
             return
         self.seen_steps.add(key)
-        was, now = self._shown(before), self._shown(after)
-        if self._known(step.action, was, now):
-            return
-        for watch in self.of_steps:
-            if watch.broken is None and (message := watch.promise.holds(self.system, was, step, now)):
-                watch.broken = (message, before, step)
+        was, now = self.shown(before), self.shown(after)
+        if not self._known(step.action, was, now):
+            self.watchers.look(self, (was, now), before, step)
+
+    def judge(self, look: Look) -> None:
+        """What the promises over states say of one state, those over steps of two."""
+        *was, now = look.shown
+        if was:
+            given = (was[0], look.step, now)
+        else:
+            given = (None, None, now)
+            for watch in self.all:
+                watch.reached = watch.reached or watch.promise.sometimes(self.system, now)
+        for watch in self.of_steps if was else self.of_states:
+            if watch.broken is None and (message := watch.promise.holds(self.system, *given)):
+                watch.breaks(look.number, message, look.before, look.step)
