@@ -40,8 +40,8 @@ def search(
 ) -> Search:
     """Explore a named world under a named protocol; no promise named means all that there are.
 
-    A name that does not exist is the user's mistake; the sentence says which there are. Several `workers` share the
-    promises among them, here or on the Spark cluster of a `master`.
+    A name that does not exist is the user's mistake; the sentence says which there are. Of several `workers`
+    here one steps and the others judge; those of the Spark cluster of a `master` share the promises among them.
     """
     from nbcc.simulator.explore.cells import Cell, watched
     from nbcc.simulator.explore.judges import search_with_judges

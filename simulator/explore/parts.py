@@ -1,7 +1,8 @@
-"""One search by several processes: each walks every state and watches a part of the promises; and cells on Spark.
+"""One search by several machines: each walks every state and watches a part of the promises; and cells on Spark.
 
 Judging promises takes most of the time of a search with all of them, and the states of one are the states of each: so
-the parts agree on sizes, or something is wrong, and together say what one process would.
+the parts agree on sizes, or something is wrong, and together say what one process would. Processes of one machine can
+talk to each other and need not all walk: `judges`.
 """
 
 from __future__ import annotations
