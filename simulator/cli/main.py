@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sys
@@ -57,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """The console script: never returns, never shows a traceback unless --debug asks for it."""
     code = run(sys.argv[1:] if arguments is None else arguments)
     sys.stdout.flush()
+    gc.freeze()  # all goes with the process: to look for garbage in what a search remembers takes up to a second
     sys.exit(int(code))
 
 

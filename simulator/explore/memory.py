@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,19 @@ def free() -> int | None:
 def is_of_memory(reason: str) -> bool:
     """Whether this is why a search stopped: then it may see more on another machine, or another day."""
     return "GiB" in reason
+
+
+@contextmanager
+def not_collecting() -> Iterator[None]:
+    """Without looking for garbage in cycles: states are plain numbers or small tuples that form none, and there are
+    millions of them."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class MemoryBound:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import time
 from array import array
 from collections.abc import Callable, Sequence
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import checkpoint as checkpoints
 from .coverage import coverage_of
-from .memory import MemoryBound
+from .memory import MemoryBound, not_collecting
 from .progress import Ends, judge_cycles
 from .result import PromiseResult, Result
 from .space import Reduced, Space, has_rows
@@ -28,6 +27,7 @@ LOOK_EVERY = 4096
 Progress = Callable[[int, int, int, int], None]
 
 
+@not_collecting()
 def explore(
     system: Any,
     promises: Sequence[Any] = (),
@@ -122,15 +122,8 @@ class Search:
         """Search to the end; the answer is why it did not come there, or None."""
         if self.at == 0:
             self.watchers.see_state(self.states[0], None, None)
-        # States are plain numbers or small tuples that form no cycles, and there are millions of them.
-        collecting = gc.isenabled()
-        gc.disable()
-        try:
-            stopped = self._run()
-            self.watchers.finish()
-        finally:
-            if collecting:
-                gc.enable()
+        stopped = self._run()
+        self.watchers.finish()
         if stopped and self.keep:
             self.keep()
         return stopped
