@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .exhaustive import explore
 from .result import PromiseResult, Result
-from .search import explore
 from .verdict import Verdict, worst
 
 __all__ = ["PromiseResult", "Result", "Verdict", "explore", "worst"]

@@ -16,11 +16,11 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.fields import nearest
 from nbcc.model.promises import CANARY, PROMISES
 
+from .exhaustive import explore
 from .hudi_v5 import INVARIANTS, HudiV5
 from .lost import lost
 from .processes import Work, in_processes
 from .result import Result
-from .search import explore
 from .two_phase_commit import CONSISTENT
 
 

@@ -16,15 +16,12 @@ from importlib import import_module
 from importlib.resources import files
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbcc.model import Model
 
-if TYPE_CHECKING:
-    from .search import Search
+from .search import Search
 
-EVERY = 60.0
-"""Seconds between two times that a search is written down."""
 FIGURES = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
 
 

@@ -1,92 +1,23 @@
-"""Breadth-first search: every state once, several promises at a time, shortest counterexamples."""
+"""The search itself, breadth first: states in the order of their discovery, promises under watch, where it ends."""
 
 from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from . import checkpoint as checkpoints
-from .coverage import coverage_of
-from .memory import MemoryBound, not_collecting
+from .memory import MemoryBound
 from .progress import Ends, judge_cycles
-from .result import PromiseResult, Result
-from .space import Reduced, Space, has_rows
-from .verdict import Verdict
+from .result import PromiseResult
+from .space import Space
 from .watch import Watchers
-
-if TYPE_CHECKING:
-    from .judges import Judges
 
 LOOK_EVERY = 4096
 """States between two looks at the bounds and two calls of `progress`."""
+KEEP_EVERY = 60.0
+"""Seconds between two times that a search is written down."""
 Progress = Callable[[int, int, int, int], None]
-
-
-@not_collecting()
-def explore(
-    system: Any,
-    promises: Sequence[Any] = (),
-    *,
-    canary: Any | None = None,
-    max_states: int | None = None,
-    max_depth: int | None = None,
-    memory: float | None = None,
-    reduce: bool = False,
-    beside: Sequence[Any] = (),
-    coverage: bool = False,
-    checkpoint: Path | None = None,
-    judges: Judges | None = None,
-    progress: Progress | None = None,
-) -> Result:
-    """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
-
-    `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
-    Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
-    is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample. `beside`
-    are promises that somebody else watches: nothing is taken out that would keep them from being seen.
-    `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
-    frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
-    the same search goes on from there. `judges` are processes that look for promises meanwhile.
-    """
-    watched = [*promises, canary] if canary is not None else list(promises)
-    identity = checkpoints.identity(system, watched, reduce) if checkpoint else ""
-    kept = checkpoints.read(checkpoint, identity) if checkpoint else None
-    if kept and kept["values"] is not None:
-        system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = Reduced(system, [*watched, *beside]) if reduce and has_rows(system) else Space(system)
-    search = Search(space, Watchers(system, watched, judges), Bounds(max_states, max_depth, memory), progress)
-    began = time.perf_counter()
-    if kept:
-        checkpoints.resume(search, kept)
-    if checkpoint:
-        search.keep = partial(checkpoints.write, checkpoint, search, identity)
-    stopped = search.run()
-    if checkpoint and stopped is None:
-        checkpoint.unlink(missing_ok=True)
-    found = search.verdicts(len(promises), stopped, canary)
-    if space.fused:
-        found = _shortest(system, promises, found, memory)
-    return Result(
-        distinct=len(search.states),
-        generated=search.generated,
-        depth=search.depth,
-        seconds=time.perf_counter() - began,
-        stopped=stopped,
-        promises=found,
-        deadlock=search.run_to_end(search.ends.deadlock),
-        ends=search.ends.count,
-        ends_by_budget=search.ends.by_budget,
-        canary=search.watchers.watches[-1].broken is not None if canary is not None else None,
-        reductions=space.about,
-        stands_for=search.stands_for if space.about else None,
-        coverage=coverage_of(space, search.watchers) if coverage else None,
-    )
 
 
 class Bounds(NamedTuple):
@@ -128,6 +59,11 @@ class Search:
             self.keep()
         return stopped
 
+    def _keep(self, keep: Callable[[], None]) -> None:
+        """Write the search down while it goes on: what others still look at would not be looked at again."""
+        self.watchers.finish()
+        keep()
+
     def _run(self) -> str | None:
         states, kept = self.states, time.monotonic()
         while self.at < len(states):
@@ -148,8 +84,8 @@ class Search:
                 self._tell()
                 if reason := self.memory.reached(self.numbers):
                     return reason
-                if self.keep and time.monotonic() - kept > checkpoints.EVERY:
-                    self.keep()
+                if self.keep and time.monotonic() - kept > KEEP_EVERY:
+                    self._keep(self.keep)
                     kept = time.monotonic()
         self._tell()
         return None
@@ -230,26 +166,3 @@ class Search:
             if said:
                 return (*taken, *self.space.steps(state, step, after)), said
         raise AssertionError(f"{watch.promise.name} was broken by a step that is not there again")
-
-
-def _shortest(
-    system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
-) -> dict[str, PromiseResult]:
-    """What is violated, searched again step by step, no further than the counterexample that is known."""
-    broken = [p for p in promises if found[p.name].verdict is Verdict.VIOLATED]
-    if not broken:
-        return found
-    # A run that ends is seen to end one level later than its last step.
-    longest = max((found[p.name].steps or 0) + (p.kind == "run") for p in broken)
-    space = Reduced(system, broken, fuse=False)
-    again = Search(space, Watchers(system, broken), Bounds(max_depth=longest, memory=memory))
-    again.until_all_broken = True
-    stopped = again.run()
-    shorter = again.verdicts(len(broken), stopped, None)
-    for name, result in shorter.items():
-        known = found[name]
-        if result.verdict is Verdict.VIOLATED:
-            found[name] = result
-        else:
-            found[name] = replace(known, because=f"{known.because} (not proven shortest: {stopped})")
-    return found

@@ -7,14 +7,21 @@ they do not declare: one that looks at more fails (`packed.Hidden`), instead of 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from .result import PromiseResult
 from .system import Projection, projection_of, rests_on
 from .verdict import Verdict
 
-if TYPE_CHECKING:
-    from .judges import Judges
+
+class Judging(Protocol):
+    """Who judges in the place of a search."""
+
+    def take(self, look: Look) -> bool:
+        """Whether somebody else looks; if not, who asks has to."""
+
+    def finish(self) -> None:
+        """Wait until everything is judged."""
 
 
 class Watch:
@@ -55,7 +62,7 @@ class Watch:
 class Watchers:
     """The promises of one search, those that rest on the same components together; `judges` may look for them."""
 
-    def __init__(self, system: Any, promises: Sequence[Any], judges: Judges | None = None) -> None:
+    def __init__(self, system: Any, promises: Sequence[Any], judges: Judging | None = None) -> None:
         self.system, self.judges = system, judges
         self.watches = [Watch(system, promise) for promise in promises]
         together: dict[Hashable, list[Watch]] = {}

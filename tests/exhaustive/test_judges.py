@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
-from nbcc.simulator.explore import judges
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.explore import checkpoint, explore, judges, search
 from nbcc.simulator.explore.cells import Cell, search_cell
 from nbcc.simulator.explore.judges import Judges, search_with_judges
 from nbcc.simulator.explore.watch import Look
@@ -64,3 +67,31 @@ def test_what_a_judge_stumbles_over_is_told(monkeypatch: pytest.MonkeyPatch) -> 
     with pytest.raises(IndexError) as error:
         search_with_judges(Cell(world="demo"), 2)
     assert "in a judge of Cell(world='demo'" in error.value.__notes__[0]
+
+
+class Slow:
+    """Looks at nothing before it must."""
+
+    def __init__(self) -> None:
+        self.waiting: list[Look] = []
+
+    def take(self, look: Look) -> bool:
+        self.waiting.append(look)
+        return True
+
+    def finish(self) -> None:
+        while self.waiting:
+            look = self.waiting.pop(0)
+            look.group.judge(look)
+
+
+def test_a_search_is_written_down_when_all_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever goes on from there knows of no look that was handed over."""
+    judging, waiting = Slow(), []
+    monkeypatch.setattr(search, "LOOK_EVERY", 50)
+    monkeypatch.setattr(search, "KEEP_EVERY", 0.0)
+    monkeypatch.setattr(checkpoint, "write", lambda path, kept, identity: waiting.append(len(judging.waiting)))
+    found = explore(specs.system("demo"), [PROMISES["SNAP"]], checkpoint=tmp_path / "kept", judges=judging)
+    assert waiting
+    assert not any(waiting)
+    assert found.promises["SNAP"].verdict == "HOLDS"
