@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .config import TableConfig
 from .data.keys import KeySpec
-from .data.merge import MergeRule
+from .data.layers import MergeRule
 from .data.tasks import TableShape
 from .rules import Rules
 

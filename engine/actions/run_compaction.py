@@ -8,7 +8,7 @@ from dataclasses import replace
 from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
-from ..data.merge import EVENT_TIME
+from ..data.layers import EVENT_TIME
 from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
 from ..files.names import in_partition, parse_base, parse_log, split_path
 from ..files.slices import all_slices, merge_position

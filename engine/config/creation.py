@@ -12,7 +12,7 @@ import pyarrow as pa
 from ..data.columns import IS_DELETED
 from ..data.function import function_of
 from ..data.keys import is_key_type, is_partition_type
-from ..data.merge import EVENT_TIME, is_ordering_type
+from ..data.layers import EVENT_TIME, is_ordering_type
 from ..errors import BadInput, Unsupported
 from ..schema import avro_json, from_spark
 from ..writes.laws import check_laws

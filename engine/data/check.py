@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import BadInput
+from .codes import key_codes, order_numbers
 from .columns import is_deleted, one_array
 from .compare import rows_differ
 from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, record_keys
-from .merge import key_codes, order_numbers
 from .tasks import TableShape
 
 Mask = npt.NDArray[np.bool_]

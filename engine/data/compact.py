@@ -12,7 +12,7 @@ from ..files.names import BaseName, LogName
 from ..names import Names
 from ..storage import Storage
 from .columns import conform
-from .merge import Merged
+from .layers import Merged
 from .merge import merged as merged_of
 from .partial import Kept, split
 from .publish import put_base_file, put_data_file
@@ -59,9 +59,7 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     return merged.deletes.filter(merged.deletes[ranked_by].is_valid())
 
 
-def _write_beside(
-    storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str
-) -> WrittenFile:
+def _write_beside(storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str) -> WrittenFile:
     """The log of the compaction's own instant: what its rows are made of where they do not say all, and tombstones."""
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import BadInput
+from .codes import Numbers, key_codes
 from .columns import META, RECORD_KEY, one_array
-from .merge import Layer, Merged, MergeRule, Numbers, key_codes
+from .layers import Layer, Merged, MergeRule
 
 MergeFunction = Callable[[dict[str, Any], dict[str, Any]], dict[str, Any]]
 

@@ -18,7 +18,7 @@ from ..schema import META_COLUMNS
 from ..storage import Storage
 from .columns import RECORD_KEY, conform, one_array
 from .compact import kept_block
-from .merge import Layer, Merged
+from .layers import Layer, Merged
 from .merge import merged as merged_of
 from .partial import contributing
 from .publish import put_data_file

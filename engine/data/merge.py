@@ -10,89 +10,17 @@ whatever came before it and loses to whatever comes after (hudi-format §11.3).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, one_array
-
-EVENT_TIME: Final = "EVENT_TIME_ORDERING"
-COMMIT_TIME_ORDERING: Final = "COMMIT_TIME_ORDERING"
-
-Fold = Literal["rank", "logs_first"]
-Numbers = npt.NDArray[np.int64]
-Mask = npt.NDArray[np.bool_]
-
-_LOWEST: Final = np.iinfo(np.int64).min
-
-
-class Layer(NamedTuple):
-    """One file's records: `rows` in the reader's schema, `deletes` with the columns of `delete_schema`.
-
-    `base`: it ranks before all logs. `kept`: a compaction has kept it beside its base file. `sets`, of partial updates:
-    the columns that its rows set; None: all.
-    """
-
-    rows: pa.Table
-    deletes: pa.Table
-    base: bool = False
-    kept: bool = False
-    sets: frozenset[str] | None = None
-
-
-class Merged(NamedTuple):
-    """What won of each key: a row or a delete. By a function: its row and the last delete. Of partial updates: the row
-    and the greatest delete, if there are; in windows several rows, of which each sets the columns in `sets`."""
-
-    rows: pa.Table
-    deletes: pa.Table
-    sets: pa.Array | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class MergeRule:
-    """mode      EVENT_TIME_ORDERING or COMMIT_TIME_ORDERING
-    ordering  the column of ordering values, None if the table has none (then event time is commit time)
-    fold      rank: all records of a key at once; logs_first: logs among themselves, their winner then meets the base
-    partial   each record sets some columns; `always` are those that every record has: key, partition, ordering
-    function  `package.module:function` that merges two rows; empty: one of them wins
-    """
-
-    mode: str = EVENT_TIME
-    ordering: str | None = None
-    fold: Fold = "rank"
-    partial: bool = False
-    always: tuple[str, ...] = ()
-    function: str = ""
-
-    @property
-    def ranked_by(self) -> str | None:
-        """The ordering column if it has a say."""
-        return self.ordering if self.mode == EVENT_TIME else None
-
-
-def delete_schema(ordering: pa.Field | None) -> pa.Schema:
-    """Columns of a layer's deletes: who deleted (requested instant), which key, where, and with what ordering value."""
-    names = [pa.field(name, pa.string()) for name in (COMMIT_TIME, RECORD_KEY, PARTITION_PATH)]
-    return pa.schema(names if ordering is None else [*names, ordering.with_nullable(True)])
-
-
-def is_ordering_type(kind: pa.DataType) -> bool:
-    """Whether all readers order the values of this type alike, and deletes can carry them.
-
-    Not so: floating point (NaN has no place in an order), decimals (deletes carry them rescaled), booleans, bytes.
-    """
-    return bool(
-        pa.types.is_int32(kind)
-        or pa.types.is_int64(kind)
-        or pa.types.is_date32(kind)
-        or (pa.types.is_timestamp(kind) and kind.tz is not None)
-        or pa.types.is_string(kind)
-    )
+from .codes import LOWEST, Mask, Numbers, order_numbers
+from .columns import IS_DELETED, RECORD_KEY, one_array
+from .function import merge_by_function
+from .layers import Layer, Merged, MergeRule
+from .partial import merge_columns
 
 
 def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
@@ -116,13 +44,9 @@ def merge(layers: Sequence[Layer], rule: MergeRule) -> Merged:
 def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     """The state that the layers make, record by record, column by column, or by a user's function."""
     if rule.function:
-        from .function import merge_by_function
-
         return merge_by_function(layers, rule)
     if not rule.partial:
         return merge(layers, rule)
-    from .partial import merge_columns
-
     return merge_columns(layers, rule)
 
 
@@ -139,33 +63,11 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
         winners[codes[fences]] = fences  # assignment in rising order: of several records of a key the last one stays
         candidates = np.flatnonzero(~always & (candidates > winners[codes]))
     if ordering is not None:
-        best = np.full(keys, _LOWEST, np.int64)
+        best = np.full(keys, LOWEST, np.int64)
         np.maximum.at(best, codes[candidates], ordering[candidates])
         candidates = candidates[ordering[candidates] == best[codes[candidates]]]
     winners[codes[candidates]] = candidates
     return winners[winners >= 0]
-
-
-def key_codes(keys: pa.Array | pa.ChunkedArray) -> tuple[Numbers, int]:
-    """Equal keys get equal numbers ``0..n-1``; also n."""
-    encoded = one_array(keys).dictionary_encode()
-    return encoded.indices.to_numpy(), len(encoded.dictionary)
-
-
-def order_numbers(parts: Sequence[pa.ChunkedArray]) -> Numbers:
-    """Integers in the order of the values of all parts taken together; nulls come first."""
-    kind = parts[0].type
-    if pa.types.is_string(kind) or pa.types.is_decimal(kind):
-        values = one_array(pa.chunked_array([chunk for part in parts for chunk in part.chunks], kind))
-        ranks = pc.rank(values, tiebreaker="dense").to_numpy().astype(np.int64)
-        return np.where(values.is_valid().to_numpy(zero_copy_only=False), ranks, _LOWEST)
-    return np.concatenate([_as_integers(part) for part in parts])
-
-
-def _as_integers(values: pa.ChunkedArray) -> Numbers:
-    if pa.types.is_date32(values.type):
-        values = values.cast(pa.int32())
-    return np.asarray(pc.fill_null(values.cast(pa.int64()), _LOWEST).to_numpy(), np.int64)
 
 
 class _Records(NamedTuple):

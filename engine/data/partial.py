@@ -16,8 +16,9 @@ from typing import Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from .codes import Mask, Numbers, key_codes, order_numbers
 from .columns import META, RECORD_KEY, conform, one_array
-from .merge import Layer, Mask, Merged, MergeRule, Numbers, key_codes, order_numbers
+from .layers import Layer, Merged, MergeRule
 
 _Says = Callable[[Layer], bool]
 _NAMES: Final = pa.list_(pa.string())

@@ -16,7 +16,8 @@ from ..schema import from_avro
 from ..storage import Storage
 from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
 from .keys import key_columns
-from .merge import Layer, Merged, merged
+from .layers import Layer, Merged
+from .merge import merged
 from .partial import in_window
 from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
 

@@ -10,7 +10,8 @@ import pyarrow.compute as pc
 from ..files.names import BaseName
 from ..storage import Storage
 from .columns import conform, is_deleted
-from .merge import Layer, merge
+from .layers import Layer
+from .merge import merge
 from .publish import put_base_file
 from .read import base_rows
 from .tasks import TableShape, WrittenFile

@@ -15,7 +15,7 @@ from ..files.base import FEW_VALUES
 from ..schema import with_meta
 from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
 from .keys import KeySpec
-from .merge import MergeRule, delete_schema
+from .layers import MergeRule, delete_schema
 
 LogFormat = Literal["parquet", "avro"]
 

@@ -16,6 +16,7 @@ from ..names import Names
 from ..schema import META_COLUMNS
 from ..storage import Storage
 from .bucket import buckets_of
+from .codes import key_codes, order_numbers
 from .columns import (
     COMMIT_SEQNO,
     COMMIT_TIME,
@@ -28,7 +29,7 @@ from .columns import (
     one_array,
 )
 from .keys import hashed_values, partition_paths, record_keys
-from .merge import key_codes, order_numbers, winners_of
+from .merge import winners_of
 from .publish import put_base_file, put_data_file
 from .rewrite import rewrite_group
 from .tasks import TableShape, WriteTask, WrittenFile

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from ..data.bucket import buckets_of
 from ..data.columns import IS_DELETED, RECORD_KEY, conform
 from ..data.keys import KeySpec, hashed_values, key_columns
-from ..data.merge import Layer
+from ..data.layers import Layer
 from ..data.read import log_layers
 from ..data.tasks import LogInput, TableShape
 from ..errors import BadInput, NbccError

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..data.merge import MergeRule, merge
+from ..data.layers import MergeRule
+from ..data.merge import merge
 from .holdings import NUMBER, Holding
 
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nbcc.engine.data.columns import IS_DELETED
 from nbcc.engine.data.keys import KeySpec
-from nbcc.engine.data.merge import EVENT_TIME, Fold, MergeRule
+from nbcc.engine.data.layers import EVENT_TIME, Fold, MergeRule
 from nbcc.engine.data.tasks import LogFormat, TableShape
 from nbcc.engine.schema import META_COLUMNS
 

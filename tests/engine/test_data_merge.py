@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nbcc.engine.data.codes import order_numbers
 from nbcc.engine.data.columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY
-from nbcc.engine.data.merge import (
+from nbcc.engine.data.layers import (
     COMMIT_TIME_ORDERING,
     EVENT_TIME,
     Layer,
@@ -20,9 +21,8 @@ from nbcc.engine.data.merge import (
     MergeRule,
     delete_schema,
     is_ordering_type,
-    merge,
-    order_numbers,
 )
+from nbcc.engine.data.merge import merge
 
 TS = pa.field("ts", pa.int64())
 ROWS = pa.schema([(RECORD_KEY, pa.string()), ("ts", pa.int64()), ("value", pa.int64())])

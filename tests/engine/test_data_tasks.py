@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc.engine.data.columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, IS_DELETED, PARTITION_PATH, RECORD_KEY
-from nbcc.engine.data.merge import COMMIT_TIME_ORDERING, EVENT_TIME
+from nbcc.engine.data.layers import COMMIT_TIME_ORDERING, EVENT_TIME
 from nbcc.engine.data.tasks import LogFormat, TableShape
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.files.delete_block import encode_deletes
