@@ -1,7 +1,7 @@
 """Histories in a row, counted over many sittings: each has the number of its seed, and a state file says how far it is.
 
-The count starts anew when what it counts has changed: the setting, the release that is driven, the table of its steps,
-or the histories of the seeds. A disagreement ends the row; the next sitting plays that seed again.
+The count starts anew when what it counts has changed: the setting, the release, its options, the table of steps, or
+the histories of the seeds. A disagreement ends the row; the next sitting plays that seed again.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 from nbcc.model import Model, Protocol, World
 
+from ..peers.hudi.options import options
 from ..peers.hudi.release import NEWEST
 from ..schedule import Lingering, Pct, Random, Schedule, Swarm
 from ..systems import System
@@ -108,7 +109,8 @@ class Row:
 def counted(setting: Setting) -> str:
     """What a row counts, as a hash. Mechanisms that it cannot meet may come and go."""
     steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
-    told = [setting.protocol.differences(), NEWEST, steps, _sample(setting.protocol, setting.fitted)]
+    driven = [NEWEST, options("", 1, {})]
+    told = [setting.protocol.differences(), *driven, steps, _sample(setting.protocol, setting.fitted)]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -43,10 +43,11 @@ _SAME = {
     "hoodie.write.markers.type": "DIRECT",
     "hoodie.metadata.enable": "false",
     "hoodie.embed.timeline.server": "false",
-    # services run when they are told to
+    # services run when they are told to, and look at all there is: not only if, and where, somebody has committed since
     "hoodie.compact.inline": "false",
     "hoodie.compact.schedule.inline": "false",
-    "hoodie.compact.inline.max.delta.commits": "1",
+    "hoodie.compact.inline.max.delta.commits": "0",
+    "hoodie.table.services.incremental.enabled": "false",
     "hoodie.clean.automatic": "false",
     "hoodie.archive.automatic": "false",
     # small jobs, small files
