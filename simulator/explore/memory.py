@@ -48,8 +48,8 @@ def is_of_memory(reason: str) -> bool:
 
 @contextmanager
 def not_collecting() -> Iterator[None]:
-    """Without looking for garbage in cycles: states are plain numbers or small tuples that form none, and there are
-    millions of them."""
+    """Without looking for garbage in cycles: among millions of plain numbers and small tuples there are none, and
+    it would look at all of them."""
     collecting = gc.isenabled()
     gc.disable()
     try:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,6 +15,7 @@ from nbcc.engine.evidence import Evidence, data_flaws, gather
 from nbcc.engine.schema import from_avro
 from nbcc.engine.storage import Storage
 
+from ..explore.memory import not_collecting
 from .complaints import RULES, Rule, complaints_of
 from .possible import possible
 from .report import Report, holes_of
@@ -38,20 +37,8 @@ def validate(
     `opened`: the data files are opened, too. `now` is the instant to judge by, the machine's clock if None. Raises
     `NotATable` where there is no ``hoodie.properties``; nothing else that lies in a table makes it fail.
     """
-    with without_collector():
+    with not_collecting():
         return _judged(storage, opened, now, rules, progress)
-
-
-@contextmanager
-def without_collector() -> Iterator[None]:
-    """No search for cycles meanwhile: among millions of small values there are none, and it would look at all."""
-    was = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was:
-            gc.enable()
 
 
 def _judged(storage: Storage, opened: bool, now: str | None, rules: Iterable[Rule], progress: Progress) -> Report:
