@@ -178,7 +178,7 @@ def page(finding: Finding) -> str:
         f"# {finding.title}",
         "",
         f"{_SYSTEM}{SYSTEMS[finding.setting][1]}",
-        f"- promises broken: {', '.join(finding.breaks) or 'none; what is asked for is refused'}",
+        f"- promises broken: {', '.join(finding.breaks) or 'none; what is asked for is not done'}",
         *([f"- rule of the setting `{finding.setting}`: `{finding.rule}`"] if finding.rule else []),
         f"- public issue: {finding.issue}",
         *(f"- {release}: {what}" for release, what in finding.seen.items()),
