@@ -40,7 +40,9 @@ def read(name: str) -> NotebookNode:
 def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
     """Execute in a kernel of its own, whose folder is not the project's."""
     where = {"metadata": {"path": str(folder)}}
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources=where, record_timing=False).execute()
+    # Streams are put together: on a busy machine a kernel sends what a cell prints in several parts.
+    how = {"timeout": 600, "record_timing": False, "coalesce_streams": True}
+    NotebookClient(notebook, kernel_name="python3", resources=where, **how).execute()
     notebook.metadata = NotebookNode(METADATA)
     return notebook
 
