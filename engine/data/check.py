@@ -10,18 +10,15 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import BadInput
-from .codes import key_codes, order_numbers
+from .codes import Mask, Numbers, key_codes, order_numbers
 from .columns import is_deleted, one_array
 from .compare import rows_differ
 from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, record_keys
 from .tasks import TableShape
-
-Mask = npt.NDArray[np.bool_]
 
 
 class Problem(NamedTuple):
@@ -116,8 +113,8 @@ def conflicting(rows: pa.Table, shape: TableShape) -> Mask:
 class _Pairs(NamedTuple):
     """Row *later[i]* has the key and ordering value of the earlier row *first[i]*."""
 
-    first: npt.NDArray[np.int64]
-    later: npt.NDArray[np.int64]
+    first: Numbers
+    later: Numbers
 
 
 def _shared_ranks(rows: pa.Table, shape: TableShape) -> _Pairs:

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .codes import Mask, Numbers
 from .columns import one_array
-
-Mask = npt.NDArray[np.bool_]
 
 
 def rows_differ(left: pa.Table, right: pa.Table, columns: Sequence[str]) -> Mask:
@@ -54,7 +52,7 @@ def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
     return differing
 
 
-def _lengths(lists: pa.Array) -> npt.NDArray[np.int64]:
+def _lengths(lists: pa.Array) -> Numbers:
     return np.diff(np.asarray(lists.offsets)).astype(np.int64)
 
 

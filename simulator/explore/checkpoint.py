@@ -22,6 +22,8 @@ from nbcc.model import Model
 
 from .search import Search
 
+FOLDERS = ("model", "simulator/explore")
+"""Whose source decides what a search finds."""
 FIGURES = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
 
 
@@ -32,7 +34,7 @@ def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
         what = (system.world.to_mapping(), system.protocol.to_mapping())
     elif hasattr(system, "setting"):
         what = system.setting
-    said = repr((what, [promise.name for promise in promises], reduced, code("model")))
+    said = repr((what, [promise.name for promise in promises], reduced, code(*FOLDERS)))
     return hashlib.sha256(said.encode()).hexdigest()
 
 

@@ -93,7 +93,7 @@ def on_spark(
     def one(value: Any) -> Any:
         try:
             return spark.sparkContext.parallelize([value], 1).map(work).collect()[0]
-        except Exception as error:
+        except Exception as error:  # a job fails in any way; what is left of its value is for the caller to say
             if failed is None:
                 raise
             return failed(error)

@@ -18,13 +18,11 @@ from nbcc.model import Step
 from .. import specs
 from ..explore import PromiseResult, Result, Verdict
 from ..explore.cells import Cell, search_cells
-from ..explore.checkpoint import code
+from ..explore.checkpoint import FOLDERS, code
 from ..explore.lost import fleeting
 from ..explore.parts import Search
 
 HEAD: Final = {"format": 1, "keeps": "searches of a matrix"}
-FOLDERS: Final = ("model", "simulator/explore")
-"""Whose source decides what a search finds."""
 NO_BOUNDS: Final = ("workers", "memory", "raises")
 """How a search is made: what it finds is the same, or `fleeting`."""
 
