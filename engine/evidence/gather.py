@@ -26,14 +26,14 @@ from ..timeline.archive import HISTORY
 from ..timeline.cleans import decode_clean_plan
 from ..timeline.container import decode_record
 from ..timeline.instant import is_layout_1
-from ..timeline.metadata import COVERS, OWN_KEY, decode_plan
+from ..timeline.metadata import OWN_KEY, decode_plan
 from ..timeline.restores import decode_restore_plan
 from ..timeline.rollbacks import decode_rollback_plan
 from ..timeline.savepoints import decode_savepoint
 from ..timeline.timeline import FOLDER
-from ..writes.batches import EXTRA as BATCH
 from .ahead import read_ahead
-from .report import Clean, Commit, Evidence, File, Flaw, Rollback, Stat
+from .commits import commit_of, text
+from .report import Clean, Commit, Evidence, File, Flaw, Rollback
 
 Progress = Callable[[str, int, int], None]
 """What is being read, how many of it are, of how many."""
@@ -140,7 +140,7 @@ class _Gathering:
 
     def _commits(self, timeline: Timeline) -> Mapping[str, Commit]:
         writes = (instant for instant in timeline.completed if instant.writes)
-        return {instant.requested: commit for instant, commit in self._read("commit", writes, _commit_of)}
+        return {instant.requested: commit for instant, commit in self._read("commit", writes, commit_of)}
 
     def _plans(self, instants: Iterable[Instant], action: str) -> Mapping[str, CompactionPlan]:
         requests = (Instant(instant.requested, action, "requested") for instant in instants)
@@ -222,7 +222,50 @@ _WRITES: Final = ("commit", "deltacommit", "replacecommit")
 
 def _manifest(data: bytes) -> list[tuple[str, int]]:
     """(name, size) of the files that a manifest lists."""
-    return [(_text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
+    return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
+
+
+def _archive_rows(data: bytes) -> list[dict[str, Any]]:
+    return [_archive_row(row) for row in pq.read_table(io.BytesIO(data)).to_pylist()]
+
+
+def _plan_of(understand: Callable[[bytes, str], object], instant: Instant, data: bytes) -> object:
+    return understand(data, instant.requested)
+
+
+def _archived_commits(
+        self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan], log_plans: dict[str, CompactionPlan]
+    ) -> dict[str, Any]:
+        found: dict[str, Commit] = {}
+        for row in rows:
+            if row["action"] not in _WRITES or not row["metadata"]:
+                continue
+            instant = Instant(row["instantTime"], row["action"], "completed", row["completionTime"])
+            path = f"{HISTORY}: {instant.file_name}"
+            commit = self._understood("archive", path, _archived_commit, instant, row["metadata"])
+            if commit is not None:
+                found[instant.requested] = commit
+            of_logs = commit is not None and commit.operation == "LOG_COMPACT"
+            if row["plan"] and (row["action"] == "commit" or of_logs):
+                plan = self._understood("archive", path, decode_plan, row["plan"], path)
+                if plan is not None:
+                    (log_plans if of_logs else plans)[instant.requested] = plan
+        return found
+
+
+_READ_BY_READERS: Final[Mapping[tuple[str, str], Callable[[bytes, str], object]]] = {
+    ("clean", "requested"): decode_clean_plan,
+    ("restore", "requested"): decode_restore_plan,
+    ("rollback", "requested"): decode_rollback_plan,
+    ("savepoint", "completed"): decode_savepoint,
+}
+
+_WRITES: Final = ("commit", "deltacommit", "replacecommit")
+
+
+def _manifest(data: bytes) -> list[tuple[str, int]]:
+    """(name, size) of the files that a manifest lists."""
+    return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
 
 
 def _archive_rows(data: bytes) -> list[dict[str, Any]]:
@@ -238,7 +281,7 @@ def _commit_of(instant: Instant, data: bytes) -> Commit:
 
 
 def _archived_commit(instant: Instant, data: bytes) -> Commit:
-    return _commit_of(instant, data)._replace(active=False)
+    return commit_of(instant, data)._replace(active=False)
 
 
 def _archive_row(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -247,33 +290,6 @@ def _archive_row(row: Mapping[str, Any]) -> dict[str, Any]:
     if not all(isinstance(value, str) and value for value in found.values()):
         raise ValueError(f"a row without times or action: {found}")
     return {**found, "metadata": row.get("metadata"), "plan": row.get("plan")}
-
-
-def _commit(instant: Instant, record: Mapping[str, Any]) -> Commit:
-    """The commit of a record; KeyError, TypeError or ValueError where it is none."""
-    by_partition = record["partitionToWriteStats"] or {}
-    extra = record["extraMetadata"] or {}
-    stats = tuple(_stat(s) for partition in sorted(by_partition) for s in by_partition[partition] if s["path"])
-    replaced = record.get("partitionToReplaceFileIds") or {}
-    groups = tuple((_text(partition), _text(each)) for partition, ids in replaced.items() for each in ids)
-    made = json.loads(extra.get(COVERS, "{}")).items()
-    covers = tuple((_text(path).rpartition("/")[2], tuple(map(_text, names))) for path, names in made)
-    own = OWN_KEY in extra
-    told = (instant, stats, record["operationType"] or "", own, extra.get("schema"), groups)
-    return Commit(*told, covers=covers, batch=_text(extra.get(BATCH, "")))
-
-
-def _stat(record: Mapping[str, Any]) -> Stat:
-    _text(record["fileId"])
-    size, rows, deletes = (int(record[name] or 0) for name in ("fileSizeInBytes", "numWrites", "numDeletes"))
-    merged = record.get("totalLogFilesCompacted")
-    return Stat(_text(record["path"]), size, rows, deletes, None if merged is None else int(merged))
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no text")
-    return value
 
 
 def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
@@ -285,7 +301,7 @@ def _clean(instant: Instant, record: Mapping[str, Any]) -> Clean:
 
 
 def _rollback(instant: Instant, record: Mapping[str, Any]) -> Rollback:
-    return Rollback(instant, tuple(_text(each) for each in record["commitsRollback"] or ()))
+    return Rollback(instant, tuple(text(each) for each in record["commitsRollback"] or ()))
 
 
 def _data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) -> dict[str, File]:

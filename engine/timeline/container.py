@@ -28,6 +28,9 @@ _SCHEMAS: Final = {
 }
 
 _MAGIC: Final = b"Obj\x01"
+UNPACKED: Final = (b"null", b"deflate")
+"""Codecs of which `block_of` gives the bytes of the record itself."""
+
 _MARKER: Final = 16  # bytes of the mark behind the header and each block
 _MOST_PAIRS: Final = 1000
 
@@ -65,7 +68,8 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
         ) from None
 
 
-def _only_record(data: bytes) -> dict[str, Any]:
+def block_of(data: bytes) -> tuple[dict[str, bytes], bytes]:
+    """The header of a container with exactly one record, and that record's bytes; of an unknown codec still packed."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -75,13 +79,15 @@ def _only_record(data: bytes) -> dict[str, Any]:
     block = source.read(size)
     if count != 1 or size < 0 or len(block) != size or source.read() != marker or len(marker) != _MARKER:
         raise ValueError("it is cut short, or holds something else than one record")
-    codec = meta.get("avro.codec", b"null")
-    if codec == b"deflate":
-        block = zlib.decompress(block, -zlib.MAX_WBITS)
-    elif codec != b"null":
+    return meta, zlib.decompress(block, -zlib.MAX_WBITS) if meta.get("avro.codec") == b"deflate" else block
+
+
+def _only_record(data: bytes) -> dict[str, Any]:
+    meta, block = block_of(data)
+    if meta.get("avro.codec", b"null") not in UNPACKED:
         return cast(dict[str, Any], next(fastavro.reader(io.BytesIO(data))))
     content = io.BytesIO(block)
-    record = fastavro.schemaless_reader(content, _embedded(meta["avro.schema"]), None)
+    record = fastavro.schemaless_reader(content, embedded(meta["avro.schema"]), None)
     if content.read(1):
         raise ValueError("its record ends before its block does")
     return cast(dict[str, Any], record)
@@ -118,6 +124,6 @@ def _long(source: io.BytesIO) -> int:
 
 
 @lru_cache(maxsize=64)
-def _embedded(schema: bytes) -> Any:
+def embedded(schema: bytes) -> Any:
     """The schema in a header. A table's files have few different ones, and to parse one costs more than to read."""
     return fastavro.parse_schema(json.loads(schema))
