@@ -233,53 +233,6 @@ def _plan_of(understand: Callable[[bytes, str], object], instant: Instant, data:
     return understand(data, instant.requested)
 
 
-def _archived_commits(
-        self, rows: Iterable[Mapping[str, Any]], plans: dict[str, CompactionPlan], log_plans: dict[str, CompactionPlan]
-    ) -> dict[str, Any]:
-        found: dict[str, Commit] = {}
-        for row in rows:
-            if row["action"] not in _WRITES or not row["metadata"]:
-                continue
-            instant = Instant(row["instantTime"], row["action"], "completed", row["completionTime"])
-            path = f"{HISTORY}: {instant.file_name}"
-            commit = self._understood("archive", path, _archived_commit, instant, row["metadata"])
-            if commit is not None:
-                found[instant.requested] = commit
-            of_logs = commit is not None and commit.operation == "LOG_COMPACT"
-            if row["plan"] and (row["action"] == "commit" or of_logs):
-                plan = self._understood("archive", path, decode_plan, row["plan"], path)
-                if plan is not None:
-                    (log_plans if of_logs else plans)[instant.requested] = plan
-        return found
-
-
-_READ_BY_READERS: Final[Mapping[tuple[str, str], Callable[[bytes, str], object]]] = {
-    ("clean", "requested"): decode_clean_plan,
-    ("restore", "requested"): decode_restore_plan,
-    ("rollback", "requested"): decode_rollback_plan,
-    ("savepoint", "completed"): decode_savepoint,
-}
-
-_WRITES: Final = ("commit", "deltacommit", "replacecommit")
-
-
-def _manifest(data: bytes) -> list[tuple[str, int]]:
-    """(name, size) of the files that a manifest lists."""
-    return [(text(file["fileName"]), int(file["fileLen"])) for file in json.loads(data)["files"]]
-
-
-def _archive_rows(data: bytes) -> list[dict[str, Any]]:
-    return [_archive_row(row) for row in pq.read_table(io.BytesIO(data)).to_pylist()]
-
-
-def _plan_of(understand: Callable[[bytes, str], object], instant: Instant, data: bytes) -> object:
-    return understand(data, instant.requested)
-
-
-def _commit_of(instant: Instant, data: bytes) -> Commit:
-    return _commit(instant, decode_record(data, instant.file_name))
-
-
 def _archived_commit(instant: Instant, data: bytes) -> Commit:
     return commit_of(instant, data)._replace(active=False)
 

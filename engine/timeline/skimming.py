@@ -24,7 +24,7 @@ _TEXTS: Final = ("path", "fileId")
 _NUMBERS: Final = ("fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")
 
 _NUMBER: Final = rb"[\x80-\xff]{0,8}+[\x00-\x7f]"  # seven bits a byte, the eighth says that more follow
-_TEXT: Final = rb"[ -~]*+"
+_PRINTED: Final = rb"[ -~]*+"
 _PLAIN: Final = {"boolean": rb"[\x00\x01]", "double": rb"[\x00-\xff]{8}", "int": _NUMBER, "long": _NUMBER}
 _NEVER: Final = rb"(?!)"
 
@@ -144,23 +144,24 @@ class _Listed:
     def _pattern(self, kind: Any, name: str = "") -> bytes:
         """The expression of a field; of a kind that is not expected, nothing but null."""
         if isinstance(kind, list):
-            if len(kind) != 2 or kind[0] != "null":
-                return _NEVER
-            return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name)
+            nullable = len(kind) == 2 and kind[0] == "null"
+            return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER
         match _named(kind):
             case "string":
-                self._lengths.append(self._group())
-                self._texts.append(self._group(name if name in _TEXTS else ""))
-                return rb"(%s)(%s)" % (_NUMBER, _TEXT)
-            case "array" if _named(kind["items"]) == "string":
-                return rb"(?:\x00|\x02%s\x00)" % self._pattern("string")
+                return self._text(name)
+            case "array" if _named(kind["items"]) == "string":  # of one text, or empty
+                return rb"(?:\x00|\x02%s\x00)" % self._text()
             case "record":
                 return b"".join(self._pattern(field["type"]) for field in kind["fields"])
             case "int" | "long" if name in _NUMBERS:
                 self._group(name)
                 return rb"(%s)" % _NUMBER
-            case named:
-                return _PLAIN.get(named, _NEVER)
+        return _PLAIN.get(_named(kind), _NEVER)
+
+    def _text(self, name: str = "") -> bytes:
+        self._lengths.append(self._group())
+        self._texts.append(self._group(name if name in _TEXTS else ""))
+        return rb"(%s)(%s)" % (_NUMBER, _PRINTED)
 
     def _group(self, name: str = "") -> int:
         self._groups += 1
@@ -180,4 +181,3 @@ def _named(kind: Any) -> str:
 
 def _length(text: bytes | None) -> int | None:
     return None if text is None else len(text)
-

@@ -8,15 +8,16 @@ else a plan took is stood for by one write that completes right before it. `test
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from functools import cache
-from itertools import islice, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from typing import Final, Literal, NamedTuple
 
 from nbcc.engine.files.group_files import Group
 
 from .history import GroupHistory, LogPlanned, Planned, Written
+from .takers import Takers, order_of
 
 WRITES = 4  # in a piece; neighbours share one
 AXES: Final = ("completion", "requested")
@@ -33,9 +34,6 @@ class Event(NamedTuple):
 _PLACE: Final = itemgetter(0, 1)
 event = cache(Event)
 """Pieces have few different ones."""
-
-Listed = Mapping[str, list[tuple[int, int]]]
-"""Name of a log -> the plans, by number, that take it, and its place among their logs."""
 
 
 class Inputs(NamedTuple):
@@ -102,14 +100,14 @@ def pieces_by_axes(history: GroupHistory) -> Iterator[tuple[Piece, tuple[str, ..
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
     """The writes in the order of an axis, a few at a time."""
-    order = sorted(history.writes, key=(lambda w: w.requested) if axis == "requested" else _completion)
+    order = sorted(history.writes, key=order_of(axis))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
         if chunk := order[start : start + WRITES]:
             yield chunk
 
 
 def _of_writes(history: GroupHistory, chunk: list[Written], logs: Takers) -> Piece:
-    chosen = {number for write in chunk for number in _near(write, logs.barriers, logs.listed)}
+    chosen = set().union(*[logs.links[write.requested].near for write in chunk])
     return _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
 
 
@@ -129,66 +127,66 @@ def whole(history: GroupHistory, axis: str) -> Piece:
     return _piece(history, [*history.writes], [*numbers], Takers(history, axis), log_plans)
 
 
-def _completion(write: Written) -> tuple[str, str]:
-    return write.completed or "~", write.requested
-
-
-def _near(write: Written, barriers: list[str], listed: Listed) -> set[int]:
-    """The plans that have to do with a write: around its request and its completion, and all that list it."""
-    around = {bisect_right(barriers, write.requested) - 1}
-    if write.completed is not None:
-        behind = bisect_right(barriers, write.completed)
-        around |= {behind - 1, behind}
-    else:
-        around.add(len(barriers) - 1)
-    around.update(number for name in write.names for number, _ in listed.get(name, ()))
-    return {number for number in around if 0 <= number < len(barriers)}
-
-
 def _piece(
     history: GroupHistory, chunk: list[Written], numbers: list[int], logs: Takers, log_plans: Collection[int] = ()
 ) -> Piece:
-    plans = [history.plans[number] for number in numbers]
-    compactions = [history.log_plans[number] for number in sorted(log_plans)]
-    log = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
-    log |= {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
+    links = [logs.links[write.requested] for write in chunk]
     placed: dict[int, list[tuple[int, tuple[int, int]]]] = {}  # of each plan: place among its logs, and which one it is
-    for name, at in log.items():
-        for number, place in logs.listed.get(name, ()):
-            placed.setdefault(number, []).append((place, at))
-    timed: list[tuple[str, int, Event]] = []
+    for w, link in enumerate(links):
+        for number, place, version in link.taken:
+            placed.setdefault(number, []).append((place, (w, version)))
+    compactions = [history.log_plans[number] for number in sorted(log_plans)]
+    for m, compaction in enumerate(compactions):
+        for number, place in logs.listed.get(compaction.made, ()) if compaction.made else ():
+            placed.setdefault(number, []).append((place, (-1 - m, 1)))
+    log = _logs_of(chunk, compactions) if compactions else {}
     writes = [*chunk, *(write for each in compactions for write in logs.stand_for(each, log))]
-    for w, write in enumerate(writes):
-        timed.append((write.requested, 1, event("request", w)))
-        if write.completed is not None:
-            timed.append((write.completed, 1, event("complete", w)))
-    for m, each in enumerate(compactions):
-        timed.append((each.requested, 1, event("compact logs", m)))
-        if each.completed is not None:
-            timed.append((each.completed, 1, event("logs compacted", m)))
+    timed = [*_of_writing(writes), *_of_compacting(compactions)]
     inputs, stood_in = [], 0
-    for p, (number, plan) in enumerate(zip(numbers, plans, strict=True)):
-        taken = tuple(at for _, at in sorted(placed.get(number, ())))
+    for p, number in enumerate(numbers):
+        plan = history.plans[number]
+        taken = tuple([at for _, at in sorted(placed[number])]) if number in placed else ()
         if len(taken) < len(plan.names) or plan.given:
             w = len(writes) + stood_in
             stood_in += 1
-            timed += [(plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))]
+            timed += (plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))
         timed += _of_plan(p, plan)
-        inputs.append(Inputs(taken, _from_last(history, number), plan.given))
+        inputs.append(Inputs(taken, logs.from_last[number], plan.given))
     timed.sort(key=_PLACE)
+    times, _, events = zip(*timed, strict=True)
+    plans = [history.plans[number] for number in numbers]
     shape = Shape(
-        tuple(happened for _, _, happened in timed),
-        (*(len(write.names) for write in writes), *[1] * stood_in),
+        events,
+        (*[len(write.names) for write in writes], *[1] * stood_in),
         tuple(inputs),
-        tuple(plan.inflight for plan in plans),
-        tuple(_early(write, history, logs.listed) for write in chunk),
+        tuple([plan.inflight for plan in plans]),
+        tuple([link.early for link in links]),
         tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
         _tied([*map(_PLACE, timed)]),
     )
-    named = (*(write.requested for write in writes), *[""] * stood_in)
-    barriers = tuple(plan.barrier for plan in plans)
-    return Piece(history.group, shape, tuple(t for t, _, _ in timed), named, barriers,
-                 tuple(each.requested for each in compactions))  # fmt: skip
+    named = (*[write.requested for write in writes], *[""] * stood_in)
+    barriers = tuple([plan.barrier for plan in plans])
+    return Piece(history.group, shape, times, named, barriers, tuple([each.requested for each in compactions]))
+
+
+def _logs_of(chunk: list[Written], compactions: list[LogPlanned]) -> dict[str, tuple[int, int]]:
+    """Name of each log of the piece -> which one it is."""
+    written = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
+    return written | {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
+
+
+def _of_writing(writes: list[Written]) -> Iterator[tuple[str, int, Event]]:
+    for w, write in enumerate(writes):
+        yield write.requested, 1, event("request", w)
+        if write.completed is not None:
+            yield write.completed, 1, event("complete", w)
+
+
+def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Event]]:
+    for m, each in enumerate(compactions):
+        yield each.requested, 1, event("compact logs", m)
+        if each.completed is not None:
+            yield each.completed, 1, event("logs compacted", m)
 
 
 def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
@@ -206,66 +204,3 @@ def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
         yield plan.barrier, 2, event("done", p)
     else:
         yield plan.completed, 1, event("replaced" if plan.replaces else "done", p)
-
-
-class Takers:
-    """Which plans of a group take its logs, and which log compactions have to do with one another."""
-
-    def __init__(self, history: GroupHistory, axis: str) -> None:
-        self.barriers = [plan.barrier for plan in history.plans]
-        self.listed: dict[str, list[tuple[int, int]]] = {}
-        for number, plan in enumerate(history.plans):
-            for place, name in enumerate(plan.names):
-                self.listed.setdefault(name, []).append((number, place))
-        self._plans = history.log_plans
-        self._rank = (lambda w: w.requested) if axis == "requested" else _completion
-        self._write = {name: write for write in history.writes for name in write.names}
-        self._made = {each.made: number for number, each in enumerate(self._plans) if each.made}
-        self._takers: dict[str, list[int]] = {}
-        for number, log_plan in enumerate(self._plans):
-            for name in log_plan.names:
-                self._takers.setdefault(name, []).append(number)
-
-    def near(self, chunk: Iterable[Written]) -> set[int]:
-        """Those that took a log of these writes, and of each write the first that could have."""
-        if not self._plans:
-            return set()
-        found = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
-        for write in chunk:
-            later = (n for n, plan in enumerate(self._plans) if write.completed and plan.requested > write.completed)
-            found |= {*islice(later, 1)}
-        return self.with_later(found)
-
-    def with_later(self, numbers: set[int]) -> set[int]:
-        """These, and all that took what they made, one after the other."""
-        found, new = set[int](), numbers
-        while new:
-            found |= new
-            new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - found
-        return found
-
-    def stand_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
-        """Writes that stand for the logs of a plan that are not `known`: the newest, until they are several logs."""
-        outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
-        found: list[Written] = []
-        for write in sorted(outside, key=self._rank, reverse=True):
-            if sum(len(each.names) for each in found) < 2:
-                found.append(write)
-        return found
-
-    def _newest(self, name: str) -> Written | None:
-        """The write of a log, or the newest of those that it stands for; None if nobody knows of it."""
-        if name in self._made:
-            inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]
-            return max(inputs, key=self._rank, default=None)
-        return self._write.get(name)
-
-
-def _from_last(history: GroupHistory, number: int) -> bool:
-    before = history.plans[number - 1].barrier if number else None
-    return history.plans[number].base == before
-
-
-def _early(write: Written, history: GroupHistory, listed: Listed) -> bool:
-    takers = (history.plans[number] for name in write.names for number, _ in listed.get(name, ()))
-    return any(write.completed is None or plan.barrier < write.completed for plan in takers)
