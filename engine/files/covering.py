@@ -7,7 +7,6 @@ Whoever reads as of a time before its completion goes on with what it took, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 
 from ..rules import Rules
 from ..timeline.commits import Commits
@@ -54,8 +53,8 @@ def standing_in(
 def _made_of(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rules: Rules) -> LogFile:
     inputs = tuple(_made_of(logs[path], logs, covers, rules) for path in covers.get(log.path, ()) if path in logs)
     if not inputs or rules.log_compaction_rank == "own":
-        return replace(log, covers=inputs)
-    return replace(log, covers=inputs, completed=inputs[-1].completed)
+        return log._replace(covers=inputs)
+    return log._replace(covers=inputs, completed=inputs[-1].completed)
 
 
 def requested_place(log: LogFile, rules: Rules) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..rules import Rules
 from ..storage import Entry
@@ -17,9 +17,8 @@ Group = tuple[str, str]
 """(partition, file id)."""
 
 
-@dataclass(frozen=True, slots=True)
-class BaseFile:
-    """A base file. `requested` is its barrier; `size` in bytes."""
+class BaseFile(NamedTuple):
+    """A base file. `requested` is its barrier; `size` in bytes. (A tuple is made four times as fast as a dataclass.)"""
 
     partition: str
     file_id: str
@@ -29,8 +28,7 @@ class BaseFile:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogFile:
+class LogFile(NamedTuple):
     """A log file of the write requested and completed then (None: not completed, which only odd rules let be seen).
 
     `named` is the instant in its name: the write's own, or in the old layout the base instant its writer looked up.

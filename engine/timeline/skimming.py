@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from operator import length_hint
 from typing import Any, Final, NamedTuple
 
 import fastavro
@@ -133,7 +134,7 @@ class _Listed:
 
     def read(self, cursor: _Cursor) -> Skimmed:
         match = self._match(cursor.data, cursor.at)
-        if match is None or [*map(_number, match.group(*self._lengths))] != [*map(_length, match.group(*self._texts))]:
+        if match is None or _lengths(match.group(*self._lengths)) != (*map(length_hint, match.group(*self._texts)),):
             raise Odd("a file told otherwise")
         cursor.at = match.end()
         path, file_id, *numbers = match.group(*self._wanted)
@@ -174,10 +175,12 @@ def _number(encoded: bytes | None) -> int | None:
     return None if encoded is None else _Cursor(encoded).number()
 
 
+@lru_cache(maxsize=1 << 12)
+def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
+    """As numbers, 0 where a text is null: `length_hint` says so of null, too. Files of a table have few different."""
+    return tuple(_number(each) or 0 for each in encoded)
+
+
 def _named(kind: Any) -> str:
     """The name of a type; what is more than its name (a logical type) is not expected."""
     return kind if isinstance(kind, str) else "" if "logicalType" in kind else kind["type"]
-
-
-def _length(text: bytes | None) -> int | None:
-    return None if text is None else len(text)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from nbcc.engine.evidence import Commit, Evidence, Flaw
+from nbcc.engine.evidence import Commit, Evidence, Flaw, Stat
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
 from nbcc.engine.files.names import parse_base, parse_log, split_path
 from nbcc.engine.files.slices import FileSlice, build_slices, to_read
@@ -37,13 +37,31 @@ class View:
     @cached_property
     def counted(self) -> Mapping[str, File]:
         """The data files that completed commits list, by path; also those that are not there."""
+        return self._listed[0]
+
+    @cached_property
+    def unlike(self) -> Sequence[tuple[str, Stat]]:
+        """What is listed and is not simply there, with the instant that lists it, in the order of the commits.
+
+        Gone, or of another size or instant than its commit says, or the name of no data file: mostly none.
+        """
+        return self._listed[1]
+
+    @cached_property
+    def _listed(self) -> tuple[dict[str, File], list[tuple[str, Stat]]]:
+        """Both by one look-up of each path: among a million, to find it takes longer than all that is compared."""
         counted: dict[str, File] = {}
-        for commit in self.found.commits.values():
+        unlike = []
+        there = self.found.files
+        for requested, commit in self.found.commits.items():
             for stat in commit.stats:
-                file = self.found.files.get(stat.path) or data_file(stat.path, stat.size, commit.instant)
+                file = there.get(stat.path)
+                if file is None or file.size != stat.size or _named(file) != requested:
+                    unlike.append((requested, stat))
+                    file = file or data_file(stat.path, stat.size, commit.instant)
                 if file is not None:
                     counted[file.path] = file
-        return counted
+        return counted, unlike
 
     @property
     def unlisted(self) -> Iterable[File]:
@@ -113,7 +131,7 @@ class View:
         """The instant in the name of a data file, None if it has none. That of a file that was listed is known."""
         file = self.found.files.get(path)
         if file is not None:
-            return file.named if isinstance(file, LogFile) else file.requested
+            return _named(file)
         name = split_path(path)[1]
         parsed = parse_base(name) or parse_log(name)
         return parsed.instant if parsed else None
@@ -133,6 +151,10 @@ class View:
         for file in self.counted.values():
             found.setdefault((file.partition, file.file_id), []).append(file)
         return {group: tuple(files) for group, files in found.items()}
+
+
+def _named(file: File) -> str:
+    return file.named if isinstance(file, LogFile) else file.requested
 
 
 def timeline_file(instant: Instant) -> str:

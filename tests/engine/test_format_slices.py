@@ -84,7 +84,7 @@ def test_merge_order_inside_a_slice() -> None:
     (hudis,) = build_slices(files, {}, HUDI)
     assert [file.path for file in ours.logs] == ["log3.2", "log3.10", "log5.1", "log1.1"]
     assert [file.path for file in hudis.logs] == ["log1.1", "log3.2", "log3.10", "log5.1"]
-    attempts = [replace(log(3, 4), token=token) for token in ("9-0-0", "", "10-0-0")]
+    attempts = [log(3, 4)._replace(token=token) for token in ("9-0-0", "", "10-0-0")]
     (piece,) = build_slices(attempts, {}, NBCC)
     assert [file.token for file in piece.logs] == ["", "10-0-0", "9-0-0"]  # as text, a missing one first
     planned = build_slices([*files, log(2, 8)], {GROUP: [t(7)]}, HUDI)

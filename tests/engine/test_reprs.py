@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -37,7 +36,7 @@ def test_a_timeline_counts_and_lists_its_instants() -> None:
 def test_a_slice_says_where_it_is_and_what_it_holds() -> None:
     base = BaseFile("eu", "f1", "4", "6", "eu/base", 10)
     log = LogFile("eu", "f1", "1", "5", 1, "0", "1", "eu/log", 3)
-    kept = replace(log, requested="4", completed="6", path="eu/kept")
+    kept = log._replace(requested="4", completed="6", path="eu/kept")
     full = FileSlice("eu", "f1", "4", base, (kept,), (log,))
     assert str(full) == "eu/f1: slice 4, base file and 1 log"
     assert str(FileSlice("", "f1", None, logs=(log, log))) == "f1: slice before every barrier, no base file and 2 logs"

@@ -101,6 +101,6 @@ def test_lengths_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert short != data
     with pytest.raises(Odd):
         skim_commit(short)
-    monkeypatch.setattr(skimming, "_length", lambda text: None)
-    monkeypatch.setattr(skimming, "_number", lambda encoded: None)
+    monkeypatch.setattr(skimming, "length_hint", lambda text: 0)
+    monkeypatch.setattr(skimming, "_lengths", lambda encoded: (0,) * len(encoded))
     assert skim_commit(short)[0]["part=p"][0].path == "part=p/abc"

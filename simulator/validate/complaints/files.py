@@ -7,7 +7,6 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
-from nbcc.engine.evidence import Stat
 from nbcc.engine.files.group_files import BaseFile, Group
 from nbcc.engine.files.names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.names import bucket_of
@@ -22,7 +21,7 @@ _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 def missing(view: View) -> Iterator[Found]:
     """Files that somebody still needs: a snapshot, or a read of a time that cleaning has not put out of reach."""
     listing = view.found.listing
-    for path in view.counted:
+    for path in dict.fromkeys(stat.path for _, stat in view.unlike if stat.path in view.counted):
         if path not in listing and (because := _needed(view, path)):
             clean = next((c.instant.requested for c in view.found.cleans if split_path(path)[1] in c.deleted), None)
             who = f", and the clean {clean} deleted it" if clean else ""
@@ -49,7 +48,7 @@ def _needed(view: View, path: str) -> str | None:
 
 
 def sizes(view: View) -> Iterator[Found]:
-    for stat in _stats(view):
+    for _, stat in view.unlike:
         size = view.found.listing.get(stat.path)
         if size is not None and size != stat.size:
             yield Found(stat.path, f"it has {size} bytes, the commit that lists it says {stat.size}", RESTORE)
@@ -60,17 +59,12 @@ def broken(view: View) -> Iterator[Found]:
         yield Found(flaw.path, flaw.because, RESTORE)
 
 
-def _stats(view: View) -> Iterator[Stat]:
-    return (stat for commit in view.found.commits.values() for stat in commit.stats)
-
-
 def foreign(view: View) -> Iterator[Found]:
     """Listed under a name that is no data file's, or that carries another instant: no reader can place it."""
-    for requested, commit in view.found.commits.items():
-        for stat in commit.stats:
-            if view.named_after(stat.path) != requested:
-                because = f"the commit of {requested} lists it, and its name is not that of a file of this instant"
-                yield Found(stat.path, because, "restore the commit's file from a copy")
+    for requested, stat in view.unlike:
+        if view.named_after(stat.path) != requested:
+            because = f"the commit of {requested} lists it, and its name is not that of a file of this instant"
+            yield Found(stat.path, because, "restore the commit's file from a copy")
 
 
 def orphans(view: View) -> Iterator[Found]:
