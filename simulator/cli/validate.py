@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -15,6 +16,9 @@ from .tables import opened
 
 if TYPE_CHECKING:
     from nbcc.simulator.validate import Report
+
+MOST_WORKERS: Final = 2
+"""This process and one more: what each of them holds fits into 2 GiB beside a table of a million files."""
 
 
 @click.command(short_help="Can a table's history be? What is broken or at risk in it? No Spark, no JVM.")
@@ -42,7 +46,9 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
     from nbcc.simulator.validate.text import render
 
     with opened(table, "validate") as storage, on_stderr() as progress:
-        found = replace(validate(storage, opened=deep, progress=progress), url=table)  # as it was typed
+        workers = min(os.cpu_count() or 1, MOST_WORKERS)
+        judged = validate(storage, opened=deep, progress=progress, workers=workers)
+    found = replace(judged, url=table)  # as it was typed
     if as_json:
         answer(found.to_mapping())
     else:

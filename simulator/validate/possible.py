@@ -1,22 +1,22 @@
-"""Is a table's history possible? Every piece is played under every setting; equal shapes are played once."""
+"""Is a table's history possible, under which setting, and if not, why not?"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Final
 
-from nbcc.model import Protocol
-
-from .. import specs
-from .history import Histories, histories
-from .pieces import Piece, Shape, pieces_by_axes
-from .play import Refused, play, traced
+from .history import histories
+from .judging import MOST_REFUSALS, judge, settings
+from .pieces import Piece
+from .play import Refused
+from .sharing import judge_shared
 from .view import View
 
-MOST_REFUSALS: Final = 100
+BIG: Final = 200_000
+"""So many data files are worth the second that another process takes to begin."""
+
 Progress = Callable[[str, int, int], None]
 
 
@@ -58,85 +58,36 @@ class Possible:
         return "UNDETERMINED" if self.left_out or not self.groups else "OK"
 
 
-def possible(view: View, progress: Progress = lambda what, done, of: None) -> Possible:
-    """Hold the history of a table against the model. Its own setting: nbcc's default, or that of Hudi."""
+def possible(view: View, progress: Progress = lambda what, done, of: None, workers: int = 1) -> Possible:
+    """Hold the history of a table against the model. Its own setting: nbcc's default, or that of Hudi.
+
+    `workers`: how many processes share the file groups of a big table.
+    """
     own = "default" if view.found.own else "hudi-1.2.0"
     told = histories(view)
-    judge = _Judge(own, progress)
-    judge.groups(told)
+
+    def played(done: int) -> None:
+        progress("file groups", done, len(told.told))
+
+    judged = judge_shared(told, own, played, workers - 1) if workers > 1 and len(view.counted) >= BIG else None
+    if judged is None or judged.refusals >= MOST_REFUSALS:  # who had so many would have stopped earlier by itself
+        judged = judge(told.groups, own, played)
     instants = view.found.timeline.instants
-    notes = [f"{judge.given} base files that no compaction wrote are taken as given"] if judge.given else []
+    notes = [f"{judged.given} base files that no compaction wrote are taken as given"] if judged.given else []
     if view.found.archived:
         notes.append(f"{len(view.found.archived)} archived instants are part of the history")
     return Possible(
         own=own,
-        legal=tuple(judge.settings),
-        excluded=tuple(sorted(judge.all.keys() - judge.settings.keys())),
-        refusal=None if judge.earliest is None else _told(*judge.earliest, view),
+        legal=tuple(name for name in settings() if name not in judged.refusing),
+        excluded=tuple(sorted(judged.refusing)),
+        refusal=None if judged.earliest is None else _told(*judged.earliest, view),
         instants=len(instants),
         groups=len(told.told),
-        played=judge.played,
-        shapes=len({shape for shape, _ in judge.shapes}),
+        played=judged.played,
+        shapes=len(judged.shapes),
         left_out=dict(told.left_out),
         notes=tuple(notes),
     )
-
-
-@cache
-def _settings() -> Mapping[str, Protocol]:
-    """The settings that a table can be held against, the default first. Equal ones are one object, and played once."""
-    named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
-    ours = ("completion", "requested", "temporal")  # elsewhere logs have other names, or are shared by many writes
-    alike: dict[Protocol, Protocol] = {}
-    return {n: alike.setdefault(p, p) for n, p in named.items() if p.slicing in ours and p.log_layout == "own"}
-
-
-class _Judge:
-    """`settings` are those that are not refused yet; `earliest` is what the own one refuses first."""
-
-    def __init__(self, own: str, progress: Progress) -> None:
-        self.own = own
-        self.progress = progress
-        self.all = _settings()
-        self.settings = dict(self.all)
-        self.shapes: dict[tuple[Shape, tuple[str, ...]], Mapping[str, Refused]] = {}
-        self.played = 0
-        self.refusals = 0
-        self.given = 0
-        self.earliest: tuple[str, Piece, Refused] | None = None
-
-    def groups(self, told: Histories) -> None:
-        for done, history in enumerate(told.groups):
-            self.progress("file groups", done, len(told.told))
-            self.given += sum(plan.given for plan in history.plans)
-            for piece, axes in pieces_by_axes(history) if self.refusals < MOST_REFUSALS else ():
-                self._piece(piece, axes)
-            if self.refusals >= MOST_REFUSALS:
-                self.settings.clear()  # nobody has held the rest against them
-
-    def _piece(self, piece: Piece, axes: tuple[str, ...]) -> None:
-        self.played += 1
-        key = piece.shape, axes
-        refusals = self.shapes.get(key)
-        if refusals is None:
-            refusals = self.shapes[key] = dict(self._refusals(*key))
-        if self.own in refusals:
-            self._remember(piece, refusals[self.own])
-        for name in refusals:
-            self.settings.pop(name, None)
-
-    def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
-        """The settings that refuse a shape, of those that order neighbours by one of the axes, and are not out yet."""
-        for name in {self.own: 0, **self.settings}:
-            protocol = self.all[name]
-            if protocol.merge_order in axes and (refused := play(shape, protocol)) is not None:
-                yield name, refused
-
-    def _remember(self, piece: Piece, refused: Refused) -> None:
-        self.refusals += 1
-        time = piece.times[refused.event]
-        if self.earliest is None or time < self.earliest[0]:
-            self.earliest = time, piece, refused
 
 
 def _told(time: str, piece: Piece, refused: Refused, view: View) -> Refusal:

@@ -31,17 +31,21 @@ def validate(
     now: str | None = None,
     rules: Iterable[Rule] = RULES,
     progress: Progress = lambda what, done, of: None,
+    workers: int = 1,
 ) -> Report:
     """Judge the table in `storage`; nothing of it is changed.
 
-    `opened`: the data files are opened, too. `now` is the instant to judge by, the machine's clock if None. Raises
+    `opened`: the data files are opened, too. `now` is the instant to judge by, the machine's clock if None. `workers`:
+    processes that play the history of a big table (a script that asks for several needs its ``__main__`` guard). Raises
     `NotATable` where there is no ``hoodie.properties``; nothing else that lies in a table makes it fail.
     """
     with not_collecting():
-        return _judged(storage, opened, now, rules, progress)
+        return _judged(storage, opened, now, rules, progress, workers=workers)
 
 
-def _judged(storage: Storage, opened: bool, now: str | None, rules: Iterable[Rule], progress: Progress) -> Report:
+def _judged(
+    storage: Storage, opened: bool, now: str | None, rules: Iterable[Rule], progress: Progress, *, workers: int
+) -> Report:
     found = gather(storage, progress)
     reason = _too_strange(found)
     if reason is not None:
@@ -51,7 +55,7 @@ def _judged(storage: Storage, opened: bool, now: str | None, rules: Iterable[Rul
     complaints = tuple(complaints_of(view, rules))
     return Report(
         **_head(found),
-        possible=possible(view, progress),
+        possible=possible(view, progress, workers),
         complaints=complaints,
         holes=holes_of(found),
         opened=opened,

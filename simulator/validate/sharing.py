@@ -1,0 +1,38 @@
+"""Judging the file groups of a big table together with other processes, which are told some whenever they wait."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from functools import reduce
+from itertools import islice
+from typing import Final
+
+from .history import GroupHistory, Histories
+from .judging import Judged, judge
+
+AT_ONCE: Final = 25
+"""File groups that are told at once: their histories are copied."""
+
+WAITING: Final = 2
+"""So many batches are there for each process, the one that it works on included."""
+
+
+def judge_shared(told: Histories, own: str, progress: Callable[[int], None], helpers: int) -> Judged:
+    """What `judge` finds of all, but for where it stops; this process judges what the helpers have no time for."""
+    given: list[Future[Judged]] = []
+
+    def mine(pool: ProcessPoolExecutor) -> Iterator[GroupHistory]:
+        groups = told.groups
+        for done in range(0, len(told.told), AT_ONCE):
+            progress(done)
+            batch = [*islice(groups, AT_ONCE)]
+            if sum(not each.done() for each in given) < helpers * WAITING:
+                given.append(pool.submit(judge, batch, own))
+            else:
+                yield from batch
+
+    with ProcessPoolExecutor(helpers, multiprocessing.get_context("spawn")) as pool:
+        found = judge(mine(pool), own)
+        return reduce(Judged.joined, (each.result() for each in given), found)
