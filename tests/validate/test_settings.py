@@ -8,9 +8,9 @@ from nbcc.engine.evidence import gather
 from nbcc.simulator import specs
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.history import histories
+from nbcc.simulator.validate.judging import settings
 from nbcc.simulator.validate.pieces import Shape, pieces
 from nbcc.simulator.validate.play import play, traced
-from nbcc.simulator.validate.possible import _settings
 from nbcc.simulator.validate.view import View
 
 from .golden import good_table
@@ -24,7 +24,7 @@ def test_a_plain_table_can_be_under_every_setting(tmp_path: Path) -> None:
     """Seconds that collide among them: they may collide, they need not."""
     found = validate(good_table(tmp_path / "t")).possible
     assert found is not None
-    assert {*found.legal} == {*_settings()}
+    assert {*found.legal} == {*settings()}
     assert {"colliding-seconds", "test-and-set"} <= {*found.legal}
     assert not found.excluded
 
@@ -45,7 +45,7 @@ def test_what_is_left_out_of_a_setting_leaves_no_trace() -> None:
     for seed in range(3):
         for history in histories(View(gather(engine_table(seed)), NOW)).groups:
             shapes |= dict.fromkeys(piece.shape for piece in pieces(history, "completion"))
-    for name in _settings():
+    for name in settings():
         protocol = specs.protocol(name)
         if traced(protocol) != protocol and protocol.lock_wait == "patient":
             for shape in list(shapes)[:4]:
