@@ -123,10 +123,8 @@ def _unplayable(view: View, group: Group) -> str | None:
     files = view.by_group.get(group, ())
     if len(files) > 1 and not known and not any(isinstance(file, LogFile) for file in files):
         return "nothing but base files that no compaction wrote"
-    for file in files:
-        commit = view.found.commits[file.requested]
-        if commit.operation == "COMPACT" and file.requested not in known:
-            return "the plan of a compaction is gone"
+    if any(file.requested in view.compactions and file.requested not in known for file in files):
+        return "the plan of a compaction is gone"
     parts = [part for part in view.plans.get(group, ()) if not view.found.plans[part.barrier].replaces]
     if any(not part.operation.logs for part in parts):
         return "a plan takes no logs"

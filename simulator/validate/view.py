@@ -87,6 +87,11 @@ class View:
         return {group: commit for commit in commits for group in commit.replaced}
 
     @cached_property
+    def compactions(self) -> frozenset[str]:
+        """The requested times of completed compactions."""
+        return frozenset(requested for requested, each in self.found.commits.items() if each.operation == "COMPACT")
+
+    @cached_property
     def slices(self) -> tuple[FileSlice, ...]:
         """All file slices as of now, by the table's own rules, replaced groups left out."""
         pending = {

@@ -117,12 +117,13 @@ def cannot_run(view: View) -> Iterator[Found]:
 def left_out(view: View) -> Iterator[Found]:
     """What a compaction says that it merged, against its plan: a log that it forgot is behind its base file."""
     for requested, commit in view.found.commits.items():
-        for stat in commit.stats if requested in view.found.plans else ():
+        plan = view.found.plans.get(requested)
+        logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)} if plan else {}
+        for stat in commit.stats if plan else ():
             file = view.counted.get(stat.path)
             if not isinstance(file, BaseFile) or stat.merged is None:
                 continue
-            parts = view.plans.get((file.partition, file.file_id), ())
-            planned = next((part.operation.logs for part in parts if part.barrier == requested), None)
+            planned = logs.get((file.partition, file.file_id))
             if planned is None:
                 yield Found(stat.path, f"the compaction {requested} wrote it, and its plan has not this group", RESTORE)
             elif stat.merged != len(planned) and stat.merged != len(planned) - _kept(planned, view):
