@@ -90,15 +90,15 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)
-    contested, codes, distinct = _contested(keys, base)
+    contested, codes = _contested(keys, base)
     winners = np.ones(len(keys), np.bool_)
-    if distinct == len(codes):
-        return winners
+    if np.array_equal(codes, np.arange(len(codes))):
+        return winners  # each is the first of its key, and so the only one
     ordering = always = None
     if rule.ranked_by is not None:
         ordering = order_numbers([part[rule.ranked_by] for part in parts])[contested]
         always = _always_wins(layers, rule.ranked_by)[contested]
-    records = _Records(codes, distinct, ordering, always)
+    records = _Records(codes, len(keys) - base, ordering, always)
     candidates = np.arange(len(codes))
     if rule.fold == "logs_first":
         of_base = int(np.searchsorted(contested, base))
@@ -108,18 +108,15 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
     return winners
 
 
-def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers, int]:
+def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
     """The records, rising, that others could beat: all of the logs, and those of the base whose key is in the logs.
 
-    Besides, as `key_codes` gives them, the numbers of their keys, and how many keys there are. A base holds each key
-    once, so that the others have won already, and most of a base need not be looked at.
+    Besides, of each, the number of its key: the place in the logs where it comes first. A base holds each key once, so
+    that the others have won already.
     """
-    encoded = keys.slice(base).dictionary_encode()
-    of_logs = encoded.indices.to_numpy()
-    of_base = pc.fill_null(pc.index_in(keys.slice(0, base), value_set=encoded.dictionary), -1).to_numpy()
-    hit = np.flatnonzero(of_base >= 0)
-    contested = np.concatenate((hit, np.arange(base, len(keys))))
-    return contested, np.concatenate((of_base[hit], of_logs)), len(encoded.dictionary)
+    places = pc.fill_null(pc.index_in(keys, value_set=keys.slice(base)), -1).to_numpy()
+    contested = np.flatnonzero(places >= 0)
+    return contested, places[contested]
 
 
 def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:

@@ -25,6 +25,7 @@ from ..jobs import run_compaction, run_read
 from ..names import Names
 from ..schema import to_spark
 from ..storage import Storage
+from .worker import keep_loaded
 
 Batches = Iterator[pa.RecordBatch]
 Mapper = Callable[[Batches], Batches]
@@ -66,7 +67,9 @@ class SparkJobs:
         storage, names = self._storage, self._names
 
         def compact(task: AnyCompaction) -> list[WrittenFile]:
-            return run_compaction(storage, names, task)
+            files = run_compaction(storage, names, task)
+            keep_loaded()
+            return files
 
         return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(compact).collect()
 
@@ -100,6 +103,7 @@ class SparkJobs:
             for batch in batches:
                 for number in batch.column(0).to_pylist():
                     yield from run(tasks[number])
+            keep_loaded()
 
         numbers = self._spark.range(0, len(tasks), 1, max(1, len(tasks)))
         return numbers.mapInArrow(run_named, to_spark(schema))
@@ -138,6 +142,7 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
             return
         for group in split_by_group(conformed, rows[BUCKET], task.shape):
             yield _answers(write_group(storage, names, task, group, writer))
+        keep_loaded()
 
     return write
 

@@ -7,9 +7,11 @@ import subprocess
 import sys
 from datetime import UTC
 from decimal import Decimal
+from hashlib import sha256
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -165,6 +167,36 @@ def test_some_columns_of_a_base_file() -> None:
     data = encode_parquet(pa.table({"a": [1], "b": ["x"], "_hoodie_commit_time": ["1"]}))
     assert decode_parquet(data, "f", ["b", "missing"]).to_pydict() == {"b": ["x"]}
     assert decode_parquet(encode_parquet(pa.table({"a": pa.array([], pa.int64())})), "f").num_rows == 0
+
+
+def test_columns_that_compression_does_not_shrink_are_left_as_they_are() -> None:
+    count = 2_000
+    hashes = [sha256(str(number).encode()).hexdigest() for number in range(count)]
+    rows = pa.table(
+        {
+            "hash": hashes,
+            "nested": [{"key": text} for text in hashes],
+            "number": range(count),
+            "empty": pa.nulls(count, pa.string()),
+            "late": [None] * 1_500 + hashes[1_500:],
+        }
+    )
+    data = encode_parquet(rows)
+    assert decode_parquet(data, "f").equals(rows)
+    assert _codecs(data) == {
+        "hash": "UNCOMPRESSED",
+        "nested.key": "UNCOMPRESSED",
+        "number": "SNAPPY",
+        "empty": "SNAPPY",
+        "late": "SNAPPY",
+    }
+    assert set(_codecs(encode_parquet(rows.slice(0, 100))).values()) == {"SNAPPY"}
+
+
+def _codecs(data: bytes) -> dict[str, str]:
+    group = pq.read_metadata(pa.BufferReader(data)).row_group(0)
+    leaves = [group.column(number) for number in range(group.num_columns)]
+    return {leaf.path_in_schema: leaf.compression for leaf in leaves}
 
 
 def test_what_is_no_parquet_says_so() -> None:

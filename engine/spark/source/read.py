@@ -20,6 +20,7 @@ from ...seams import context_of
 from ...shape import table_shape
 from ...storage import Storage, open_storage
 from ...table import Table, open_table
+from ..worker import keep_loaded
 from .filters import may_hold, pushable
 from .options import ReadOptions
 
@@ -138,3 +139,4 @@ class Reader(DataSourceReader):
             assert mask is not None, f"{each} was taken"
             rows = rows.filter(mask(rows))
         yield from conform(rows, self._schema).to_batches(BATCH_ROWS)
+        keep_loaded()
