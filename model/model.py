@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import actions
-from .actions import Setting
+from .actions import Mechanism, Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
 from .budget import Budget
 from .files.shared_log import LOGS, without_undone
@@ -53,12 +53,16 @@ class Model:
             if m.kind
         }
         first: dict[str, Any] = {"clock": 0, "lock": None, "published": ()}
+        self._keeping: list[Mechanism] = []  # those that can keep an instant off the published timeline
         for mechanism in self._mechanisms:
-            first.update(mechanism.components(Setting(world, self.protocol, self.actors, first)))
+            if own := mechanism.components(Setting(world, self.protocol, self.actors, first)):
+                first.update(own)
+                self._keeping.append(mechanism)
         self.setting = Setting(world, self.protocol, self.actors, first)
         self.components = tuple(first)
         self.coding = Coding(first, [names for names in self.actors.values() if names])
         self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
+        self._everybody = tuple(chain.from_iterable(self.actors.values()))
         self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
         rows = tuple(row for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
@@ -197,11 +201,17 @@ class Model:
         values = ByName(self.coding, state)
         there = (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
-        pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._mechanisms))
+        return tuple(sorted([*done, *self.pending(state)], key=lambda instant: instant.requested))
+
+    def pending(self, state: State) -> list[Instant]:
+        """The instants of the timeline that are not among those published, by requested time."""
+        values = ByName(self.coding, state)
+        pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._keeping))
         if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
-            known = {instant.requested for instant in done}
+            there = (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
+            known = {entry.requested for entry in there}
             pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
-        return tuple(sorted([*done, *pending], key=lambda instant: instant.requested))
+        return sorted(pending, key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
         """All slices since the horizon, by file group and barrier; as of a time: of what stands at that time."""
@@ -267,7 +277,15 @@ class Model:
 
     def finished(self, state: State) -> bool:
         """No actor that lives is in the midst of an operation: to stop here is no deadlock."""
-        return not any(self.component(state, name).busy for names in self.actors.values() for name in names)
+        return not self.busy(state)
+
+    def busy(self, state: State) -> tuple[str, ...]:
+        """The actors that live and are in the midst of an operation."""
+
+        def compute(*values: Any) -> tuple[str, ...]:
+            return tuple(name for name, own in zip(self._everybody, values, strict=True) if own.busy)
+
+        return self.derive(state, self._everybody, "busy", compute)
 
     def stopped_by_budget(self, state: State) -> Iterator[str]:
         """The actors that only a limit of the world keeps from an action, crashes aside."""

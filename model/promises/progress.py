@@ -22,16 +22,12 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
 
     A plan is owed where a compactor lives, a failed write's removal where somebody who rolls back does.
     """
-    left = {}
-    for names in model.actors.values():
-        for name in names:
-            if model.component(state, name).busy:
-                left[name] = f"{name} never gets to the end of what it does"
+    left = {name: f"{name} never gets to the end of what it does" for name in model.busy(state)}
     services = {kind: _lives(model, state, kind) for kind in ("compactor", "log_compactor", "rollbacker")}
     working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
     alone = (*model.setting.of("replacer"), *model.setting.of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
-    for instant in model.timeline(state):
+    for instant in model.pending(state):
         if instant.state == "completed":
             continue
         if instant.action == "compaction" and instant.requested in theirs:

@@ -98,13 +98,19 @@ class View:
         """The logs of the writes that completed in a window, by rank."""
         return self._once(
             ("logs", group, after, until),
-            lambda: oracle.logs_by_rank(oracle.completed(self.completions, after, until), group),
+            lambda: oracle.logs_by_rank(
+                [write for write in self.completions if after < (write.completed or 0) <= until], group
+            ),
         )
 
     def every_log(self, group: int) -> tuple[Log, ...]:
         """The files of all completed writes in a group by rank, of those that a replace hides, too."""
-        by_rank = sorted(self.done.values(), key=lambda write: write.ranks_at(group) or 0)
-        return tuple(file for write in by_rank for file in write.files_in(group))
+
+        def make() -> tuple[Log, ...]:
+            by_rank = sorted(self.done.values(), key=lambda write: write.ranks_at(group) or 0)
+            return tuple([file for write in by_rank for file in write.files_in(group)])
+
+        return self._once(("every log", group), make)
 
     # Names by rank, under which valuations are shared.
 

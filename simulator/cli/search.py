@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -52,6 +53,7 @@ def search(
         system = cell.system()
         asked, canary = watched(system, promises)
     bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
+    gc.disable()  # the process ends after this search: nobody need look for garbage in what it remembers
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
         if master:
             result = explore_in_parts(cell, workers, on_cluster(master), progress=tick, **bounds)

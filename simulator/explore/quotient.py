@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from nbcc.model import Model, State, Step
 
-from .symmetry import Symmetry, renamed_step
+from .renaming import renamed_step
+from .symmetry import Symmetry
 
 
 class Edge(NamedTuple):

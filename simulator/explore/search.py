@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from .memory import MemoryBound
 from .progress import Ends, judge_cycles
 from .result import PromiseResult
+from .returning import may_return
 from .space import Space
 from .watch import Watchers
 
@@ -142,7 +143,8 @@ class Search:
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = f"the canary {canary.name} was not found violated: this search sees nothing"
-        if self.goes_back and not doubt and self.watchers.of_runs and self.at == len(self.states):
+        complete = not doubt and self.at == len(self.states)
+        if self.goes_back and complete and self.watchers.of_runs and may_return(self.space):
             judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
         found = {}
         for watch in self.watchers.watches[:count]:

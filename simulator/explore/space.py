@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
+from math import prod
 from typing import Any
 
 from nbcc.model import Model
@@ -26,6 +27,8 @@ class Space:
     kept: Callable[[Any], Any] | None = None
     about: tuple[str, ...] = ()
     """What was reduced, in words."""
+    exchangeable: Sequence[Sequence[str]] = ()
+    """The actors whose names `kept` does not mind, those together that may be exchanged with each other."""
     fused = False
     """Whether several steps of the system may be one here: then the first counterexample may not be a shortest one."""
 
@@ -80,9 +83,13 @@ class Reduced(Space):
         # What one call does at the grain `peer` is not fused with what comes next: others may come between calls.
         self.private = private_rows(model, about_states) if fuse and not model.stepper.joins else frozenset()
         self.fused = bool(self.private)
+        rows = (row for row in model.table_of_rows if (row.actor, row.action) in self.private)
+        self._bits = model.coding.mask(model.coding.place[row.reads[0]] for row in rows)
+        self._runs: dict[Any, int] = {}
         self.stepper = Stepper(model.coding, model.table_of_rows, self.private, model.stepper.joins)
         self.successors = self.stepper.successors
         self.symmetry = Symmetry(model, about_states)
+        self.exchangeable = self.symmetry.classes
         self.kept = self.symmetry.kept if self.symmetry.order > 1 else None
         words = [self.symmetry.about] if self.symmetry.order > 1 else []
         if self.private:
@@ -94,11 +101,16 @@ class Reduced(Space):
         return self.stepper.rows
 
     def stands_for(self, state: Any) -> int:
-        count = self.symmetry.orbit(state) if self.kept else 1
+        runs = 1
         if self.private:
-            for _, changes in self.stepper.private_runs(state):
-                count *= len(changes)
-        return count
+            own = state & self._bits
+            runs = self._runs.get(own) or self._count_runs(own)
+        return runs * self.symmetry.orbit(state) if self.kept else runs
+
+    def _count_runs(self, own: Any) -> int:
+        """How many private steps may have happened, by the components of those who can take one."""
+        found = self._runs[own] = prod(len(changes) for _, changes in self.stepper.private_runs(own))
+        return found
 
     def ends(self, state: Any) -> Iterator[Any]:
         ends = [state]

@@ -12,9 +12,11 @@ from nbcc.model.promises import CANARY, PROMISES
 from nbcc.model.promises.shape import KNOWN
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, Verdict, explore
+from nbcc.simulator.explore.exchanges import Exchange, Said, pairs
+from nbcc.simulator.explore.renaming import renamed_state
 from nbcc.simulator.explore.search import Bounds, Search
 from nbcc.simulator.explore.space import Reduced, Space
-from nbcc.simulator.explore.symmetry import Symmetry, difference, pairs, renamed_state
+from nbcc.simulator.explore.symmetry import Symmetry
 from nbcc.simulator.explore.watch import Watchers
 
 from .pins import SIZES
@@ -121,10 +123,11 @@ def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
     model = Model(CREWS[crew])
     admitted = {frozenset((a, b)) for each in Symmetry(model, EVERY).classes for a in each for b in each if a != b}
     states = walked(Space(model))[::5]
-    able = [promise for promise in EVERY if not promise.unfit(model)]
+    said = Said(model, [promise for promise in EVERY if not promise.unfit(model)])
 
     for names in pairs(model):
-        broken = next((why for state in states if (why := difference(model, state, names, able))), None)
+        exchange = Exchange(said, names)
+        broken = next((why for state in states if (why := exchange.difference(state))), None)
         assert (broken is None) == (frozenset(names) in admitted), broken
     assert bool(admitted) == (crew != "shapes that differ")
 

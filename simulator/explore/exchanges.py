@@ -1,0 +1,107 @@
+"""Which actors may be exchanged with each other: those that, on the states a search meets first, only names tell apart.
+
+The candidates are the actors of one kind. Nothing is assumed: a pair is admitted if stepping commutes with exchanging
+the two names and every promise says the same of both sides. Shapes of writes, settings of single actors, an order by
+name in a row: all of these show there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import combinations, islice
+from typing import Any
+
+from nbcc.model import Model, State, Step
+
+from .renaming import Image, Renaming, renamed, renamed_step
+from .rows import RowSystem
+from .system import projection_of
+
+LOOKED_AT = 400
+"""States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
+
+
+def classes(model: Model | RowSystem, promises: Iterable[Any]) -> list[list[str]]:
+    """Actors of one kind, those together that may be exchanged with each other; only classes of several."""
+    states = list(islice(_first_states(model), LOOKED_AT))
+    said = Said(model, (p for p in promises if not getattr(p, "unfit", lambda model: None)(model)))
+    found: list[list[str]] = []
+    for names in model.actors.values():
+        found += _classes_of(names, states, said)
+    return [each for each in found if len(each) > 1]
+
+
+def _classes_of(names: Sequence[str], states: Sequence[State], said: Said) -> list[list[str]]:
+    model = said.model
+    found: list[list[str]] = []
+    first = {name: model.component(model.initial, name) for name in names}
+    for name in names:
+        for each in found:
+            exchange = Exchange(said, {name: each[0], each[0]: name})
+            same = renamed(first[name], exchange.names) == first[each[0]]
+            if same and not any(exchange.difference(state) for state in states):
+                each.append(name)
+                break
+        else:
+            found.append([name])
+    return found
+
+
+class Said:
+    """What promises say of steps, each asked once for all that is equal in what it rests on."""
+
+    def __init__(self, model: Model | RowSystem, promises: Iterable[Any] = ()) -> None:
+        self.model = model
+        self.promises = [(promise, projection_of(model, promise)) for promise in promises]
+        self._held: dict[Hashable, bool] = {}
+
+    def of(self, before: State, step: Step, after: State) -> Iterator[tuple[str, bool]]:
+        """Each promise by name, and whether it holds."""
+        for promise, project in self.promises:
+            was = () if promise.kind == "state" else (project(before), step)
+            key = (promise.name, project(after), *was)
+            if key not in self._held:
+                self._held[key] = promise.holds(self.model, before, step, after) is None
+            yield promise.name, self._held[key]
+
+
+class Exchange:
+    """Two actors with each other's names."""
+
+    def __init__(self, said: Said, names: Renaming) -> None:
+        self.said, self.model, self.names = said, said.model, names
+        self._image = Image(said.model, names, range(len(said.model.coding.names)), ())
+
+    def difference(self, state: State) -> str | None:
+        """Why the exchange is no symmetry in this state, None if it is one."""
+        other = self._image.of_own(state)
+        moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
+        if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
+            return f"other steps are possible after {self.names}"
+        for step, after, there in moves:
+            renamed_too = self.said.of(other, renamed_step(step, self.names), there)
+            both = zip(self.said.of(state, step, after), renamed_too, strict=True)
+            if wrong := next((name for (name, here), (_, holds) in both if here != holds), None):
+                return f"{wrong} says something else after {self.names}"
+        return None
+
+
+def _first_states(model: Model | RowSystem) -> Iterator[State]:
+    """States in the order of a breadth-first search, thinned out so that they come from every depth."""
+    seen, level = {model.initial}, [model.initial]
+    while level:
+        yield from level[:: max(1, len(level) // 8)]
+        following: list[State] = []
+        for state in level[:200]:
+            for _, after in model.successors(state):
+                if after not in seen:
+                    seen.add(after)
+                    following.append(after)
+        level = following
+
+
+def pairs(model: Model | RowSystem) -> Iterator[dict[str, str]]:
+    """Every two actors of one kind, as a renaming: what a test holds against all states of a world."""
+    for names in model.actors.values():
+        for one, other in combinations(names, 2):
+            yield {one: other, other: one}

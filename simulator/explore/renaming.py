@@ -1,0 +1,103 @@
+"""Other names for actors: what a value, a state and a step are called then.
+
+Components of actors change places, and the values of all components may name them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nbcc.model import Model, State, Step
+from nbcc.model.packed import WIDTH
+
+from .rows import RowSystem
+
+Renaming = Mapping[str, str]
+_Field = tuple[int, int, int, dict[State, State]]
+"""Where a component stands and where it goes, its bits, and what was made of its values."""
+
+
+def renamed(value: Any, names: Renaming) -> Any:
+    """A value with other actors' names, however deep in tuples they stand."""
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, tuple):
+        inside = [renamed(part, names) for part in value]
+        return type(value)._make(inside) if hasattr(value, "_make") else tuple(inside)
+    if isinstance(value, frozenset):
+        return frozenset(renamed(part, names) for part in value)
+    return value
+
+
+def names_one(value: Any, names: frozenset[str]) -> bool:
+    """Whether one of these names stands anywhere in a value."""
+    if isinstance(value, tuple | frozenset):
+        return any(names_one(part, names) for part in value)
+    return value in names
+
+
+def renamed_state(model: Model | RowSystem, state: State, names: Renaming) -> State:
+    """A state with other actors' names: components change places, values inside them change names."""
+    coding, after = model.coding, 0
+    for position, name in enumerate(coding.names):
+        after = coding.put(after, coding.place[names.get(name, name)], renamed(coding.value(state, position), names))
+    return after
+
+
+def renamed_step(step: Step, names: Renaming) -> Step:
+    """A step of another actor."""
+    return Step(names.get(step.actor, step.actor), step.action, renamed(step.args, names))
+
+
+class Image:
+    """One renaming, applied field by field; what it makes of a field, and of all others together, is remembered."""
+
+    def __init__(self, model: Model | RowSystem, names: Renaming, own: Sequence[int], others: Sequence[int]) -> None:
+        self.coding, self.names = model.coding, {old: new for old, new in names.items() if old != new}
+        # The fields of the actors change places, and may name others; the other fields stay where they are.
+        self.own = [self._field(old, self._moved(old)) for old in own]
+        self.others = [self._field(place, place) for place in others]
+        self._parts: dict[tuple[type, Any], Any] = {}
+        """Of what stands in a tuple, as an entry does in many states of what is published: what it is called now."""
+
+    def _renamed(self, value: Any) -> Any:
+        if type(value) is not tuple:
+            return renamed(value, self.names)
+        known, found = self._parts, []
+        for part in value:
+            key = (type(part), part)  # values of different types may be equal
+            if key not in known:
+                known[key] = renamed(part, self.names)
+            found.append(known[key])
+        return tuple(found)
+
+    def _moved(self, place: int) -> int:
+        name = self.coding.names[place]
+        return self.coding.place[self.names.get(name, name)]
+
+    def _field(self, old: int, new: int) -> _Field:
+        return old, new, self.coding.mask((old,)), {}
+
+    def of_own(self, bits: State) -> State:
+        """The image of the exchangeable components."""
+        return self._of(bits, self.own) if self.names else bits
+
+    def of_own_field(self, place: int, bits: State) -> State:
+        """The image of one of them."""
+        return self._of(bits, [field for field in self.own if field[0] == place]) if self.names else bits
+
+    def of_others(self, bits: State) -> State:
+        """The image of the other components."""
+        return self._of(bits, self.others) if self.names else bits
+
+    def _of(self, bits: State, fields: Sequence[_Field]) -> State:
+        after = 0
+        for old, new, mask, memo in fields:
+            part = bits & mask
+            image = memo.get(part)
+            if image is None:
+                value = self._renamed(self.coding.value(part, old))
+                image = memo[part] = self.coding.number(new, value) << new * WIDTH
+            after += image
+        return after
