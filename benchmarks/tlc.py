@@ -1,5 +1,8 @@
 """The search beside TLC: the same models and invariants, two workers each, whole processes from start to answer.
 
+The worlds of the twin: `core`, small and hardly symmetric; `three_writers`, the bound at which
+the core of the protocol is judged; `four_writers`, most of whose states differ in names alone.
+
 Hudi's version 5 is Jack Vanlightly's published module, of which this project has no copy: `NBCC_HUDI_V5_TLA` names a
 folder that holds hudi/v5_spec/basic_cow of github.com/Vanlightly/table-formats-tlaplus and what it extends of
 github.com/tlaplus/CommunityModules (SequencesExt, Functions, FiniteSetsExt, Folds). Without it those rows are left out
@@ -30,6 +33,8 @@ from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
 from .progress import during
 
 PUBLISHED = "NBCC_HUDI_V5_TLA"
+WORLDS = Path(__file__).resolve().parent / "worlds"
+"""Worlds of this benchmark alone, too large to be part of the matrix."""
 MAIN = "from nbcc.simulator.cli.main import main; main()"
 GOALS = {"hudi": (8.0, 50.0), "two-phase commit": (2.5, None)}
 """Times as fast as TLC, two workers each: without reductions, and with them."""
@@ -58,14 +63,23 @@ def matches() -> Iterator[Match]:
     else:
         print(f"Hudi v5 is left out: {PUBLISHED} names no folder with its module", file=sys.stderr)
     yield _two_phase_commit(7)
-    world = specs.world("core")
-    same = configuration(world, Protocol(), symmetric=True)
-    plain = configuration(world, Protocol())
-    yield Match(
-        name="nbcc core", goal="hudi", world="core", plain=plain, symmetric=same, same=SAME, promises=INVARIANTS
-    )
+    yield from map(_twin, ("core", str(WORLDS / "three_writers.toml"), str(WORLDS / "four_writers.toml")))
     if found:
         yield _hudi_v5(Path(found), 4)
+
+
+def _twin(name: str) -> Match:
+    """A world, by name or path, and the twin of the model with its constants: the same invariants on both sides."""
+    world, protocol = specs.world(name), Protocol()
+    return Match(
+        name=f"nbcc {Path(name).stem}",
+        goal="hudi",
+        world=name,
+        plain=configuration(world, protocol),
+        symmetric=configuration(world, protocol, symmetric=True),
+        same=SAME,
+        promises=INVARIANTS,
+    )
 
 
 def _hudi_v5(folder: Path, operations: int) -> Match:

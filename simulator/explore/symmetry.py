@@ -42,10 +42,11 @@ class Symmetry:
         coding = model.coding
         self._members = [[coding.place[name] for name in each] for each in self.classes]
         mine = [place for members in self._members for place in members]
-        # Components that may name an actor; where a value does not, renaming leaves it as it is.
-        others = [place for place in range(len(coding.names)) if place not in mine]
+        # What is a number names nobody: it is the same in every image. Of the others each value may name somebody.
+        numbers = [place for place in range(len(coding.names)) if isinstance(coding.values(place)[0], int)]
+        others = [place for place in range(len(coding.names)) if place not in mine and place not in numbers]
         self._fields = (mine, others)
-        self._bits, self._rest = coding.mask(mine), coding.mask(others)
+        self._bits, self._rest, self._numbers = coding.mask(mine), coding.mask(others), coding.mask(numbers)
         self._names = frozenset(name for each in self.classes for name in each)
         self._mine = [(place, coding.mask((place,))) for place in mine]
         self._moved: dict[tuple[int, State], tuple[bool, tuple[State, ...]]] = {}
@@ -62,12 +63,12 @@ class Symmetry:
         """The state that stands for all of its orbit."""
         own, images, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
-        return own + (least.get(rest) or self._least_of(rest, images, least))[0]
+        return own + (least.get(rest) or self._least_of(rest, images, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
         """The renamings that lead from a state to the one that stands for it; one at least."""
         own, images, _ = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
-        rest, kept = state & self._rest, self.kept(state)
+        rest, kept = state & self._rest, self.kept(state) - (state & self._numbers)
         return [image.names for image in images if own + image.of_others(rest) == kept]
 
     def orbit(self, state: State) -> int:
