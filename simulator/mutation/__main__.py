@@ -5,37 +5,51 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from dataclasses import replace
 
 from rich.console import Console
 from rich.progress import Progress
 
-from .all import hunt_all
-from .record import load, write
+from .all import hunt_all, kills_again
+from .record import Record, load, write
 
 
 def main() -> int:
     """Exit code 1: a mutant lives and specs/survivors.toml does not know it, or what is written down is not so."""
     parser = argparse.ArgumentParser(prog="python -m nbcc.simulator.mutation", description=__doc__)
     parser.add_argument("--write", action="store_true", help="write specs/generated-mutants.json and .md")
-    parser.add_argument("--again", action="store_true", help="hunt those that are written down anew")
+    parser.add_argument("--again", action="store_true", help="see every kill once more; what lives now is hunted anew")
+    parser.add_argument("--anew", action="store_true", help="hunt all that are written down anew: hours")
     parser.add_argument("--no-check", action="store_true", help="do not play survivors against the engine")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many; the next run goes on")
     given = parser.parse_args()
     until = time.monotonic() + 60 * given.minutes
     written = load()
     with Progress(console=Console(stderr=True), transient=True) as progress:
+        known = None if given.anew else _seen_again(written, progress) if given.again else written
         task = progress.add_task("worlds", total=None)
-        for found in hunt_all(not given.no_check, None if given.again else written):
+        for found in hunt_all(not given.no_check, known):
             progress.update(task, total=found.cases, completed=found.searched)
             if given.write:
                 write(found)
             if time.monotonic() > until:
                 break
     print(found.summary())
-    wrong = [*found.unexplained(), *(found.differences(written) if given.again else ())]
+    wrong = [*found.unexplained(), *(found.differences(written) if given.again or given.anew else ())]
     for line in wrong:
         print(line)
     return 1 if wrong else 0
+
+
+def _seen_again(written: Record, progress: Progress) -> Record:
+    """What is written down without the kills that are none any more."""
+    task = progress.add_task("kills", total=len(written.mutants) - len(written.alive))
+    rows = dict(written.mutants)
+    for name, fate in kills_again(written):
+        progress.advance(task)
+        if not fate.by:
+            del rows[name]
+    return replace(written, mutants=rows)
 
 
 if __name__ == "__main__":

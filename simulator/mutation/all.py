@@ -1,12 +1,12 @@
-"""The hunt for every generated mutant; it goes on where an earlier one was left."""
+"""The hunt for every generated mutant; it goes on where an earlier one was left. And every kill, seen once more."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from . import generated
-from .cases import cases
-from .hunt import Hunt
+from .cases import Case, cases
+from .hunt import Fate, Hunt
 from .record import Record
 
 
@@ -25,3 +25,31 @@ def hunt_all(check: bool = True, known: Record | None = None) -> Iterator[Record
     if check and not (known and known.checked and before.keys() == mutants.keys()):
         hunt.check()
         yield found(len(cases()), True)
+
+
+def kills_again(known: Record) -> Iterator[tuple[str, Fate]]:
+    """Each mutant that is said to be dead, with what became of it where it was killed, and there alone."""
+    mutants = {mutant.name: mutant for mutant in generated() if mutant.name in known.mutants}
+    killed: dict[Case | None, list[str]] = {}
+    for name in mutants:
+        fate = known.mutants[name][1]
+        if fate.by:
+            killed.setdefault(case_of(fate), []).append(name)
+    for case, names in killed.items():
+        hunt = Hunt({name: mutants[name] for name in names})
+        if case is None:
+            hunt.fates = {name: Fate() for name in names}
+            hunt.check()
+        else:
+            list(hunt.through([case]))
+        yield from hunt.fates.items()
+
+
+def case_of(fate: Fate) -> Case | None:
+    """Where a mutant was killed; None if by a check against the engine. ValueError: no case of today is named so."""
+    if fate.by == "check":
+        return None
+    there = [case for case in cases() if case.where in fate.how]
+    if not there:
+        raise ValueError(f"killed in no world of today: {fate}")
+    return max(there, key=lambda case: len(case.where))  # "1 group" is the end of the name of many a world

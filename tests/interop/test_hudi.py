@@ -22,7 +22,7 @@ from nbcc.simulator.trace import load
 
 HUDI = specs.protocol("hudi-1.2.0")
 HISTORIES = 150
-NIGHTLY, SITTING = 2_000, 6_000
+NIGHTLY, SITTING = 2_000, 1_800  # histories, and seconds a night
 MET = 30
 GALLERY = Path(specs.__file__).parents[1] / "specs" / "traces"
 INVERTED = Path(__file__).parent / "traces" / "inversion.json"
