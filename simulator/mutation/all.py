@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from . import generated
 from .cases import Case, cases
-from .hunt import Fate, Hunt
+from .checks import CHECKS, Played
+from .hunt import LIVES, Fate, Hunt
 from .record import Record
 
 
@@ -23,33 +24,27 @@ def hunt_all(check: bool = True, known: Record | None = None) -> Iterator[Record
     for done in hunt.through():
         yield found(done)
     if check and not (known and known.checked and before.keys() == mutants.keys()):
-        hunt.check()
-        yield found(len(cases()), True)
+        yield from (found(len(cases()), done == len(CHECKS)) for done in hunt.check())
 
 
 def kills_again(known: Record) -> Iterator[tuple[str, Fate]]:
     """Each mutant that is said to be dead, with what became of it where it was killed, and there alone."""
     mutants = {mutant.name: mutant for mutant in generated() if mutant.name in known.mutants}
-    killed: dict[Case | None, list[str]] = {}
+    killed: dict[Case | Played, list[str]] = {}
     for name in mutants:
         fate = known.mutants[name][1]
         if fate.by:
-            killed.setdefault(case_of(fate), []).append(name)
-    for case, names in killed.items():
-        hunt = Hunt({name: mutants[name] for name in names})
-        if case is None:
-            hunt.fates = {name: Fate() for name in names}
-            hunt.check()
-        else:
-            list(hunt.through([case]))
+            killed.setdefault(place_of(fate), []).append(name)
+    for place, names in killed.items():
+        hunt = Hunt({name: mutants[name] for name in names}, dict.fromkeys(names, LIVES))
+        list(hunt.through([place]) if isinstance(place, Case) else hunt.check([place]))
         yield from hunt.fates.items()
 
 
-def case_of(fate: Fate) -> Case | None:
-    """Where a mutant was killed; None if by a check against the engine. ValueError: no case of today is named so."""
-    if fate.by == "check":
-        return None
-    there = [case for case in cases() if case.where in fate.how]
+def place_of(fate: Fate) -> Case | Played:
+    """Where a mutant was killed. ValueError: nothing of today is named so."""
+    said: Sequence[Case | Played] = CHECKS if fate.by == "check" else cases()
+    there = [place for place in said if place.where in fate.how]
     if not there:
-        raise ValueError(f"killed in no world of today: {fate}")
-    return max(there, key=lambda case: len(case.where))  # "1 group" is the end of the name of many a world
+        raise ValueError(f"killed in nothing of today: {fate}")
+    return max(there, key=lambda place: len(place.where))  # "1 group" is the end of the name of many a world

@@ -22,6 +22,7 @@ from ..explore import Result, Verdict, explore
 from ..mutants import forget
 from . import rows, source
 from .cases import Case, cases
+from .checks import CHECKS, Played
 from .generated import Generated
 from .probes import Probe
 
@@ -29,8 +30,6 @@ ROOM: Final = 3
 """A mutant may make a world so many times as large; then the search is left, and its size is what gives it away."""
 LOOKED_FURTHER: Final = 700
 """States of the worlds in which a mutant that its sizes have given away is still held against the promises."""
-CHECKED: Final = 60
-"""Histories of a check."""
 ENOUGH: Final = 10
 """Seconds of processor time for a search beyond ten times what it takes in the model as it is: some loop for ever."""
 
@@ -85,16 +84,18 @@ class Hunt:
             if found and (not before.by or found.by != "sizes"):
                 self.fates[name] = found
 
-    def check(self) -> None:
-        """Those that live are played against the engine."""
-        alive = [name for name, mutant in self.mutants.items() if not self.fates[name].by]
-        probe = Probe(alive)
-        with source.probed(probe), rows.probed(probe):
-            assert _checked() is None, "model and engine differ without any mutant"
-        for name in sorted(probe.differing):
-            with self.mutants[name].applied():
-                found = _checked()
-            self.fates[name] = found or self.fates[name]._replace(differs=self.fates[name].differs + 1)
+    def check(self, some: Iterable[Played] = CHECKS) -> Iterator[int]:
+        """Those that live are played against the engine; what is yielded is how many checks are done."""
+        for number, played in enumerate(some):
+            probe = Probe([name for name in self.mutants if not self.fates[name].by])
+            with source.probed(probe), rows.probed(probe):
+                assert (why := played.disagrees()) is None, f"without any mutant: {why} in {played.where}"
+            for name in sorted(probe.differing):
+                with self.mutants[name].applied():
+                    why = played.disagrees()
+                lives = self.fates[name]._replace(differs=self.fates[name].differs + 1)
+                self.fates[name] = Fate("check", f"{why} in {played.where}") if why else lives
+            yield number + 1
 
 
 def hunt(mutant: Generated, check: bool = True, some: Iterable[Case] | None = None) -> Fate:
@@ -104,7 +105,7 @@ def hunt(mutant: Generated, check: bool = True, some: Iterable[Case] | None = No
         if (found := one.fates[mutant.name]).by not in ("", "sizes"):
             return found
     if check and not one.fates[mutant.name].by:
-        one.check()
+        list(one.check())
     return one.fates[mutant.name]
 
 
@@ -261,18 +262,3 @@ def _ending(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)
-
-
-def _checked() -> Fate | None:
-    from ..crosscheck import coverage
-    from ..crosscheck.check import Setting, run
-    from ..systems.registry import factory
-
-    coverage.pinned.cache_clear()  # what its model remembers was found in another model
-    try:
-        report: Any = run(Setting(factory("engine"), readers=()), examples=CHECKED, seed=0, shrinks=False)
-    except Exception as error:  # the model fails where the engine goes on
-        return Fate("check", type(error).__name__)
-    finally:
-        coverage.pinned.cache_clear()
-    return None if report.found is None else Fate("check", "the engine disagrees")

@@ -16,7 +16,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from nbcc.simulator.mutation import Fate, Generated, generated, hunt, record
-from nbcc.simulator.mutation.all import case_of, kills_again
+from nbcc.simulator.mutation.all import kills_again, place_of
 from nbcc.simulator.mutation.cases import Case, cases
 from nbcc.simulator.mutation.hunt import Hunt
 from nbcc.simulator.mutation.operators import changes
@@ -96,8 +96,8 @@ def test_a_mutant_is_another_model_and_is_put_back(name: str) -> None:
 def test_what_was_killed_is_killed(name: str) -> None:
     """Where it is said to be."""
     fate = KNOWN.mutants[name][1]
-    place = case_of(fate)
-    assert place is not None
+    place = place_of(fate)
+    assert isinstance(place, Case)
     assert hunt(ALL[name], False, [place]).by == fate.by
 
 
@@ -181,11 +181,11 @@ def test_a_kill_that_is_none_any_more_is_said() -> None:
 
 def test_the_place_of_a_kill_is_one_of_today() -> None:
     whole, part = (f"4 steps of {case.where}" for case in (Case("cleaning"), Case(0)))
-    assert case_of(Fate("SNAP", whole)) == Case("cleaning")
-    assert case_of(Fate("SNAP", part)) == Case(0)
-    assert case_of(Fate("check", "the engine disagrees")) is None
-    with pytest.raises(ValueError, match="killed in no world of today"):
-        case_of(Fate("SNAP", "4 steps of a world that nobody knows"))
+    assert place_of(Fate("SNAP", whole)) == Case("cleaning")
+    assert place_of(Fate("SNAP", part)) == Case(0)
+    assert place_of(Fate("check", "the engine disagrees in histories of restores_rollback")).where.endswith("rollback")
+    with pytest.raises(ValueError, match="killed in nothing of today"):
+        place_of(Fate("SNAP", "4 steps of a world that nobody knows"))
 
 
 @pytest.mark.nightly

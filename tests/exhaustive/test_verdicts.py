@@ -72,9 +72,7 @@ def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quic
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_the_matrix_of_larger_worlds_is_what_was_accepted(
-    searched: tuple[Row, ...], quick: tuple[Row, ...]
-) -> None:
+def test_the_matrix_of_larger_worlds_is_what_was_accepted(searched: tuple[Row, ...], quick: tuple[Row, ...]) -> None:
     full = believable(searched, accepted())
     assert page(full, "full") == page_path("full").read_text("utf-8")
     for small, large in zip(quick, full, strict=True):
