@@ -12,6 +12,7 @@ from typing import Any
 from ..conditions import at, lock_is_free
 from ..step import Action, Guard, Row
 from ..timeline.batches import completed, looks, once
+from ..timeline.decisions import caught_up
 from ..timeline.publication import Check, given_back
 from . import Setting
 from .writer import KIND, Writer, is_alive
@@ -49,9 +50,10 @@ def _finding(me: str, setting: Setting, check: Check) -> Iterator[Row]:
     asked_at = check.asked_at("written", setting.protocol_of(me))
     alive = is_alive(setting, me)  # whoever was taken for dead finds that out first
     first = (alive.guard(3),) if alive and alive.under_lock else ()
-    yield Row("writer_finds_batch", me, (me, "lock", "published", *(alive.reads if alive else ())), (me, "lock"),
-              (at(me, asked_at),), lambda own, lock, *_: (own._replace(step=REPEATED), given_back(me, lock)),
-              (check.guard(2, fails=True), *first))  # fmt: skip
+    reads = (me, "lock", "published", *(alive.reads if alive else ()))
+    yield caught_up(Row("writer_finds_batch", me, reads, (me, "lock"), (at(me, asked_at),),
+                        lambda own, lock, *_: (own._replace(step=REPEATED), given_back(me, lock)),
+                        (check.guard(2, fails=True), *first)), setting)  # fmt: skip
     yield Row("writer_takes_back_repeat", me, (me, "lock"), (me,), (at(me, REPEATED),), _gone,
               (lock_is_free(),))  # fmt: skip
 

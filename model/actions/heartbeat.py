@@ -12,6 +12,7 @@ from typing import Any
 
 from ..conditions import at, lock_is_free
 from ..step import Action, Guard, Row
+from ..timeline.decisions import caught_up
 from ..timeline.looking import about_to_publish, looks_under_lock, not_looked
 from ..timeline.publication import Check, given_back
 from . import Setting
@@ -65,9 +66,9 @@ def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:
     if not alive.under_lock:
         yield Row("writer_looks_at_heartbeat", me, (me, *alive.reads), (me,), (at(me, asked_at),),
                   lambda own, *_: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
-    yield Row("writer_is_refused", me, (me, "lock", *alive.reads), (me, "lock"),
-              (at(me, asked_at), *unsure),
-              lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
-              (alive.guard(2, fails=True),))  # fmt: skip
+    yield caught_up(Row("writer_is_refused", me, (me, "lock", *alive.reads), (me, "lock"),
+                        (at(me, asked_at), *unsure),
+                        lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
+                        (alive.guard(2, fails=True),)), setting)  # fmt: skip
     yield Row("writer_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),),
               lambda own, lock: (Writer(number=own.number),), (lock_is_free(),))  # fmt: skip

@@ -15,6 +15,7 @@ from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Write
 from ..timeline.clock import requests_of
 from ..timeline.conflicts import Attempt, conflicting
+from ..timeline.decisions import caught_up
 from ..timeline.publication import (
     READY,
     Check,
@@ -168,9 +169,9 @@ def _publishing(me: str, setting: Setting) -> Iterator[Row]:
     if setting.protocol.decision == "log":  # the look is for one number, and made again for the next
         check = Check("no other may have completed in its new file groups", ("published", "plans"),
                       lambda own, published, plans: not overtaken(own, published, plans))  # fmt: skip
-        yield Row("loader_gives_up", me, (me, "lock", *check.reads), (me, "lock"), (at(me, HOLDING),),
-                  lambda own, lock, *_: (own._replace(step="withdrawing"), given_back(me, lock)),
-                  (check.guard(2, fails=True),))  # fmt: skip
+        yield caught_up(Row("loader_gives_up", me, (me, "lock", *check.reads), (me, "lock"), (at(me, HOLDING),),
+                            lambda own, lock, *_: (own._replace(step="withdrawing"), given_back(me, lock)),
+                            (check.guard(2, fails=True),)), setting)  # fmt: skip
         yield from publication_rows(KIND, me, "written", setting, publish, check=check)
         return
 

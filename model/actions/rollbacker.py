@@ -15,7 +15,7 @@ from ..files.shared_log import LOGS, Block, Blocks, appended, is_shared
 from ..services.restoring import is_gone
 from ..step import Action, Args, Guard, Row
 from ..table import Instant, Restore, Rollback, RolledBack, Write, is_undone
-from ..timeline.decisions import ALL_PUBLISHED, undecided
+from ..timeline.decisions import ALL_PUBLISHED, caught_up, undecided
 from ..timeline.publication import (
     READY,
     UNDER_LOCK,
@@ -291,12 +291,13 @@ def _completing(me: str, setting: Setting) -> Iterator[Row]:
     last = UNDER_LOCK if logged else READY if outside else "removed"
     looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in (PLANNED, last))
     free = Guard("the lock must be free, unless it starts or has it",
-                 lambda own, lock, _: lock in (None, me) or own.step in (PLANNED, UNDER_LOCK))  # fmt: skip
-    found = Guard("another must have completed its rollback", lambda own, lock, published: completed(own, published))
+                 lambda own, lock, *_: lock in (None, me) or own.step in (PLANNED, UNDER_LOCK))  # fmt: skip
+    found = Guard("another must have completed its rollback",
+                  lambda own, lock, published, *_: completed(own, published))  # fmt: skip
     writes = (me, "lock") if logged or outside else (me,)
-    yield Row("rollbacker_finds_it_done", me, (me, "lock", "published"), writes, (looks,),
-              lambda own, lock, published: (Rollbacker(), given_back(me, lock))[: len(writes)],
-              (free, found))  # fmt: skip
+    finds = Row("rollbacker_finds_it_done", me, (me, "lock", "published"), writes, (looks,),
+                lambda own, lock, *_: (Rollbacker(), given_back(me, lock))[: len(writes)], (free, found))  # fmt: skip
+    yield caught_up(finds, setting, lambda own: own.step == PLANNED)
     alone = "nobody else may have completed its rollback"
     under_lock = logged or outside
     check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock)

@@ -12,6 +12,7 @@ from ..conditions import at, lock_is_free
 from ..services.restoring import loses_input, stands
 from ..step import Action, Guard, Row
 from ..table import is_undone
+from ..timeline.decisions import caught_up
 from ..timeline.looking import about_to_publish, looks_under_lock, not_looked
 from ..timeline.publication import UNDER_LOCK, Check, given_back
 from . import Setting, compactor, log_compactor, replacer
@@ -38,13 +39,15 @@ def rows(setting: Setting) -> Iterator[Row]:
     for kind, idle, group_of in WHO if setting.if_any("restores") else ():
         for me in setting.of(kind):
             yield from _undone(kind, me, idle(), group_of)
-            yield from _refused(kind, me, stands("plan"), (at(me, UNDER_LOCK),), idle())
+            yield from _refused(kind, me, stands("plan"), (at(me, UNDER_LOCK),), idle(), setting=setting)
     for me in setting.of(replacer.KIND):
         if asked := replacer.still_stands(setting):
             protocol = setting.protocol_of(me)
             unsure = (not_looked(me),) if looks_under_lock(protocol) else ()
             where = at(me, asked.asked_at(about_to_publish(protocol), protocol))
-            yield from _refused(replacer.KIND, me, asked, (where, *unsure), replacer.Replacer("gave up"))
+            yield from _refused(
+                replacer.KIND, me, asked, (where, *unsure), replacer.Replacer("gave up"), setting=setting
+            )
 
 
 def _undone(kind: str, me: str, idle: Any, group_of: Callable[[Any], int]) -> Iterator[Row]:
@@ -56,9 +59,11 @@ def _undone(kind: str, me: str, idle: Any, group_of: Callable[[Any], int]) -> It
               lambda own, _: (idle,), (lost,))  # fmt: skip
 
 
-def _refused(kind: str, me: str, asked: Check, where: tuple[Guard, ...], after: Any) -> Iterator[Row]:
-    yield Row(f"{kind}_is_refused", me, (me, "lock", *asked.reads), (me, "lock"), where,
-              lambda own, lock, _: (own._replace(step=REFUSED), given_back(me, lock)),
-              (asked.guard(2, fails=True),))  # fmt: skip
+def _refused(
+    kind: str, me: str, asked: Check, where: tuple[Guard, ...], after: Any, *, setting: Setting
+) -> Iterator[Row]:
+    yield caught_up(Row(f"{kind}_is_refused", me, (me, "lock", *asked.reads), (me, "lock"), where,
+                        lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
+                        (asked.guard(2, fails=True),)), setting)  # fmt: skip
     yield Row(f"{kind}_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),), lambda own, lock: (after,),
               (lock_is_free(),))  # fmt: skip

@@ -44,6 +44,20 @@ def last_time(decisions: tuple[Any, ...]) -> int:
 
 ALL_PUBLISHED = "everything decided must be published"
 SOME_UNPUBLISHED = "a commit must be decided and not published"
+
+
+def caught_up(row: Row, setting: Setting, unless: Callable[[Any], bool] = lambda own: False) -> Row:
+    """What somebody finds who looks under the lock: where decisions are logged all that is decided is published first.
+
+    `unless(own)`: it looks without the lock.
+    """
+    if setting.protocol.decision != "log":
+        return row
+    known = len(row.reads)
+    first = Guard(ALL_PUBLISHED, lambda own, *seen: unless(own) or not undecided(*seen[known - 1 : known + 1]))
+    return row._replace(reads=(*row.reads, "decisions", "published"), guards=(*row.guards, first))
+
+
 FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 """The kinds that publish, before anything else, what somebody has decided and may have died with."""
 

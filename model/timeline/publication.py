@@ -43,7 +43,8 @@ class Check(NamedTuple):
     def guard(self, position: int, fails: bool = False) -> Guard:
         """The condition of a row that reads `reads` from `position` on: the check is passed, or it is not."""
         reason = f"not: {self.reason}" if fails else self.reason
-        return Guard(reason, lambda own, *values: self.passes(own, *values[position - 1 :]) != fails)
+        mine = slice(position - 1, position - 1 + len(self.reads))
+        return Guard(reason, lambda own, *values: self.passes(own, *values[mine]) != fails)
 
     def asked_at(self, since: str, protocol: Protocol) -> str:
         """The step at which it is asked, of an actor that is about to publish since the step `since`."""

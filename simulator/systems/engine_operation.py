@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from nbcc.engine.errors import Cleaned
-from nbcc.engine.timeline import Instant
 from nbcc.model import Query
 
 from ..control.calls import Call, parsed
@@ -76,13 +75,12 @@ class EngineOperation:
         return calls
 
     def _returned(self) -> Mapping[str, Any]:
+        if self.name not in ("snapshot", "incremental"):  # a service may find its input gone, too
+            return {}
         if isinstance(failed := self.task.error, Cleaned):
             return {"rows": refused(failed)}
-        answer = self.task.result
-        if answer is None or isinstance(answer, Instant):
-            return {}
         read = Query("incremental" if self.name == "incremental" else "snapshot")
-        return {"rows": from_rows(self.system.plain(answer), read)}
+        return {"rows": from_rows(self.system.plain(self.task.result), read)}
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)

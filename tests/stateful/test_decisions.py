@@ -25,7 +25,7 @@ MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashe
     ("world", "decision", "histories"),
     [
         (LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15),
-        (ROLLBACK, "lock", 10), (ROLLBACK, "log", 10), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
+        (ROLLBACK, "lock", 10), (ROLLBACK, "log", 20), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
         (RESTORES, "log", 8), (SEVERAL, "log", 5), (REPLACES, "log", 8),
         (LOG_COMPACTIONS, "log", 6),
     ],
@@ -34,6 +34,6 @@ MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashe
 )
 def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
     protocol = Protocol.from_mapping({"decision": decision})
-    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=1)
+    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=0)
     assert report.found is None, report.text
     assert report.histories >= histories
