@@ -249,8 +249,8 @@ def _row() -> Iterator[str]:
         f"By the setting `hudi-1.2.0` model and Apache Hudi 1.2.0 agreed in {row.histories:,} random histories in a "
         f"row ({row.steps:,} steps), compared after every step. In {crowded:.0f} % of them instants overlapped on a "
         f"file group, in {both:.0f} % a compaction and a write. They are counted in `specs/rows/{KEPT.name}` (as "
-        f"`{row.of}`); a row that is shorter than 2,000, because the setting or the drawing has changed, `make nightly` "
-        "makes longer. "
+        f"`{row.of}`); a row that is shorter than 2,000, because the setting or the drawing has changed, "
+        "`make nightly` makes longer. "
         "Histories in which two kinds of actions overlapped on a file group:"
     )
     kinds = sorted({kind for pair in row.pairs for kind in pair})
