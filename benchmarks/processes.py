@@ -1,4 +1,4 @@
-"""The most memory that the processes below one have held, by program, from Linux's /proc."""
+"""The memory of a process and of those below it, from Linux's /proc."""
 
 from __future__ import annotations
 
@@ -9,18 +9,30 @@ PROC = Path("/proc")
 
 def peaks(root: int) -> dict[str, int]:
     """Program (java, python…) -> MiB of the largest process below `root`; empty where there is no /proc."""
+    found: dict[str, int] = {}
+    for pid in _family(root) - {root}:
+        status = _status(pid)
+        name = status.get("Name", "?")
+        found[name] = max(found.get(name, 0), _mebibytes(status, "VmHWM"))
+    return found
+
+
+def held(root: int) -> int:
+    """MiB that `root` and the processes below it hold now; 0 where there is no /proc."""
+    return sum(_mebibytes(_status(pid), "VmRSS") for pid in _family(root))
+
+
+def _family(root: int) -> set[int]:
     parents: dict[int, int] = {}
     for folder in PROC.glob("[0-9]*"):
         status = _status(int(folder.name))
         if "PPid" in status:
             parents[int(folder.name)] = int(status["PPid"])
-    found: dict[str, int] = {}
-    for pid in parents:
-        if pid != root and _is_below(pid, root, parents):
-            status = _status(pid)
-            name, peak = status.get("Name", "?"), int(status.get("VmHWM", "0 kB").split()[0]) // 1024
-            found[name] = max(found.get(name, 0), peak)
-    return found
+    return {pid for pid in parents if _is_below(pid, root, parents)}
+
+
+def _mebibytes(status: dict[str, str], name: str) -> int:
+    return int(status.get(name, "0 kB").split()[0]) // 1024
 
 
 def _is_below(pid: int, root: int, parents: dict[int, int]) -> bool:
