@@ -70,7 +70,7 @@ interop: $(READY) $(PEER)/.ready $(TLA)/.ready  ## the same interleavings on Apa
 # At night the matrix of verdicts goes first and alone: it shares its searches out by itself.
 MATRIX := tests/exhaustive/test_verdicts.py
 
-nightly: lint $(PEER)/.ready  ## the same tests with bigger budgets, and those marked nightly: about two hours
+nightly: lint $(PEER)/.ready  ## the same tests with bigger budgets, and those marked nightly
 	@export NBCC_BUDGET=nightly; failed=0; \
 	$(BIN)/python -m pytest $(MATRIX) --timeout 7200 || failed=1; \
 	$(BIN)/python -m pytest --ignore $(MATRIX) --numprocesses 2 --dist loadgroup --timeout 3600 || failed=1; \

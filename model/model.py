@@ -198,8 +198,7 @@ class Model:
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant of the active timeline by requested time, whatever its state."""
-        values = ByName(self.coding, state)
-        there = (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
+        there = _there(ByName(self.coding, state))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
         return tuple(sorted([*done, *self.pending(state)], key=lambda instant: instant.requested))
 
@@ -208,8 +207,7 @@ class Model:
         values = ByName(self.coding, state)
         pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._keeping))
         if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
-            there = (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
-            known = {entry.requested for entry in there}
+            known = {entry.requested for entry in _there(values)}
             pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
         return sorted(pending, key=lambda instant: instant.requested)
 
@@ -300,3 +298,8 @@ class Model:
         args = dict(step.args)
         said = self._actions[step.action].says.format(actor=step.actor, **args)
         return said + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
+
+
+def _there(values: Mapping[str, Any]) -> Iterator[Any]:
+    """What is published and not archived."""
+    return (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
