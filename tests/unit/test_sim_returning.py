@@ -74,6 +74,15 @@ def test_who_leaves_something_behind_each_time_does_not() -> None:
     assert not goes_round(search)
 
 
+def test_who_leaves_something_behind_only_as_long_as_there_is_room_comes_back() -> None:
+    both = ("hand", "ticks")
+    row = Row("turns", "somebody", both, both, (), lambda own, seen: ((own + 1) % 3, min(3, seen + 1)))
+    search = searched(Space(RowSystem({"hand": 0, "ticks": 0}, [row], {})))
+
+    assert may_return(search.space)
+    assert goes_round(search)
+
+
 def test_actors_that_hand_something_round_come_back_by_another_name() -> None:
     """What one gives the other, who gives it back: no state of one alone is a cycle, and of both it is."""
     rows = [
