@@ -14,7 +14,7 @@ def at(me: str, step: str) -> Guard:
 
 def lock_is_free(position: int = 1) -> Guard:
     """Nobody holds the lock; `position` is the lock's place among what the row reads."""
-    return Guard("the lock must be free", lambda *values: values[position] is None)
+    return Guard("the lock must be free", lambda *values: values[position] is None, rests_on=("lock",))
 
 
 def holds_lock(me: str, position: int = 1) -> Guard:

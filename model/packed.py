@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from .step import Row, Step
+from .step import Guard, Row, Step
 
 State = int
 WIDTH = 24
@@ -113,6 +113,10 @@ class ByName(Mapping[str, Any]):
         return len(self.coding.names)
 
 
+_Narrow = tuple[Guard, int, dict[State, bool]]
+"""A condition that rests on few components: their bits, and by these whether it holds."""
+
+
 class Compiled(NamedTuple):
     """A row with its components as positions, and per footprint what it found."""
 
@@ -121,6 +125,15 @@ class Compiled(NamedTuple):
     writes: tuple[int, ...]
     mask: int
     found: dict[State, Moves]
+    narrow: tuple[_Narrow, ...]
+
+    @classmethod
+    def of(cls, row: Row, coding: Coding) -> Compiled:
+        """A row that has found nothing yet."""
+        reads, writes = (tuple(coding.place[name] for name in names) for names in (row.reads, row.writes))
+        few = [guard for guard in row.guards if guard.rests_on]
+        narrow = tuple[_Narrow, ...]((g, coding.mask(coding.place[name] for name in g.rests_on), {}) for g in few)
+        return cls(row, reads, writes, coding.mask((*reads, *writes)), {}, narrow)
 
 
 _Awake = tuple[int, dict[State, Moves], tuple[tuple[int, Compiled], ...]]
@@ -145,12 +158,7 @@ class Stepper:
         joins: frozenset[str] = frozenset(),
     ) -> None:
         self.coding = coding
-        at = coding.place
-        self.rows = tuple(
-            Compiled(row, tuple(at[n] for n in row.reads), tuple(at[n] for n in row.writes),
-                     coding.mask(at[n] for n in (*row.reads, *row.writes)), {})
-            for row in rows
-        )  # fmt: skip
+        self.rows = tuple(Compiled.of(row, coding) for row in rows)
         self.private = private
         self.joins = joins
         # Per own component: its bits, and per value of it who is awake: the bits they read, and what they found there.
@@ -219,19 +227,29 @@ class Stepper:
         return changes
 
     def _run(self, mine: _Awake, state: State) -> Moves:
-        return tuple(
-            (step, change + further)
-            for change, compiled in mine[2]
-            for step, further in self._row(compiled, state + change)
-        )
+        moves: list[tuple[Step, int]] = []
+        for change, compiled in mine[2]:
+            found = self._row(compiled, state + change)
+            moves += [(step, change + further) for step, further in found] if change else found
+        return tuple(moves)
 
     def _row(self, compiled: Compiled, state: State) -> Moves:
         found = compiled.found
         footprint = state & compiled.mask
         moves = found.get(footprint)
         if moves is None:
-            moves = found[footprint] = tuple(self._effects(compiled, state))
+            moves = found[footprint] = tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
         return moves
+
+    def _may(self, compiled: Compiled, state: State) -> bool:
+        """Whether the conditions hold that rest on few components."""
+        for guard, mask, known in compiled.narrow:
+            holds = known.get(state & mask)
+            if holds is None:
+                holds = known[state & mask] = guard.holds(*self.coding.read(state, compiled.reads))
+            if not holds:
+                return False
+        return True
 
     def _effects(self, compiled: Compiled, state: State) -> Iterator[tuple[Step, int]]:
         row = compiled.row

@@ -29,11 +29,16 @@ class Action(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A condition. `reason` says in words what must be so; a budget is a limit of the world, not of the protocol."""
+    """A condition. `reason` says in words what must be so; a budget is a limit of the world, not of the protocol.
+
+    `rests_on`: components, of those that its row reads, which its answer rests on; (): all of them. Where these are
+    few it is looked at once per values of them, before the rest of the row.
+    """
 
     reason: str
     holds: Callable[..., bool]
     budget: bool = False
+    rests_on: tuple[str, ...] = ()
 
 
 def one_way(*_: object) -> Iterable[Args]:

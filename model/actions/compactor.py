@@ -117,7 +117,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
 
     guards = [
         lock_is_free(),
-        Guard("a compaction must be left", lambda *v: ever_made(mine, v[4], gone(v)) < world.compactions, budget=True),
+        Guard("a compaction must be left", lambda *v: ever_made(mine, v[4], gone(v)) < world.compactions, budget=True,
+              rests_on=("plans", *restores)),
         Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
     ]
     if protocol.scheduling == "serial":
@@ -215,7 +216,7 @@ def _started(me: str, setting: Setting, started: Plan, plans: tuple[Plan, ...]) 
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
+    done = {entry.requested for entry in values["published"]} if values["plans"] else ()
     for each in values["plans"]:
         if each.requested not in done:
             yield Instant(each.requested, "compaction", "inflight" if each.inflight else "requested", None)

@@ -256,9 +256,10 @@ def exposed(published: tuple[Any, ...], writers: Iterable[Writer]) -> tuple[Any,
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
     for me in setting.of(KIND):
         writer = values[me]
+        state = state_on_timeline(writer, values.get("rollbacks", ()))
+        if state is None:
+            continue
         if any(entry.requested == writer.requested for entry in values["published"]):
             continue  # it is published, and its writer does not know
-        if is_undone(values.get("restores", ()), writer.requested):
-            continue
-        if state := state_on_timeline(writer, values.get("rollbacks", ())):
+        if not is_undone(values.get("restores", ()), writer.requested):
             yield Instant(writer.requested, "commit" if writer.onto else "deltacommit", state, None)

@@ -23,13 +23,14 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     A plan is owed where a compactor lives, a failed write's removal where somebody who rolls back does.
     """
     left = {name: f"{name} never gets to the end of what it does" for name in model.busy(state)}
+    owed = [instant for instant in model.pending(state) if instant.state != "completed"]
+    if not owed:
+        return left
     services = {kind: _lives(model, state, kind) for kind in ("compactor", "log_compactor", "rollbacker")}
     working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
     alone = (*model.setting.of("replacer"), *model.setting.of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
-    for instant in model.pending(state):
-        if instant.state == "completed":
-            continue
+    for instant in owed:
         if instant.action == "compaction" and instant.requested in theirs:
             continue  # nobody else takes it up: who made it is busy, or dead
         if instant.action == "compaction" and services["compactor"]:

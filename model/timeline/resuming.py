@@ -28,9 +28,10 @@ def resuming(
     others = tuple(name for name in runners if name != me)
 
     def orphan(entries: tuple[Any, ...], left: tuple[Any, ...], peers: tuple[Any, ...]) -> Any:
-        done = {entry.requested for entry in entries if isinstance(entry, finished)}
         dead = {name for name, peer in zip(others, peers, strict=True) if peer.dead}
-        return next((plan for plan in left if plan.requested not in done and plan.runner in dead), None)
+        theirs = [plan for plan in left if plan.runner in dead]
+        done = {entry.requested for entry in entries if isinstance(entry, finished)} if theirs else ()
+        return next((plan for plan in theirs if plan.requested not in done), None)
 
     def resumes(own: Any, entries: tuple[Any, ...], left: tuple[Any, ...], *peers: Any) -> tuple[Any, ...]:
         found = orphan(entries, left, peers)

@@ -5,6 +5,7 @@ A process that dies takes its cell with it and no other: the cell is UNDETERMINE
 
 from __future__ import annotations
 
+import gc
 import math
 import multiprocessing
 import signal
@@ -81,6 +82,7 @@ def _start(work: Work, cell: Any) -> tuple[Connection, Any]:
 
 
 def _serve(work: Work, cell: Any, answer: Connection) -> None:
+    gc.disable()  # all that is made here goes with the process: nobody need look for garbage in it
     told = -math.inf  # the first figures are told at once
 
     def tell(*figures: int) -> None:

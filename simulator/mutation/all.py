@@ -23,7 +23,10 @@ def hunt_all(check: bool = True, known: Record | None = None) -> Iterator[Record
 
     for done in hunt.through():
         yield found(done)
-    if check and not (known and known.checked and before.keys() == mutants.keys()):
+    alive = {name for name, fate in hunt.fates.items() if not fate.by}
+    if known and known.checked and alive <= before.keys():  # each was played when it was first seen to live
+        yield found(len(cases()), checked=True)
+    elif check:
         yield from (found(len(cases()), done == len(CHECKS)) for done in hunt.check())
 
 

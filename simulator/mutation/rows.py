@@ -131,4 +131,4 @@ def _probed_guard(probe: Probe, row: Row, guard: Guard, together: tuple[Guard, .
             probe.note(name, False, lambda: all(other.holds(*values) for other in others))
         return found
 
-    return guard._replace(holds=holds)
+    return guard._replace(holds=holds, rests_on=())  # the others may rest on more

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, Query, Record, Refused, State, Step, World
-from nbcc.model.step import Row
+from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 
 SMALL = {
@@ -70,7 +70,8 @@ def outcome(row: Row, values: dict[str, Any]) -> object:
 
 
 def undeclared(model: Model, rows: Iterable[Row], states: list[State]) -> Iterator[str]:
-    """Rows that rest on more than they declare: the same footprint, and something else happens.
+    """Rows, and conditions of theirs, that rest on more than they declare: the same footprint, and something else
+    happens.
 
     A row is given nothing but its declared values. What it could look at besides is whatever its own functions hold on
     to, and then its outcome varies between states that agree on the footprint.
@@ -83,6 +84,18 @@ def undeclared(model: Model, rows: Iterable[Row], states: list[State]) -> Iterat
             if seen.setdefault(tuple(values[name] for name in row.reads), found) != found:
                 yield f"{row.action} of {row.actor} rests on more than {row.reads}"
                 break
+        yield from (f"{g.reason} rests on more than {g.rests_on}" for g in row.guards if peeks(g, row, model, states))
+
+
+def peeks(guard: Guard, row: Row, model: Model, states: list[State]) -> bool:
+    """Whether a condition says different things of states that agree on what it declares."""
+    seen: dict[object, bool] = {}
+    for state in states if guard.rests_on else ():
+        values = {name: model.component(state, name) for name in model.components}
+        holds = guard.holds(*(values[name] for name in row.reads))
+        if seen.setdefault(tuple(values[name] for name in guard.rests_on), holds) != holds:
+            return True
+    return False
 
 
 @pytest.mark.parametrize(("world", "protocol"), CASES)
@@ -100,6 +113,17 @@ def test_a_step_that_peeks_is_caught() -> None:
 
     assert list(undeclared(model, (peeking,), states)) == [
         "writer_starts_writing of w1 rests on more than ('w1',)",
+    ]
+
+
+def test_a_condition_that_peeks_is_caught() -> None:
+    model = Model(SMALL["demo"])
+    honest = next(row for row in model.table_of_rows if row.action == "compactor_schedules_plan")
+    peeking = honest._replace(guards=tuple(guard._replace(rests_on=("lock",)) for guard in honest.guards))
+
+    assert list(undeclared(model, (peeking,), reachable(model))) == [
+        "a compaction must be left rests on more than ('lock',)",
+        "there must be a log to compact rests on more than ('lock',)",
     ]
 
 
