@@ -64,6 +64,25 @@ class Row(NamedTuple):
     guards: tuple[Guard, ...] = ()
     choices: Callable[..., Iterable[Args]] = one_way
 
+    def reading(self, *more: str) -> Row:
+        """The row that is given these components as well, behind its own: none of its functions sees them."""
+
+        def as_before(function: Callable[..., Any]) -> Callable[..., Any]:
+            return lambda *values, **args: function(*values[: len(self.reads)], **args)
+
+        return self._replace(
+            reads=(*self.reads, *more),
+            effect=as_before(self.effect),
+            guards=tuple(guard._replace(holds=as_before(guard.holds)) for guard in self.guards),
+            choices=as_before(self.choices),
+        )
+
+    def asking(self, guard: Guard, *more: str) -> Row:
+        """The row with another condition, which is given the actor's own component and these."""
+        row, mine = self.reading(*more), slice(len(self.reads) - 1, None)
+        asked = guard._replace(holds=lambda own, *values: guard.holds(own, *values[mine]))
+        return row._replace(guards=(*row.guards, asked))
+
 
 class Refused(ValueError):
     """A step that cannot happen in this state; `reasons` lists every condition that was false."""

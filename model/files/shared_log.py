@@ -52,13 +52,7 @@ def appending(setting: Setting, row: Row) -> Row:
         own = own._replace(places=(*own.places, len(logs[args["group"]])))
         return own, *more, appended(logs, args["group"], Block(own.requested, args["version"]))
 
-    return row._replace(
-        reads=(*row.reads, LOGS),
-        writes=(*row.writes, LOGS),
-        effect=appends,
-        guards=tuple(g._replace(holds=lambda *v, holds=g.holds: holds(*v[:-1])) for g in row.guards),
-        choices=lambda *values: row.choices(*values[:-1]),
-    )
+    return row.reading(LOGS)._replace(writes=(*row.writes, LOGS), effect=appends)
 
 
 def undone(blocks: Blocks, protocol: Protocol) -> frozenset[Log]:

@@ -68,7 +68,7 @@ def opened_before(setting: Setting, row: Row) -> Row:
         own, *others = row.effect(*values[:-1], **args)
         return own._replace(columns=columns), *others
 
-    return _asking(row)._replace(effect=effect, choices=choices)
+    return row.reading("schemas")._replace(effect=effect, choices=choices)
 
 
 def writes_columns(setting: Setting, row: Row) -> Row:
@@ -82,17 +82,7 @@ def writes_columns(setting: Setting, row: Row) -> Row:
         known = len(values[-1]) if setting.protocol.columns_kept == "of_now" else 0
         return own, tuple(plan._replace(columns=known) if plan.requested == own.plan else plan for plan in plans)
 
-    return _asking(row)._replace(effect=effect)
-
-
-def _asking(row: Row) -> Row:
-    """The row with the schemas as the last thing that it reads; its own guards and choices do not see them."""
-    guards = tuple(
-        guard._replace(holds=lambda *values, holds=guard.holds: holds(*values[:-1])) for guard in row.guards
-    )
-    return row._replace(
-        reads=(*row.reads, "schemas"), guards=guards, choices=lambda *values: row.choices(*values[:-1])
-    )
+    return row.reading("schemas")._replace(effect=effect)
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:

@@ -34,13 +34,8 @@ def of_a_new_batch(setting: Setting, me: str, row: Row) -> Row:
     if not looks(setting, me):
         return row
     world = setting.world
-    new = Guard("its batch must not have completed",
-                lambda own, *v: completed(world, v[-1], me, own.number + 1) is None)  # fmt: skip
-    return row._replace(
-        reads=(*row.reads, "published"),
-        guards=(*row.guards, new),
-        effect=lambda *values, **args: row.effect(*values[:-1], **args),
-    )
+    new = Guard("its batch must not have completed", lambda own, v: completed(world, v, me, own.number + 1) is None)
+    return row.asking(new, "published")
 
 
 def once(setting: Setting, me: str) -> Check | None:

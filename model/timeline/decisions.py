@@ -53,9 +53,8 @@ def caught_up(row: Row, setting: Setting, unless: Callable[[Any], bool] = lambda
     """
     if setting.protocol.decision != "log":
         return row
-    known = len(row.reads)
-    first = Guard(ALL_PUBLISHED, lambda own, *seen: unless(own) or not undecided(*seen[known - 1 : known + 1]))
-    return row._replace(reads=(*row.reads, "decisions", "published"), guards=(*row.guards, first))
+    first = Guard(ALL_PUBLISHED, lambda own, *seen: unless(own) or not undecided(*seen))
+    return row.asking(first, "decisions", "published")
 
 
 FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")

@@ -145,7 +145,7 @@ def _checked(check: Check | None, since: str, protocol: Protocol, before: str, r
     """The row with the check, if it is asked at the step `before`, from which it happens."""
     if check is None or before != check.asked_at(since, protocol):
         return row
-    return row._replace(reads=(*row.reads, *check.reads), guards=(*row.guards, check.guard(len(row.reads))))
+    return row.asking(check.guard(1), *check.reads)
 
 
 def _to(step: str) -> Callable[[Any], Any]:

@@ -70,16 +70,8 @@ def _without_effect(i: int, row: Row) -> Row:
 
 def _reading(row: Row) -> Row:
     """The row, given what it writes as well, where it is written whatever it was."""
-    count, new = len(row.reads), tuple(name for name in row.writes if name not in row.reads)
-    if not new:
-        return row
-    guards = tuple(g._replace(holds=lambda *v, g=g: g.holds(*v[:count])) for g in row.guards)
-    return row._replace(
-        reads=(*row.reads, *new),
-        guards=guards,
-        choices=lambda *v: row.choices(*v[:count]),
-        effect=lambda *v, **args: row.effect(*v[:count], **args),
-    )
+    new = [name for name in row.writes if name not in row.reads]
+    return row.reading(*new) if new else row
 
 
 @contextmanager
