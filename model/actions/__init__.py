@@ -103,8 +103,13 @@ def _mechanism(module: ModuleType) -> Mechanism:
 
 
 def kinds() -> dict[str, Mechanism]:
-    """Actor kind -> the mechanism that brings it."""
-    return {mechanism.kind: mechanism for mechanism in mechanisms() if mechanism.kind}
+    """Actor kind -> the mechanism that brings it; ValueError for two that call their actors alike."""
+    found = {mechanism.kind: mechanism for mechanism in mechanisms() if mechanism.kind}
+    named: dict[str, str] = {}
+    for kind, mechanism in found.items():
+        if (other := named.setdefault(mechanism.prefix, kind)) != kind:
+            raise ValueError(f"{other} and {kind} both call their first actor {mechanism.prefix}1")
+    return found
 
 
 def kind_of(actor: str) -> str:

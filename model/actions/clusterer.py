@@ -18,7 +18,7 @@ from ..table import Compaction, Plan, Write, table_of
 from ..timeline.publication import Check, believes, given_back, publication_actions, publication_rows
 from . import Setting
 
-KIND, PREFIX = "clusterer", "k"
+KIND, PREFIX = "clusterer", "g"
 SERVICE = True
 ACTIONS = (
     Action("clusterer_schedules_plan", "under the lock: takes a requested time and puts the plan",

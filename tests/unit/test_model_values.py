@@ -134,7 +134,7 @@ from typing import NamedTuple
 
 from nbcc.model.step import Action, Guard, Row
 
-KIND, PREFIX = "beacon", "b"
+KIND, PREFIX = "beacon", "z"
 IN_RANDOM_WORLDS = 2
 ACTIONS = (Action("beacon_blinks", "counts to two", "{actor} blinks"),)
 
@@ -166,9 +166,17 @@ def test_a_new_mechanism_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert actions.kinds()["beacon"].in_random_worlds == 2
     model = Model(World.from_mapping({"actors": {"beacon": 1}}))
     (step,) = model.enabled(model.initial)
-    assert step == Step("b1", "beacon_blinks")
-    assert model.describe(step) == "b1 blinks"
+    assert step == Step("z1", "beacon_blinks")
+    assert model.describe(step) == "z1 blinks"
     assert Model(specs.world("demo")).actors["beacon"] == ()
+
+
+def test_no_two_kinds_call_their_actors_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One would stand in the place of the other."""
+    (tmp_path / "lamp.py").write_text(BEACON.replace('"beacon", "z"', '"lamp", "w"'))
+    monkeypatch.setattr(actions, "__path__", [*actions.__path__, str(tmp_path)])
+    with pytest.raises(ValueError, match="writer and lamp both call their first actor w1"):
+        actions.kinds()
 
 
 def test_without_its_file_the_mechanism_is_unknown() -> None:
