@@ -159,8 +159,9 @@ class World:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
         if (kind := self.table_type) not in (types := get_args(TableType)):
             raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
-        if self.copy_on_write and self.actors.get("cleaner"):
-            raise ValueError("world: cleaning of a COPY_ON_WRITE table is not modelled; leave the cleaner out")
+        for actor in ("cleaner", "clusterer", "loader", "replacer") if self.copy_on_write else ():
+            if self.actors.get(actor):
+                raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
         if self.copy_on_write and self.columns:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):

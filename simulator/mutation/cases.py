@@ -1,4 +1,4 @@
-"""Where generated mutants are hunted: small worlds, weaker choices, the worlds and protocols of specs."""
+"""Where generated mutants are hunted: small worlds, weaker choices, the worlds and protocols of specs, drawn worlds."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tomllib
 from functools import cache
 from importlib.resources import files
 from typing import Any, Final, NamedTuple
+from typing import Protocol as Interface
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.protocol import choices
@@ -13,14 +14,28 @@ from nbcc.model.protocol import choices
 from .. import specs
 from ..verdicts.bound import bound_of, sentence
 from ..verdicts.kills import accepted, small_worlds
+from .drawn import drawn
 
 MOST: Final = 30_000
 """States of the largest world of specs/worlds in which a mutant is hunted."""
 
 
+class Searched(Interface):
+    """A model in which mutants are looked for. `own`: what sets it apart from the ladder under the default protocol, in
+    a word, or ''; `kind`: what sees a mutant here, but for promises of that ladder; `where`: all of it in words."""
+
+    @property
+    def own(self) -> str: ...
+    @property
+    def kind(self) -> str: ...
+    @property
+    def where(self) -> str: ...
+    def model(self) -> Model: ...
+
+
 class Case(NamedTuple):
     """A small world, by its number, or a world of specs by name; under the default protocol, one weaker choice, or a
-    protocol of specs by name."""
+    protocol of specs by name. A drawn world stands under the protocol of its own name."""
 
     world: int | str
     field: str = ""
@@ -33,18 +48,15 @@ class Case(NamedTuple):
 
     @property
     def own(self) -> str:
-        """What sets it apart from the ladder under the default protocol."""
         choice = self.protocol or (f"{self.field}={self.value}" if self.field else "")
         return choice or (self.world if isinstance(self.world, str) else "")
 
     @property
     def kind(self) -> str:
-        """What sees a mutant here, but for promises of the ladder under the default protocol."""
         return "setting" if self.field or self.protocol else "world" if self.own else ""
 
     @property
     def where(self) -> str:
-        """In words."""
         where = sentence(bound_of(self.given))
         return f"{self.own} in {where}" if self.own else where
 
@@ -54,13 +66,15 @@ class Case(NamedTuple):
 
 @cache
 def _world(name: int | str) -> World:
-    return specs.world(name) if isinstance(name, str) else _small()[name]
+    if isinstance(name, int):
+        return _small()[name]
+    return drawn()[name].world if name in drawn() else specs.world(name)
 
 
 @cache
 def _protocol(field: str, value: str, name: str) -> Protocol:
     if name:
-        return specs.protocol(name)
+        return drawn()[name].protocol if name in drawn() else specs.protocol(name)
     return Protocol.from_mapping({field: value}) if field else Protocol()
 
 
@@ -72,7 +86,7 @@ def _small() -> tuple[World, ...]:
 @cache
 def cases() -> tuple[Case, ...]:
     """All of them, those first in which most mutants are seen soonest."""
-    return (*_default(), *_weaker(), *_named())
+    return (*_default(), *_weaker(), *_named(), *(Case(name, protocol=name) for name in drawn()))
 
 
 def _default() -> tuple[Case, ...]:

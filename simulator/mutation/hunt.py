@@ -21,7 +21,7 @@ from nbcc.model.promises import CANARY, PROMISES
 from ..explore import Result, Verdict, explore
 from ..mutants import forget
 from . import rows, source
-from .cases import Case, cases
+from .cases import Case, Searched, cases
 from .checks import CHECKS, Played
 from .generated import Generated
 from .probes import Probe
@@ -149,7 +149,7 @@ class Right(NamedTuple):
     seconds: float
 
 
-def look(case: Case, wanted: Collection[str]) -> Right:
+def look(case: Searched, wanted: Collection[str]) -> Right:
     """Search a case, and see which of these mutants give another value anywhere."""
     probe = Probe(wanted)
     with source.probed(probe), rows.probed(probe):
@@ -211,7 +211,7 @@ def _awake(compiled: Compiled, graph: Graph) -> list[bool]:
     return [all(guard.holds(value) for guard in compiled.row.own) for value in graph.values[compiled.reads[0]]]
 
 
-def _moves_alike(case: Case, right: Right) -> bool:
+def _moves_alike(case: Searched, right: Right) -> bool:
     try:
         return same_steps(case.model(), right)
     except TimeoutError:
@@ -220,7 +220,7 @@ def _moves_alike(case: Case, right: Right) -> bool:
         return False
 
 
-def seen(mutant: Generated, case: Case, right: Right) -> tuple[Fate | None, bool]:
+def seen(mutant: Generated, case: Searched, right: Right) -> tuple[Fate | None, bool]:
     """What sees a mutant in a case, and, where nothing does, whether any step is another."""
     with mutant.applied():
         try:
@@ -235,7 +235,7 @@ def seen(mutant: Generated, case: Case, right: Right) -> tuple[Fate | None, bool
             return Fate("error", f"{type(error).__name__} in {case.where}"), False
 
 
-def _fate(shown: Shown, right: Shown, case: Case, stopped: bool) -> Fate | None:
+def _fate(shown: Shown, right: Shown, case: Searched, stopped: bool) -> Fate | None:
     if case.own:
         return Fate(case.kind, case.where) if shown != right or stopped else None
     if shown.broken:

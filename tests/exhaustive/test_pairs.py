@@ -1,0 +1,54 @@
+"""Any two kinds of actors beside each other, and a writer: what there is of such a world early in a search."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from nbcc.model import Model, World
+from nbcc.model.actions import kinds
+from nbcc.model.promises import CANARY, PROMISES
+from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.mutation.drawing import LIMITS
+
+EARLY = 500
+"""States of each world that are looked at."""
+PAIRS = list(combinations(sorted(kinds()), 2))
+APART = {
+    ("alterer", other) for other in kinds() if other not in ("writer", "compactor")
+} | {("clusterer", "restorer"), ("loader", "restorer")}  # fmt: skip
+"""What is not modelled beside each other."""
+
+
+def world_of(*some: str) -> World:
+    limits = {limit: max(values) for kind in ("writer", *some) for limit, values in LIMITS.get(kind, {}).items()}
+    others = {"savepointer": 1} if "restorer" in some else {}
+    return World(**{"compactions": 0, **limits, "actors": {"writer": 1, **others, **dict.fromkeys(some, 1)}})
+
+
+@pytest.mark.parametrize(("one", "other"), [pair for pair in PAIRS if not APART & {pair, pair[::-1]}])
+def test_the_default_protocol_lets_them_meet(one: str, other: str) -> None:
+    model = Model(world_of(one, other))
+    result = explore(model, list(PROMISES.values()), canary=CANARY, max_states=EARLY)
+
+    assert [name for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED] == []
+    assert result.deadlock is None
+    both = {each for kind in (one, other) for each in model.setting.of(kind)}
+    assert both <= {row.actor for row in model.table_of_rows}
+
+
+@pytest.mark.parametrize(("one", "other"), [pair for pair in PAIRS if APART & {pair, pair[::-1]}])
+def test_a_pair_that_is_not_modelled_is_refused(one: str, other: str) -> None:
+    with pytest.raises(ValueError, match="world: "):
+        world_of(one, other)
+
+
+@pytest.mark.parametrize("kind", sorted(kinds()))
+def test_whoever_is_beside_writers_of_whole_files_is_modelled_or_refused(kind: str) -> None:
+    refused = ("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer")
+    with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():
+        model = Model(replace(world_of(kind), table_type="COPY_ON_WRITE"))
+        explore(model, list(PROMISES.values()), canary=CANARY, max_states=EARLY)
