@@ -115,12 +115,10 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
     def gone(seen: tuple[Any, ...]) -> tuple[Any, ...]:
         return tuple(seen[-1 - len(log)]) if restores else ()
 
-    guards = [
-        lock_is_free(),
-        Guard("a compaction must be left", lambda *v: ever_made(mine, v[4], gone(v)) < world.compactions, budget=True,
-              rests_on=("plans", *restores)),
-        Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None),
-    ]
+    left = Guard("a compaction must be left", lambda *v: ever_made(mine, v[4], gone(v)) < world.compactions, True,
+                 rests_on=("plans", *restores))  # fmt: skip
+    there = Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None)
+    guards = [lock_is_free(), left, there]
     if protocol.scheduling == "serial":
         guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
     if log:
