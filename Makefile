@@ -67,14 +67,15 @@ $(TLA)/.ready:
 interop: $(READY) $(PEER)/.ready $(TLA)/.ready  ## the same interleavings on Apache Hudi itself, in an environment of its own
 	@$(BIN)/python -m pytest tests/interop --numprocesses 2 --dist loadfile --timeout 1500 -m interop --durations 5
 
-# At night the matrix of verdicts goes first and alone: it shares its searches out by itself.
+# At night the matrix of verdicts goes first and alone: it shares its searches out by itself. Each test is named as it
+# ends, so that a night that is cut short says what failed.
 MATRIX := tests/exhaustive/test_verdicts.py
 
 nightly: lint $(PEER)/.ready  ## the same tests with bigger budgets, and those marked nightly
 	@export NBCC_BUDGET=nightly; failed=0; \
-	$(BIN)/python -m pytest $(MATRIX) --timeout 7200 || failed=1; \
-	$(BIN)/python -m pytest --ignore $(MATRIX) --numprocesses 2 --dist loadgroup --timeout 3600 || failed=1; \
-	$(BIN)/python -m pytest tests/interop --numprocesses 2 --dist loadfile --timeout 7200 -m "interop and nightly" \
+	$(BIN)/python -m pytest $(MATRIX) --verbose --timeout 7200 || failed=1; \
+	$(BIN)/python -m pytest --ignore $(MATRIX) --verbose --numprocesses 2 --dist loadgroup --timeout 3600 || failed=1; \
+	$(BIN)/python -m pytest tests/interop --verbose --numprocesses 2 --dist loadfile --timeout 7200 -m "interop and nightly" \
 		|| failed=1; exit $$failed
 
 lock:  ## pin the newest versions again (needs uv on the PATH)
