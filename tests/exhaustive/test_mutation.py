@@ -200,3 +200,18 @@ def test_who_lives_is_not_killed_where_nothing_killed_it() -> None:
     living = Hunt({name: ALL[name] for name in KNOWN.alive})
     assert [*living.through(some)][-1:] == [LOOKED_THROUGH]
     assert [(name, fate) for name, fate in living.fates.items() if fate.by] == []
+
+
+def test_who_was_played_against_the_engine_is_not_played_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A mutant that is new and dies changes nothing for those that live; one that is new and lives is played."""
+    lives = KNOWN.alive[0]
+    dies = next(name for name in KNOWN.mutants if name not in KNOWN.alive)
+    everything = import_module("nbcc.simulator.mutation.all")
+    monkeypatch.setattr(everything, "generated", lambda: tuple(ALL[name] for name in (dies, lives)))
+    monkeypatch.setattr(everything, "cases", lambda: ())
+    monkeypatch.setattr(Hunt, "through", lambda hunt: hunt.fates.setdefault(dies, Fate("SNAP")) and iter(()))
+    monkeypatch.setattr(Hunt, "check", lambda hunt: iter([1]))  # the first of several checks
+    known = Record({lives: ("none", Fate())}, 0, 0, True)
+    assert [found.checked for found in everything.hunt_all(known=known)] == [True]
+    monkeypatch.setattr(Hunt, "through", lambda hunt: hunt.fates.setdefault(lives, Fate()) and iter(()))
+    assert [found.checked for found in everything.hunt_all(known=Record({}, 0, 0, True))] == [False]
