@@ -85,6 +85,11 @@ class Model:
         """The state in which nothing has happened."""
         return 0
 
+    @property
+    def parting(self) -> tuple[str, Callable[[Any], Hashable]]:
+        """The component in which runs part for good, and which way each value of it went; None: not yet."""
+        return "published", _first_published
+
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
         return self.stepper.successors(state)
@@ -303,3 +308,8 @@ class Model:
 def _there(values: Mapping[str, Any]) -> Iterator[Any]:
     """What is published and not archived."""
     return (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
+
+
+def _first_published(published: tuple[Any, ...]) -> Hashable:
+    """What stays first, whatever is published after it; without names, so that nothing follows from who it was."""
+    return (published[0].action, published[0].requested, published[0].completed) if published else None

@@ -176,7 +176,7 @@ def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path,
     """A line a seed, and the first disagreement."""
     from nbcc.simulator import trace
     from nbcc.simulator.crosscheck.seeds import across_processes, check_seeds
-    from nbcc.simulator.explore.parts import on_spark
+    from nbcc.simulator.explore.cluster import on_spark
 
     from .search import spark_of
 

@@ -41,12 +41,11 @@ def search(
 ) -> Search:
     """Explore a named world under a named protocol; no promise named means all that there are.
 
-    A name that does not exist is the user's mistake; the sentence says which there are. Of several `workers`
-    here one steps and the others judge; those of the Spark cluster of a `master` share the promises among them.
+    A name that does not exist is the user's mistake; the sentence says which there are. Several `workers`
+    search a branch each, here or on the Spark cluster of a `master`.
     """
     from nbcc.simulator.explore.cells import Cell, watched
-    from nbcc.simulator.explore.judges import search_with_judges
-    from nbcc.simulator.explore.parts import explore_in_parts
+    from nbcc.simulator.explore.divided import explore_in_branches
 
     with users_words():
         cell = Cell(world=world, protocol=protocol, promises=tuple(promises), reduce=reduce)
@@ -56,9 +55,9 @@ def search(
     gc.disable()  # the process ends after this search: nobody need look for garbage in what it remembers
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
         if master:
-            result = explore_in_parts(cell, workers, on_cluster(master), progress=tick, **bounds)
+            result = explore_in_branches(cell, workers, on_cluster(master), progress=tick, **bounds)
         elif workers > 1:
-            result = search_with_judges(cell, workers, progress=tick, **bounds)
+            result = explore_in_branches(cell, workers, progress=tick, **bounds)
         else:
             result = explore(
                 system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
@@ -68,7 +67,7 @@ def search(
 
 def on_cluster(master: str) -> Callable[..., Any]:
     """What searches cells on a Spark cluster: `spark` is one on this machine, anything else the URL of a master."""
-    from nbcc.simulator.explore.parts import search_on_spark
+    from nbcc.simulator.explore.cluster import search_on_spark
 
     return partial(search_on_spark, spark_of(master))
 

@@ -6,7 +6,7 @@ same `Result` that a search in this process gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -28,8 +28,8 @@ from .two_phase_commit import CONSISTENT
 class Cell:
     """`world` and `protocol` by name, by path or as values; no promise named means all that there are.
 
-    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` as of `explore`.
-    `beside` names promises that others watch in the same states: reductions mind them.
+    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` and `branch` as of
+    `explore`. A branch knows no canary: whether all together see it is for `divided` to say.
     """
 
     world: str | World
@@ -37,7 +37,7 @@ class Cell:
     promises: tuple[str, ...] = ()
     mutant: str = ""
     reduce: bool = False
-    beside: tuple[str, ...] = ()
+    branch: Hashable | None = None
 
     def system(self) -> Any:
         """What is explored; ValueError says which names there are."""
@@ -49,6 +49,10 @@ class Cell:
         world = specs.world(self.world) if isinstance(self.world, str) else self.world
         protocol = specs.protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
         return Model(world, Protocol.from_mapping({**protocol.to_mapping(), **changed}))
+
+
+Searching = Callable[..., Iterator[tuple[Cell, Result]]]
+"""Whatever searches cells, as `search_cells` does."""
 
 
 def watched(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
@@ -67,8 +71,9 @@ def search_cell(cell: Cell, **bounds: Any) -> Result:
     with applied(cell.mutant):
         system = cell.system()
         promises, canary = watched(system, cell.promises)
-        beside = watched(system, cell.beside)[0] if cell.beside else ()
-        return explore(system, promises, canary=canary, reduce=cell.reduce, beside=beside, **bounds)
+        if cell.branch is not None and canary is not None:
+            promises, canary = [*promises, canary], None
+        return explore(system, promises, canary=canary, reduce=cell.reduce, branch=cell.branch, **bounds)
 
 
 def _mutant(name: str) -> Any:
@@ -109,12 +114,12 @@ def search_cells(
 
     `memory` (GiB) is divided among the workers; the other `bounds` go to each search. An error of a cell is the
     caller's to see, unless it `raises` none: then the cell is UNDETERMINED, with the reason. `done` hears of a cell as
-    soon as it is finished, in whatever order that happens. `progress` as of `explore`, of the first cell that is not
-    finished.
+    soon as it is finished, in whatever order that happens. `progress(cell, *figures)` as of `explore`.
     """
     one = search_cell if raises else try_cell
     work = partial(one, memory=memory / workers if memory else None, **bounds)
-    ended = in_processes(work, cells, workers, progress) if workers > 1 else _here(work, cells, progress)
+    tell = partial(_tell, progress, cells) if progress else None
+    ended = in_processes(work, cells, workers, tell) if workers > 1 else _here(work, cells, tell)
     finished: dict[int, Result] = {}
     told = 0
     with closing(ended):  # whatever ends this, ends the processes
@@ -127,6 +132,10 @@ def search_cells(
                 told += 1
 
 
-def _here(work: Work, cells: Sequence[Cell], progress: Callable[..., None] | None) -> Generator[tuple[int, Result]]:
+def _here(work: Work, cells: Sequence[Cell], tell: Callable[..., None] | None) -> Generator[tuple[int, Result]]:
     for number, cell in enumerate(cells):
-        yield number, work(cell, progress=progress)
+        yield number, work(cell, progress=partial(tell, number) if tell else None)
+
+
+def _tell(progress: Callable[..., None], cells: Sequence[Cell], number: int, *figures: int) -> None:
+    progress(cells[number], *figures)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import checkpoint as checkpoints
+from .branches import Stem, begin
 from .coverage import coverage_of
 from .memory import not_collecting
 from .result import PromiseResult, Result
 from .search import Bounds, Progress, Search
 from .space import Reduced, Space, has_rows
 from .verdict import Verdict
-from .watch import Judging, Watchers
+from .watch import Watchers
 
 
 @not_collecting()
@@ -29,10 +30,9 @@ def explore(
     max_depth: int | None = None,
     memory: float | None = None,
     reduce: bool = False,
-    beside: Sequence[Any] = (),
     coverage: bool = False,
     checkpoint: Path | None = None,
-    judges: Judging | None = None,
+    branch: Hashable | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
@@ -40,19 +40,18 @@ def explore(
     `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
     Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
     is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample. `beside`
-    are promises that somebody else watches: nothing is taken out that would keep them from being seen.
+    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
-    the same search goes on from there. `judges` are processes that look for promises meanwhile.
+    the same search goes on from there. `branch`: only this part of the states (see `branches`), and no search again.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = checkpoints.identity(system, watched, reduce) if checkpoint else ""
     kept = checkpoints.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = Reduced(system, [*watched, *beside]) if reduce and has_rows(system) else Space(system)
-    search = Search(space, Watchers(system, watched, judges), Bounds(max_states, max_depth, memory), progress)
+    space = Reduced(system, watched) if reduce and has_rows(system) else Space(system)
+    search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, branch)
     began = time.perf_counter()
     if kept:
         checkpoints.resume(search, kept)
@@ -62,10 +61,10 @@ def explore(
     if checkpoint and stopped is None:
         checkpoint.unlink(missing_ok=True)
     found = search.verdicts(len(promises), stopped, canary)
-    if space.fused:
-        found = _shortest(system, promises, found, memory)
+    if space.fused and branch is None:
+        found = shortest(system, promises, found, memory)
     return Result(
-        distinct=len(search.states),
+        distinct=search.distinct,
         generated=search.generated,
         depth=search.depth,
         seconds=time.perf_counter() - began,
@@ -78,10 +77,11 @@ def explore(
         reductions=space.about,
         stands_for=search.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
+        branches=tuple(search.branches()) if isinstance(search, Stem) else (),
     )
 
 
-def _shortest(
+def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
     """What is violated, searched again step by step, no further than the counterexample that is known."""

@@ -33,7 +33,8 @@ EVERY = 0.5
 def in_processes(
     work: Work, cells: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
 ) -> Generator[tuple[int, Result]]:
-    """The number of each cell with what `work` makes of it, as they end; so many `workers` at once."""
+    """The number of each cell with what `work` makes of it, as they end; so many `workers` at once. `progress(number,
+    *figures)` hears now and then how far one is."""
     running: dict[Any, tuple[int, Any]] = {}
     waiting = list(enumerate(cells))[::-1]
     try:
@@ -48,13 +49,18 @@ def in_processes(
                 if isinstance(answer, Result):
                     del running[ready]
                     yield number, answer
-                elif progress and number == min(n for n, _ in running.values()):
-                    progress(*answer)
+                elif progress:
+                    progress(number, *answer)
     finally:
         for _, process in running.values():
             process.terminate()
         for _, process in running.values():
             process.join()
+
+
+def prepare() -> None:
+    """Have the processes to come begin at once with what all of them import."""
+    _server()
 
 
 @cache

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .memory import MemoryBound
@@ -29,6 +29,11 @@ class Bounds(NamedTuple):
     memory: float | None = None
 
 
+def blind(canary: Any) -> str:
+    """Why nothing is proven by a search that has not found the canary."""
+    return f"the canary {canary.name} was not found violated: this search sees nothing"
+
+
 class Search:
     """States in the order of their discovery, each with the number of the state it was discovered from."""
 
@@ -49,29 +54,32 @@ class Search:
         """Writes the search down."""
         self.goes_back = False
         """Whether some step leads to a state of the same or an earlier level: without one there is no cycle."""
+        self.coming: dict[int, list[Any]] = {}
+        """States that begin here without a step that leads to them, by level (see `branches`)."""
+
+    @property
+    def distinct(self) -> int:
+        """How many states were found here."""
+        return len(self.states)
 
     def run(self) -> str | None:
         """Search to the end; the answer is why it did not come there, or None."""
-        if self.at == 0:
+        if self.at == 0 and not self.coming:
             self.watchers.see_state(self.states[0], None, None)
         stopped = self._run()
-        self.watchers.finish()
         if stopped and self.keep:
             self.keep()
         return stopped
 
-    def _keep(self, keep: Callable[[], None]) -> None:
-        """Write the search down while it goes on: what others still look at would not be looked at again."""
-        self.watchers.finish()
-        keep()
-
     def _run(self) -> str | None:
         states, kept = self.states, time.monotonic()
-        while self.at < len(states):
+        while self.at < len(states) or self.coming:
             if self.at == self.level_end:
                 if self.max_depth and self.depth >= self.max_depth:
                     return f"more than {self.max_depth} levels"
-                self.depth, self.level_end = self.depth + 1, len(states)
+                self.depth += 1
+                self._take_up(self.coming.pop(self.depth, ()))
+                self.level_end = len(states)
             until = min(self.level_end, self.look)
             if self.max_states:
                 until = min(until, self.at + max(1, (self.max_states - len(states)) // 8))
@@ -86,10 +94,19 @@ class Search:
                 if reason := self.memory.reached(self.numbers):
                     return reason
                 if self.keep and time.monotonic() - kept > KEEP_EVERY:
-                    self._keep(self.keep)
+                    self.keep()
                     kept = time.monotonic()
         self._tell()
         return None
+
+    def _take_up(self, coming: Sequence[Any]) -> None:
+        """Begin with these states, too, as far as nothing here has led to them."""
+        for state in coming:
+            if state not in self.numbers:
+                self.numbers[state] = len(self.states)
+                self.states.append(state)
+                self.parents.append(-1)
+                self.stands_for += self.space.stands_for(state)
 
     def _expand(self, until: int) -> None:
         """The successors of the states numbered `at` to `until`."""
@@ -142,7 +159,7 @@ class Search:
         """The results of the first `count` promises under watch."""
         doubt = stopped
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
-            doubt = f"the canary {canary.name} was not found violated: this search sees nothing"
+            doubt = blind(canary)
         complete = not doubt and self.at == len(self.states)
         if self.goes_back and complete and self.watchers.of_runs and may_return(self.space):
             judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)

@@ -17,10 +17,9 @@ from nbcc.model import Step
 
 from .. import specs
 from ..explore import PromiseResult, Result, Verdict
-from ..explore.cells import Cell, search_cells
+from ..explore.cells import Cell, Searching, search_cells
 from ..explore.checkpoint import FOLDERS, code
 from ..explore.lost import fleeting
-from ..explore.parts import Search
 
 HEAD: Final = {"format": 1, "keeps": "searches of a matrix"}
 NO_BOUNDS: Final = ("workers", "memory", "raises")
@@ -42,7 +41,7 @@ class Kept:
         self,
         cells: Sequence[Cell],
         *,
-        across: Search = search_cells,
+        across: Searching = search_cells,
         done: Callable[[Cell, Result], None] | None = None,
         **bounds: Any,
     ) -> Iterator[tuple[Cell, Result]]:
@@ -78,14 +77,14 @@ class Kept:
 
 def name_of(cell: Cell, bounds: Mapping[str, Any]) -> str:
     """All that decides what the search of a cell finds, but the code."""
-    if cell.mutant:
-        raise ValueError("searches of mutants are not kept")
+    if cell.mutant or cell.branch is not None:
+        raise ValueError("searches of mutants, and of branches, are not kept")
     world = specs.world(cell.world) if isinstance(cell.world, str) else cell.world
     protocol = specs.protocol(cell.protocol) if isinstance(cell.protocol, str) else cell.protocol
     of_world = {name: value for name, value in world.to_mapping().items() if name not in ("format", "name", "about")}
     given = {name: value for name, value in bounds.items() if name not in NO_BOUNDS and value is not None}
     return _canonical({
-        "protocol": protocol.differences(), "world": of_world, "promises": cell.promises, "beside": cell.beside,
+        "protocol": protocol.differences(), "world": of_world, "promises": cell.promises,
         "reduce": cell.reduce, **given,
     })  # fmt: skip
 
@@ -126,7 +125,7 @@ def _loaded(line: bytes) -> dict[str, Any]:
 def _result(given: Mapping[str, Any]) -> Result:
     promises = {name: _promise(found) for name, found in given["promises"].items()}
     deadlock, reductions = _steps(given["deadlock"]), tuple(given["reductions"])
-    return Result(**{**given, "promises": promises, "deadlock": deadlock, "reductions": reductions})
+    return Result(**{**given, "promises": promises, "deadlock": deadlock, "reductions": reductions, "branches": ()})
 
 
 def _promise(given: Mapping[str, Any]) -> PromiseResult:

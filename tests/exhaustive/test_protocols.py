@@ -65,7 +65,7 @@ BREAKS = {
     ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("retention", "barrier"): {"CLEAN"},
-    ("retention", "any_barrier"): {"CLEAN"},
+    ("retention", "any_barrier"): {"CLEAN", "PROGRESS"},
     ("horizon", "after_delete"): {"CLEAN"},
     ("fencing", "storage"): {"TRAVEL", "MONO", "FREE", "PROGRESS"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},

@@ -65,7 +65,8 @@ def search(file: Path, *cells: Cell, result: Result = FOUND, **bounds: Any) -> t
 
 def test_what_was_kept_is_taken_up_as_it_was(tmp_path: Path) -> None:
     told = {field.name for field in fields(Result) if getattr(FOUND, field.name) != field.default}
-    assert told == {field.name for field in fields(Result)} - {"coverage"}, "a field that this test does not see"
+    seen = {field.name for field in fields(Result)} - {"coverage", "branches"}
+    assert told == seen, "a field that this test does not see"
     file = tmp_path / "kept"
     assert search(file, CELL, max_states=12) == ([FOUND], [CELL])
     assert search(file, CELL, max_states=12, workers=3, memory=2, raises=False) == ([FOUND], [])
@@ -78,7 +79,6 @@ def test_what_was_kept_is_taken_up_as_it_was(tmp_path: Path) -> None:
         replace(CELL, protocol=specs.protocol("tombstones-dropped")),
         replace(CELL, reduce=False),
         replace(CELL, promises=("SNAP",)),
-        replace(CELL, beside=("SNAP",)),
     ],
 )
 def test_another_search_is_made(tmp_path: Path, other: Cell) -> None:
@@ -95,6 +95,11 @@ def test_no_bound_is_no_bound(tmp_path: Path) -> None:
 def test_names_of_worlds_and_settings_are_what_they_stand_for(tmp_path: Path) -> None:
     search(tmp_path / "kept", CELL)
     assert search(tmp_path / "kept", Cell(world="demo", protocol="default", reduce=True))[1] == []
+
+
+def test_a_part_of_a_search_is_not_kept(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="of mutants, and of branches, are not kept"):
+        search(tmp_path / "kept", replace(CELL, branch=("commit", 1, 2)))
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:

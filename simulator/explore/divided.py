@@ -1,0 +1,148 @@
+"""One search divided into its branches, and what these found put together (see `branches`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .branches import STEM
+from .cells import Cell, Searching, applied, search_cell, search_cells, watched
+from .exhaustive import shortest
+from .memory import GIB, SHARE, free
+from .processes import prepare
+from .result import Coverage, PromiseResult, Result
+from .search import blind
+from .space import Reduced
+from .verdict import Verdict
+from .watch import UNREACHED
+
+
+def explore_in_branches(
+    cell: Cell,
+    workers: int,
+    search: Searching = search_cells,
+    *,
+    max_states: int | None = None,
+    memory: float | None = None,
+    progress: Callable[..., None] | None = None,
+    **bounds: Any,
+) -> Result:
+    """What `search_cell` finds, by so many processes; `search` and `bounds` as of `search_cells`.
+
+    `memory` (GiB) is divided among them. A system that names nothing that parts its runs is searched here.
+    """
+    began = time.perf_counter()
+    if search is search_cells:
+        prepare()  # while the stem is walked here
+    bounds["max_states"] = max_states
+    if not hasattr(cell.system(), "parting"):
+        return search_cell(cell, memory=memory, progress=progress, **bounds)
+    stem = search_cell(replace(cell, branch=STEM), memory=memory, **bounds)
+    found, told = [stem], _Told(stem, progress)
+    if not stem.stopped:
+        cells = [replace(cell, branch=branch) for branch in stem.branches]
+        # Each would take most of what is free.
+        bounds["memory"] = memory or ((left := free()) and left * SHARE / GIB)
+        for _, result in search(cells, workers=workers, progress=told.running, done=told.ended, **bounds):
+            found.append(result)
+            if _stopped(found, max_states):
+                break  # whoever is still at it ends with the generator
+    whole = together(*watched(cell.system(), cell.promises), found, _stopped(found, max_states))
+    return replace(_shortest(cell, whole, memory), seconds=time.perf_counter() - began)
+
+
+class _Told:
+    """How far a search is that goes on in several processes."""
+
+    def __init__(self, stem: Result, progress: Callable[..., None] | None) -> None:
+        self.progress = progress
+        self.done = [stem]
+        self.figures: dict[Cell, tuple[int, ...]] = {}
+
+    def running(self, cell: Cell, *figures: int) -> None:
+        """One is so far: states, steps, depth, frontier."""
+        self.figures[cell] = figures
+        if self.progress:
+            done = [(each.distinct, each.generated, each.depth, 0) for each in self.done]
+            states, steps, depths, frontier = zip(*done, *self.figures.values(), strict=True)
+            self.progress(sum(states), sum(steps), max(depths), sum(frontier))
+
+    def ended(self, cell: Cell, result: Result) -> None:
+        """One has come to its end."""
+        self.figures.pop(cell, None)
+        self.done.append(result)
+
+
+def _stopped(found: Sequence[Result], max_states: int | None) -> str | None:
+    """Why all together have not seen everything."""
+    if max_states and sum(result.distinct for result in found) > max_states:
+        return f"more than {max_states:,} distinct states"
+    return next((result.stopped for result in found if result.stopped), None)
+
+
+def together(promises: Sequence[Any], canary: Any | None, found: Sequence[Result], stopped: str | None) -> Result:
+    """The stem and its branches as one result; `stopped` says why they are not all."""
+    seen = None if canary is None else any(_violated(result, canary.name) for result in found)
+    doubt = stopped or (blind(canary) if seen is False else None)
+    deadlocks = [result.deadlock for result in found if result.deadlock is not None]
+    return replace(
+        found[0],
+        distinct=sum(result.distinct for result in found),
+        generated=sum(result.generated for result in found),
+        depth=max(result.depth for result in found),
+        stopped=stopped,
+        promises={each.name: _verdict(each.name, found, doubt) for each in promises},
+        deadlock=min(deadlocks, key=len, default=None),
+        ends=sum(result.ends for result in found),
+        ends_by_budget=sum(result.ends_by_budget for result in found),
+        canary=seen,
+        stands_for=sum(result.stands_for or 0 for result in found) if found[0].reductions else None,
+        coverage=_covered([result.coverage for result in found if result.coverage]),
+        branches=(),
+    )
+
+
+def _violated(result: Result, name: str) -> bool:
+    return name in result.promises and result.promises[name].verdict is Verdict.VIOLATED
+
+
+def _verdict(name: str, found: Sequence[Result], doubt: str | None) -> PromiseResult:
+    """What all together say of one promise; of its counterexamples the shortest, of those the first."""
+    said = [result.promises[name] for result in found if name in result.promises]
+    if broken := [each for each in said if each.verdict is Verdict.VIOLATED]:
+        return min(broken, key=lambda each: each.steps or 0)
+    if said[0].verdict is Verdict.NOT_APPLICABLE:
+        return said[0]
+    doubts = [each.because for each in said if each.verdict is Verdict.UNDETERMINED]
+    because = doubt or next((why for why in doubts if why != UNREACHED), None)
+    if because is None and len(doubts) == len(said):
+        because = UNREACHED
+    return PromiseResult(name=name, verdict=Verdict.UNDETERMINED if because else Verdict.HOLDS, because=because)
+
+
+def _covered(found: Sequence[Coverage]) -> Coverage | None:
+    """What all together covered; every branch has been through the stem as well."""
+    if not found:
+        return None
+    stem, *others = found
+    return Coverage(
+        actions={
+            name: times + sum(each.actions[name] - times for each in others) for name, times in stem.actions.items()
+        },
+        never_false=tuple(each for each in stem.never_false if all(each in other.never_false for other in others)),
+        untested=tuple(each for each in stem.untested if all(each in other.untested for other in others)),
+    )
+
+
+def _shortest(cell: Cell, whole: Result, memory: float | None) -> Result:
+    """What is violated, searched again where its counterexample may not be a shortest one."""
+    with applied(cell.mutant):
+        system = cell.system()
+        promises, canary = watched(system, cell.promises)
+        broken = any(_violated(whole, each.name) for each in promises)
+        fused = broken and cell.reduce and Reduced(system, [*promises, *([canary] if canary else [])]).fused
+        if not (fused or (broken and whole.stopped)):
+            return whole
+        return replace(whole, promises=shortest(system, promises, dict(whole.promises), memory))
