@@ -3,8 +3,8 @@
 A system may name a component in which something is settled once and stays (`parting`): of the table's model, what was
 published first. States in which it is open are the stem, which is small and which every process walks for itself. Each
 of the others belongs to one branch, is reached from states of the stem and of its branch alone, and is looked at by the
-search of that branch and no other: nothing is handed from one to another while they run. Together they are what one
-process finds, but which of several shortest counterexamples is told may differ.
+search of that branch and no other: nothing is handed from one process to another while they run. Together they are what
+one finds, but which of several shortest counterexamples is told may differ.
 
 That no branch leads into another one is not taken for granted: each search looks at all its states (`strayed`).
 """
@@ -12,17 +12,35 @@ That no branch leads into another one is not taken for granted: each search look
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 from .progress import Ends
 from .search import Bounds, Progress, Search
 from .space import Space
 from .watch import Watchers
 
-STEM = "stem"
-"""Instead of a branch: the states in which runs have not parted yet, and the first ones of each branch."""
+
+class Part(NamedTuple):
+    """The states of a search that went one of these ways. `exchangeable`: the actors of whom it is known already that
+    they may be exchanged, those together that may with each other; None: that is to be found out."""
+
+    ways: tuple[Hashable, ...]
+    exchangeable: tuple[tuple[str, ...], ...] | None = None
+
+    def dealt(self, count: int) -> list[Part]:
+        """At most so many parts of it. Whoever gets the branch that begins first, which is the largest as a rule, gets
+        the last one of the next round."""
+        rounds = [self.ways[at : at + count] for at in range(0, len(self.ways), count)]
+        turns = [ways + (None,) * (count - len(ways)) for ways in rounds]
+        hands = zip(*(turn[::-1] if number % 2 else turn for number, turn in enumerate(turns)), strict=True)
+        dealt = [tuple(way for way in hand if way is not None) for hand in hands]
+        return [self._replace(ways=ways) for ways in dealt if ways]
+
+
+STEM = Part(())
+"""The states in which runs have not parted yet, and the first ones of each branch."""
 
 
 class Ways:
@@ -40,9 +58,9 @@ class Ways:
             self._known[own] = self.way_of(self.coding.value(own, self.place))
         return self._known[own]
 
-    def strayed(self, states: Sequence[Any], way: Hashable) -> set[Hashable]:
-        """The ways that these states went, other than this one."""
-        return {self(own) for own in set(map(self.bits.__and__, states))} - {way}
+    def strayed(self, states: Sequence[Any], ways: Iterable[Hashable]) -> set[Hashable]:
+        """The ways that these states went, other than these."""
+        return {self(own) for own in set(map(self.bits.__and__, states))}.difference(ways)
 
 
 class Stem(Search):
@@ -58,8 +76,12 @@ class Stem(Search):
     def _within(self, successors: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
         return lambda state: successors(state) if self.ways(state) is None else iter(())
 
-    def branches(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
-        """The first states of each branch by level, those branches first that begin first."""
+    def branches(self) -> Part:
+        """All of them, those first that begin first."""
+        return Part(tuple(self.firsts()), tuple(map(tuple, self.space.exchangeable)))
+
+    def firsts(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
+        """The first states of each branch by way and level."""
         levels = array("q")
         found: dict[Hashable, dict[int, list[Any]]] = {}
         for state, parent in zip(self.states, self.parents, strict=True):
@@ -82,22 +104,25 @@ class _EndsWithin(Ends):
             super().see(number, state)
 
 
-class Branch(Search):
-    """All states of one branch. Its first ones were found, counted and judged by whoever walks the stem."""
+class Branches(Search):
+    """All states of some branches. Their first ones were found, counted and judged by whoever walks the stem."""
 
     def __init__(
-        self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, way: Hashable
+        self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, ways: Sequence[Hashable]
     ) -> None:
-        self.stem, self.way = Stem(space, Watchers(space.system, ()), bounds), way
+        self.stem, self.ways = Stem(space, Watchers(space.system, ()), bounds), ways
         self.stem.run()
-        first = self.stem.branches()[way]
         super().__init__(space, watchers, bounds, progress)
         del self.states[:], self.parents[:]
         self.numbers.clear()
+        firsts = self.stem.firsts()
+        for way in ways:
+            for level, states in firsts[way].items():
+                self.coming.setdefault(level, []).extend(states)
+        first = [state for states in self.coming.values() for state in states]
         self.at = self.generated = self.level_end = 0
-        self.depth, self.coming = min(first) - 1, dict(first)
-        self.known = sum(map(len, first.values()))
-        self.stands_for = -sum(space.stands_for(state) for states in first.values() for state in states)
+        self.depth, self.known = min(self.coming) - 1, len(first)
+        self.stands_for = -sum(map(space.stands_for, first))
 
     @property
     def distinct(self) -> int:
@@ -105,8 +130,8 @@ class Branch(Search):
 
     def run(self) -> str | None:
         stopped = super().run()
-        if went := self.stem.ways.strayed(self.states, self.way):
-            raise AssertionError(f"runs that parted have met: {self.way} leads to {', '.join(map(str, went))}")
+        if went := self.stem.ways.strayed(self.states, self.ways):
+            raise AssertionError(f"runs that parted have met: {self.ways} lead to {went}")
         return stopped
 
     def chain(self, number: int) -> list[Any]:
@@ -114,12 +139,10 @@ class Branch(Search):
         return [*self.stem.chain(self.stem.numbers[own[0]]), *own[1:]]
 
 
-def begin(
-    space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, branch: Hashable | None
-) -> Search:
-    """The search of everything (None), of the stem, or of one branch; each is still to be run."""
-    if branch is None:
+def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, part: Part | None) -> Search:
+    """The search of everything (None), of the stem, or of some branches; each is still to be run."""
+    if part is None:
         return Search(space, watchers, bounds, progress)
-    if branch == STEM:
+    if part == STEM:
         return Stem(space, watchers, bounds, progress)
-    return Branch(space, watchers, bounds, progress, branch)
+    return Branches(space, watchers, bounds, progress, part.ways)

@@ -6,7 +6,7 @@ same `Result` that a search in this process gives.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from functools import partial
@@ -16,6 +16,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.fields import nearest
 from nbcc.model.promises import CANARY, PROMISES
 
+from .branches import Part
 from .exhaustive import explore
 from .hudi_v5 import INVARIANTS, HudiV5
 from .lost import lost
@@ -28,8 +29,8 @@ from .two_phase_commit import CONSISTENT
 class Cell:
     """`world` and `protocol` by name, by path or as values; no promise named means all that there are.
 
-    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` and `branch` as of
-    `explore`. A branch knows no canary: whether all together see it is for `divided` to say.
+    `mutant` names a file of specs/mutants that is applied while the cell is searched; `reduce` and `part` as of
+    `explore`. A part knows no canary: whether all together see it is for `divided` to say.
     """
 
     world: str | World
@@ -37,7 +38,7 @@ class Cell:
     promises: tuple[str, ...] = ()
     mutant: str = ""
     reduce: bool = False
-    branch: Hashable | None = None
+    part: Part | None = None
 
     def system(self) -> Any:
         """What is explored; ValueError says which names there are."""
@@ -71,9 +72,9 @@ def search_cell(cell: Cell, **bounds: Any) -> Result:
     with applied(cell.mutant):
         system = cell.system()
         promises, canary = watched(system, cell.promises)
-        if cell.branch is not None and canary is not None:
+        if cell.part is not None and canary is not None:
             promises, canary = [*promises, canary], None
-        return explore(system, promises, canary=canary, reduce=cell.reduce, branch=cell.branch, **bounds)
+        return explore(system, promises, canary=canary, reduce=cell.reduce, part=cell.part, **bounds)
 
 
 def _mutant(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""One search divided into its branches, and what these found put together (see `branches`)."""
+"""One search divided into parts, each some of its branches, and what these found put together (see `branches`)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ def explore_in_branches(
     bounds["max_states"] = max_states
     if not hasattr(cell.system(), "parting"):
         return search_cell(cell, memory=memory, progress=progress, **bounds)
-    stem = search_cell(replace(cell, branch=STEM), memory=memory, **bounds)
+    stem = search_cell(replace(cell, part=STEM), memory=memory, **bounds)
     found, told = [stem], _Told(stem, progress)
     if not stem.stopped:
-        cells = [replace(cell, branch=branch) for branch in stem.branches]
+        cells = [replace(cell, part=part) for part in stem.branches.dealt(workers)]
         # Each would take most of what is free.
         bounds["memory"] = memory or ((left := free()) and left * SHARE / GIB)
         for _, result in search(cells, workers=workers, progress=told.running, done=told.ended, **bounds):
@@ -100,7 +100,7 @@ def together(promises: Sequence[Any], canary: Any | None, found: Sequence[Result
         canary=seen,
         stands_for=sum(result.stands_for or 0 for result in found) if found[0].reductions else None,
         coverage=_covered([result.coverage for result in found if result.coverage]),
-        branches=(),
+        branches=None,
     )
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from . import checkpoint as checkpoints
-from .branches import Stem, begin
+from .branches import Part, Stem, begin
 from .coverage import coverage_of
 from .memory import not_collecting
 from .result import PromiseResult, Result
@@ -32,7 +32,7 @@ def explore(
     reduce: bool = False,
     coverage: bool = False,
     checkpoint: Path | None = None,
-    branch: Hashable | None = None,
+    part: Part | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
@@ -43,15 +43,15 @@ def explore(
     steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
-    the same search goes on from there. `branch`: only this part of the states (see `branches`), and no search again.
+    the same search goes on from there. `part`: these of its states alone (see `branches`), and no search again.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
     identity = checkpoints.identity(system, watched, reduce) if checkpoint else ""
     kept = checkpoints.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = Reduced(system, watched) if reduce and has_rows(system) else Space(system)
-    search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, branch)
+    space = Reduced(system, watched, known=part and part.exchangeable) if reduce and has_rows(system) else Space(system)
+    search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, part)
     began = time.perf_counter()
     if kept:
         checkpoints.resume(search, kept)
@@ -61,7 +61,7 @@ def explore(
     if checkpoint and stopped is None:
         checkpoint.unlink(missing_ok=True)
     found = search.verdicts(len(promises), stopped, canary)
-    if space.fused and branch is None:
+    if space.fused and part is None:
         found = shortest(system, promises, found, memory)
     return Result(
         distinct=search.distinct,
@@ -77,7 +77,7 @@ def explore(
         reductions=space.about,
         stands_for=search.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
-        branches=tuple(search.branches()) if isinstance(search, Stem) else (),
+        branches=search.branches() if isinstance(search, Stem) else None,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -70,8 +69,8 @@ class Result:
     """What was reduced, in words; then `distinct` counts what was kept, and `stands_for` the states of the system."""
     stands_for: int | None = None
     coverage: Coverage | None = None
-    branches: tuple[Hashable, ...] = ()
-    """Those that begin in the stem of a search, where only that was searched (see `branches`)."""
+    branches: Any = None
+    """What is left to search, where the stem alone was searched (see `branches.Part`)."""
 
     @property
     def verdict(self) -> Verdict:

@@ -73,9 +73,16 @@ class Space:
 
 
 class Reduced(Space):
-    """A model with one state for all that differ in exchangeable names, and private steps fused (`fuse`)."""
+    """A model with one state for all that differ in exchangeable names, and private steps fused (`fuse`). `known` are
+    the exchangeable actors, where they are."""
 
-    def __init__(self, model: Model | RowSystem, promises: Sequence[Any], fuse: bool = True) -> None:
+    def __init__(
+        self,
+        model: Model | RowSystem,
+        promises: Sequence[Any],
+        fuse: bool = True,
+        known: Sequence[Sequence[str]] | None = None,
+    ) -> None:
         super().__init__(model)
         self.model = model
         # A promise about whole runs looks at ends alone, and there every private step has been taken.
@@ -88,7 +95,7 @@ class Reduced(Space):
         self._runs: dict[Any, int] = {}
         self.stepper = Stepper(model.coding, model.table_of_rows, self.private, model.stepper.joins)
         self.successors = self.stepper.successors
-        self.symmetry = Symmetry(model, about_states)
+        self.symmetry = Symmetry(model, about_states, known)
         self.exchangeable = self.symmetry.classes
         self.kept = self.symmetry.kept if self.symmetry.order > 1 else None
         words = [self.symmetry.about] if self.symmetry.order > 1 else []

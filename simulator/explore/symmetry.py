@@ -34,9 +34,11 @@ _Sorted = tuple[State, tuple[Image, ...], dict[State, _Least]]
 class Symmetry:
     """The admitted exchanges of a model; none: `kept` gives back what it is given."""
 
-    def __init__(self, model: Model | RowSystem, promises: Sequence[Any] = ()) -> None:
+    def __init__(
+        self, model: Model | RowSystem, promises: Sequence[Any] = (), known: Sequence[Sequence[str]] | None = None
+    ) -> None:
         self.model = model
-        self.classes = classes(model, promises)
+        self.classes = classes(model, promises) if known is None else known
         self.order = prod(factorial(len(each)) for each in self.classes)
         """How many renamings there are, the one that changes nothing included."""
         coding = model.coding

@@ -77,8 +77,8 @@ class Kept:
 
 def name_of(cell: Cell, bounds: Mapping[str, Any]) -> str:
     """All that decides what the search of a cell finds, but the code."""
-    if cell.mutant or cell.branch is not None:
-        raise ValueError("searches of mutants, and of branches, are not kept")
+    if cell.mutant or cell.part is not None:
+        raise ValueError("searches of mutants, and of parts, are not kept")
     world = specs.world(cell.world) if isinstance(cell.world, str) else cell.world
     protocol = specs.protocol(cell.protocol) if isinstance(cell.protocol, str) else cell.protocol
     of_world = {name: value for name, value in world.to_mapping().items() if name not in ("format", "name", "about")}
@@ -125,7 +125,7 @@ def _loaded(line: bytes) -> dict[str, Any]:
 def _result(given: Mapping[str, Any]) -> Result:
     promises = {name: _promise(found) for name, found in given["promises"].items()}
     deadlock, reductions = _steps(given["deadlock"]), tuple(given["reductions"])
-    return Result(**{**given, "promises": promises, "deadlock": deadlock, "reductions": reductions, "branches": ()})
+    return Result(**{**given, "promises": promises, "deadlock": deadlock, "reductions": reductions, "branches": None})
 
 
 def _promise(given: Mapping[str, Any]) -> PromiseResult:

@@ -20,7 +20,7 @@ from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.crosscheck.seeds import Seed, across_processes, check_seed, check_seeds
 from nbcc.simulator.explore import Result, Verdict, cluster, explore
-from nbcc.simulator.explore.branches import STEM
+from nbcc.simulator.explore.branches import STEM, Part
 from nbcc.simulator.explore.cells import Cell, applied, search_cell
 from nbcc.simulator.explore.cluster import on_spark, search_on_spark
 from nbcc.simulator.explore.divided import explore_in_branches, together
@@ -86,8 +86,19 @@ def test_each_branch_is_searched_once_by_whoever_searches_cells() -> None:
     cell = Cell(world="demo", promises=("SNAP", "MONO", "PART"))
     found = explore_in_branches(cell, 2, search)  # type: ignore[arg-type]
     assert timeless(found) == timeless(search_cell(cell))
-    assert len(cells) > 2
-    assert [each.branch for each in cells] == list(dict.fromkeys(each.branch for each in cells))
+    ways = [way for each in cells if each.part for way in each.part.ways]
+    assert len(cells) == 2
+    assert sorted(ways) == sorted(set(ways))
+    assert len(ways) > 2
+
+
+@pytest.mark.parametrize(
+    ("count", "hands"), [(1, [(1, 2, 3, 4, 5)]), (2, [(1, 4, 5), (2, 3)]), (3, [(1,), (2, 5), (3, 4)]), (9, [])]
+)
+def test_branches_are_dealt_there_and_back(count: int, hands: list[tuple[int, ...]]) -> None:
+    part = Part((1, 2, 3, 4, 5), (("w1", "w2"),))
+    assert part.dealt(count) == [part._replace(ways=ways) for ways in hands or [(each,) for each in part.ways]]
+    assert Part(()).dealt(count) == []
 
 
 def test_a_search_that_is_cut_off_leaves_its_promises_undetermined() -> None:
@@ -186,8 +197,8 @@ def test_any_graph_is_divided_without_loss(edges: list[tuple[int, int, int | Non
     """Levels, ends, cycles and shortest counterexamples, where states of the stem lead to a branch on any level."""
     promises = [Reaches("run", places), Reaches("state", places)]
     whole = explore(Parting(edges), promises)
-    stem = explore(Parting(edges), promises, branch=STEM)
-    others = [explore(Parting(edges), promises, branch=way) for way in stem.branches]
+    stem = explore(Parting(edges), promises, part=STEM)
+    others = [explore(Parting(edges), promises, part=part) for part in stem.branches.dealt(2)]
     found = together(promises, None, [stem, *others], None)
 
     assert (found.distinct, found.generated, found.depth) == (whole.distinct, whole.generated, whole.depth)
@@ -203,8 +214,8 @@ def test_branches_that_meet_are_an_error() -> None:
         parting = ("at", lambda value: value or None)
 
     edges = [(0, 1, None), (0, 2, None), (2, 1, None)]
-    with pytest.raises(AssertionError, match="runs that parted have met: 2 leads to 1"):
-        explore(Meeting(edges), branch=2)
+    with pytest.raises(AssertionError, match=r"runs that parted have met: \(2,\) lead to \{1\}"):
+        explore(Meeting(edges), part=Part((2,)))
 
 
 def test_processes_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

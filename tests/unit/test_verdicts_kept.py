@@ -22,6 +22,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs, verdicts
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.explore import PromiseResult, Result, Verdict
+from nbcc.simulator.explore.branches import Part
 from nbcc.simulator.explore.cells import Cell
 from nbcc.simulator.explore.checkpoint import code
 from nbcc.simulator.explore.lost import lost
@@ -98,8 +99,8 @@ def test_names_of_worlds_and_settings_are_what_they_stand_for(tmp_path: Path) ->
 
 
 def test_a_part_of_a_search_is_not_kept(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="of mutants, and of branches, are not kept"):
-        search(tmp_path / "kept", replace(CELL, branch=("commit", 1, 2)))
+    with pytest.raises(ValueError, match="of mutants, and of parts, are not kept"):
+        search(tmp_path / "kept", replace(CELL, part=Part((1,))))
 
 
 def test_a_failure_is_not_kept(tmp_path: Path) -> None:
