@@ -89,6 +89,18 @@ class Takers:
             new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - found
         return found
 
+    def around(self, numbers: Iterable[int]) -> set[int]:
+        """The plans between which these log compactions take their logs.
+
+        Without the plan that ends the slice, what they made would stay in the newest one, where every later compaction
+        of the piece had to take it.
+        """
+        found: set[int] = set()
+        for number in numbers:
+            behind = bisect_right(self.barriers, self._plans[number].requested)
+            found |= {behind - 1, behind}
+        return found - {-1, len(self.barriers)}
+
     def stand_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
         """Writes that stand for the logs of a plan that are not `known`: the newest, until they are several logs."""
         outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
