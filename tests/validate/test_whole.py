@@ -150,3 +150,12 @@ def test_what_a_log_compaction_made_stays_in_its_slice(protocol: Protocol) -> No
         [compacted(5, 6, 1), compacted(20, 21, 17)],
     )
     assert judged(found, protocol) == (True, True)
+
+
+def test_a_compaction_waits_for_a_log_compaction_that_replaces_hid() -> None:
+    """Two replaces, and three writes between them, keep what the log compaction takes and the compaction apart."""
+    writes = [wrote(1, 2), wrote(8, 9), wrote(10, 11), wrote(12, 13), wrote(17, 18)]
+    plans = [took(5, replaces=True), took(14, replaces=True), took(20, 17, base=14)]
+    for completed, possible in ((19, True), (21, False)):
+        found = told_of(writes, plans, [compacted(3, completed, 1)])
+        assert judged(found) == (possible, possible), completed
