@@ -7,6 +7,7 @@ else a plan took is stood for by one write that completes right before it. `test
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Iterator
 from functools import cache
 from itertools import pairwise
@@ -98,8 +99,9 @@ def pieces_by_axes(history: GroupHistory) -> Iterator[tuple[Piece, tuple[str, ..
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """The writes in the order of an axis, a few at a time."""
-    order = sorted(history.writes, key=order_of(axis))
+    """The writes slice by slice, in each in the order of an axis, a few at a time: plans take the logs of one slice."""
+    barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
+    order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
         if chunk := order[start : start + WRITES]:
             yield chunk

@@ -116,6 +116,9 @@ def test_a_history_is_possible_iff_its_pieces_are(name: str, services: str) -> N
         uncut, cut = judged(found)
         assert cut == uncut, f"seed {seed}: uncut {uncut}, in pieces {cut}\n{found}"
         verdicts[uncut] += 1
+        uncut, cut = judged(found, BY_REQUEST)
+        # What a log compaction takes are no neighbours by request if pending writes lie between (specs/boundary.md).
+        assert cut == uncut or (cut and found.log_plans), f"seed {seed}, by request: uncut {uncut}, in pieces {cut}"
     assert verdicts[True]
     assert name == "default" or verdicts[False], "no history was refused"
     assert name != "default" or not verdicts[False]
@@ -159,3 +162,11 @@ def test_a_compaction_waits_for_a_log_compaction_that_replaces_hid() -> None:
     for completed, possible in ((19, True), (21, False)):
         found = told_of(writes, plans, [compacted(3, completed, 1)])
         assert judged(found) == (possible, possible), completed
+
+
+def test_logs_of_a_plan_are_neighbours_whatever_was_requested_between() -> None:
+    """Three writes are requested between the two that the first plan takes, and complete after it."""
+    writes = [wrote(1, 7), wrote(2, 11), wrote(3, 12), wrote(4, 13), wrote(5, 6)]
+    for order, possible in (((1, 5), True), ((5, 1), False)):
+        found = told_of(writes, [took(8, *order), took(14, 2, 3, 4, base=8)])
+        assert judged(found, BY_REQUEST) == (possible, possible), order
