@@ -99,26 +99,26 @@ def pieces_by_axes(history: GroupHistory) -> Iterator[tuple[Piece, tuple[str, ..
 
 
 def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
-    """The writes in the order of an axis, a few at a time."""
-    order = sorted(history.writes, key=order_of(axis))
+    """The writes slice by slice, in each in the order of an axis, a few at a time: plans take the logs of one slice."""
+    barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
+    order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
     for start in range(0, max(len(order) - 1, 1), WRITES - 1):
         if chunk := order[start : start + WRITES]:
             yield chunk
 
 
 def _of_writes(history: GroupHistory, chunk: list[Written], logs: Takers) -> Piece:
-    chosen = set().union(*[logs.links[write.requested].near for write in chunk])
-    return _piece(history, chunk, sorted(chosen), logs, logs.near(chunk))
+    log_plans = logs.near(chunk)
+    chosen = logs.around(log_plans).union(*[logs.links[write.requested].near for write in chunk])
+    return _piece(history, chunk, sorted(chosen), logs, log_plans)
 
 
 def _of_plans(history: GroupHistory, logs: Takers) -> Iterator[Piece]:
     for first, second in pairwise(range(len(history.plans))):
         yield _piece(history, [], [first, second], logs)
-    for number, log_plan in enumerate(history.log_plans):
-        behind = bisect_right(logs.barriers, log_plan.requested)
-        around = [each for each in (behind - 1, behind) if 0 <= each < len(logs.barriers)]
-        before = {number - 1} if number else set()
-        yield _piece(history, [], around, logs, logs.with_later({*before, number}))
+    for number in range(len(history.log_plans)):
+        log_plans = logs.with_later({max(number - 1, 0), number})
+        yield _piece(history, [], sorted(logs.around(log_plans)), logs, log_plans)
 
 
 def whole(history: GroupHistory, axis: str) -> Piece:

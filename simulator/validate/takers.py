@@ -45,6 +45,7 @@ class Takers:
         for number, plan in enumerate(history.plans):
             for place, name in enumerate(plan.names):
                 self.listed.setdefault(name, []).append((number, place))
+        self._replaces = [plan.replaces for plan in history.plans]
         self._plans = history.log_plans
         self.links = {write.requested: self._link(write) for write in history.writes}
         before = (None, *self.barriers)
@@ -88,6 +89,19 @@ class Takers:
             found |= new
             new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - found
         return found
+
+    def around(self, numbers: Iterable[int]) -> set[int]:
+        """The plans between which these log compactions take their logs, and the first compaction that waits for them.
+
+        Without the plan that ends the slice, what they made would stay in the newest one, where every later compaction
+        of the piece had to take it.
+        """
+        found: set[int] = set()
+        for number in numbers:
+            behind = bisect_right(self.barriers, self._plans[number].requested)
+            waits = (n for n in range(behind, len(self.barriers)) if not self._replaces[n])
+            found |= {behind - 1, behind, *islice(waits, 1)}
+        return found - {-1, len(self.barriers)}
 
     def stand_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
         """Writes that stand for the logs of a plan that are not `known`: the newest, until they are several logs."""

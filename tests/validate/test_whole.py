@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
+from collections.abc import Iterable
 
 import pytest
 
@@ -20,6 +21,7 @@ from nbcc.simulator.validate.play import play, traced
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 HISTORIES = 1000 if NIGHTLY else 40
 DEFAULT = traced(Protocol())
+BY_REQUEST = traced(Protocol(merge_order="requested"))
 SETTINGS = {
     "default": Protocol(),
     "requested-time-slicing": Protocol(slicing="requested"),
@@ -96,6 +98,13 @@ def told(model: Model, state: object) -> GroupHistory:
     return GroupHistory(("", "g"), tuple(sorted(writes)), plans, logs)
 
 
+def judged(found: GroupHistory, protocol: Protocol = DEFAULT) -> tuple[bool, bool]:
+    """Whether a history is possible: uncut, and in pieces."""
+    axis = protocol.merge_order
+    uncut = play(whole(found, axis).shape, protocol) is None
+    return uncut, all(play(piece.shape, protocol) is None for piece in pieces(found, axis))
+
+
 @pytest.mark.parametrize("services", SERVICES)
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_history_is_possible_iff_its_pieces_are(name: str, services: str) -> None:
@@ -104,10 +113,60 @@ def test_a_history_is_possible_iff_its_pieces_are(name: str, services: str) -> N
         found = history(SETTINGS[name], seed, SERVICES[services])
         if not found.writes:
             continue
-        uncut = play(whole(found, "completion").shape, DEFAULT) is None
-        cut = all(play(piece.shape, DEFAULT) is None for piece in pieces(found, "completion"))
+        uncut, cut = judged(found)
         assert cut == uncut, f"seed {seed}: uncut {uncut}, in pieces {cut}\n{found}"
         verdicts[uncut] += 1
+        uncut, cut = judged(found, BY_REQUEST)
+        # What a log compaction takes are no neighbours by request if pending writes lie between (specs/boundary.md).
+        assert cut == uncut or (cut and found.log_plans), f"seed {seed}, by request: uncut {uncut}, in pieces {cut}"
     assert verdicts[True]
     assert name == "default" or verdicts[False], "no history was refused"
     assert name != "default" or not verdicts[False]
+
+
+def wrote(requested: int, completed: int) -> Written:
+    return Written(time(requested) or "", time(completed), tuple(log_name(requested, v) for v in (1, 2)), True)
+
+
+def took(barrier: int, *writes: int, base: int | None = None, replaces: bool = False) -> Planned:
+    """The plan of a compaction, or a replace, that is done two ticks later."""
+    names = tuple(log_name(write, version) for write in writes for version in (1, 2))
+    return Planned(time(barrier) or "", time(barrier + 2), time(base), names, True, replaces=replaces)
+
+
+def compacted(requested: int, completed: int, write: int) -> LogPlanned:
+    names = tuple(log_name(write, version) for version in (1, 2))
+    return LogPlanned(time(requested) or "", time(completed), names, log_name(requested, 1))
+
+
+def told_of(writes: Iterable[Written], plans: Iterable[Planned], logs: Iterable[LogPlanned] = ()) -> GroupHistory:
+    return GroupHistory(("", "g"), tuple(writes), tuple(plans), tuple(logs))
+
+
+@pytest.mark.parametrize("protocol", [DEFAULT, BY_REQUEST], ids=["by completion", "by request"])
+def test_what_a_log_compaction_made_stays_in_its_slice(protocol: Protocol) -> None:
+    """Between the slices of two log compactions lies another: its plan does not take what the first one made."""
+    made = Planned("00009", "00011", None, (log_name(5, 1),), True)
+    found = told_of(
+        [wrote(1, 2), wrote(12, 13), wrote(17, 18)],
+        [made, took(14, 12, base=9)],
+        [compacted(5, 6, 1), compacted(20, 21, 17)],
+    )
+    assert judged(found, protocol) == (True, True)
+
+
+def test_a_compaction_waits_for_a_log_compaction_that_replaces_hid() -> None:
+    """Two replaces, and three writes between them, keep what the log compaction takes and the compaction apart."""
+    writes = [wrote(1, 2), wrote(8, 9), wrote(10, 11), wrote(12, 13), wrote(17, 18)]
+    plans = [took(5, replaces=True), took(14, replaces=True), took(20, 17, base=14)]
+    for completed, possible in ((19, True), (21, False)):
+        found = told_of(writes, plans, [compacted(3, completed, 1)])
+        assert judged(found) == (possible, possible), completed
+
+
+def test_logs_of_a_plan_are_neighbours_whatever_was_requested_between() -> None:
+    """Three writes are requested between the two that the first plan takes, and complete after it."""
+    writes = [wrote(1, 7), wrote(2, 11), wrote(3, 12), wrote(4, 13), wrote(5, 6)]
+    for order, possible in (((1, 5), True), ((5, 1), False)):
+        found = told_of(writes, [took(8, *order), took(14, 2, 3, 4, base=8)])
+        assert judged(found, BY_REQUEST) == (possible, possible), order
