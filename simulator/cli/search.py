@@ -42,7 +42,7 @@ def search(
     """Explore a named world under a named protocol; no promise named means all that there are.
 
     A name that does not exist is the user's mistake; the sentence says which there are. Several `workers`
-    search a branch each, here or on the Spark cluster of a `master`.
+    search a part each, here or on the Spark cluster of a `master`.
     """
     from nbcc.simulator.explore.cells import Cell, watched
     from nbcc.simulator.explore.divided import explore_in_branches

@@ -31,21 +31,24 @@ def explore_in_branches(
 ) -> Result:
     """What `search_cell` finds, by so many processes; `search` and `bounds` as of `search_cells`.
 
-    `memory` (GiB) is divided among them. A system that names nothing that parts its runs is searched here.
+    `memory` (GiB) is divided among those of this machine; none given, most of what is free is. A system that names
+    nothing that parts its runs is searched here.
     """
     began = time.perf_counter()
-    if search is search_cells:
-        prepare()  # while the stem is walked here
     bounds["max_states"] = max_states
     if not hasattr(cell.system(), "parting"):
         return search_cell(cell, memory=memory, progress=progress, **bounds)
+    if search is search_cells:
+        prepare()  # while the stem is walked here
     stem = search_cell(replace(cell, part=STEM), memory=memory, **bounds)
     found, told = [stem], _Told(stem, progress)
     if not stem.stopped:
         cells = [replace(cell, part=part) for part in stem.branches.dealt(workers)]
-        # Each would take most of what is free.
-        bounds["memory"] = memory or ((left := free()) and left * SHARE / GIB)
-        for _, result in search(cells, workers=workers, progress=told.running, done=told.ended, **bounds):
+        if search is search_cells and memory is None and (left := free()):
+            memory = left * SHARE / GIB  # else each would take most of what is free
+        for _, result in search(
+            cells, workers=workers, progress=told.running, done=told.ended, memory=memory, **bounds
+        ):
             found.append(result)
             if _stopped(found, max_states):
                 break  # whoever is still at it ends with the generator

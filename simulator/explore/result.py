@@ -27,7 +27,8 @@ class PromiseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """`actions`: action -> in how many footprints it was possible. `never_false`: (action, condition) that no state
+    """`actions`: action -> in how many footprints it was possible, those of each part of a search counted by itself.
+    `never_false`: (action, condition) that no state
     refuted while the action's other conditions held. `untested`: promises whose `sometimes` was not reached."""
 
     actions: dict[str, int]
