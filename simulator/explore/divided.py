@@ -36,7 +36,7 @@ def explore_in_branches(
     """
     began = time.perf_counter()
     bounds["max_states"] = max_states
-    if not hasattr(cell.system(), "parting"):
+    if getattr(cell.system(), "parting", None) is None:
         return search_cell(cell, memory=memory, progress=progress, **bounds)
     if search is search_cells:
         prepare()  # while the stem is walked here

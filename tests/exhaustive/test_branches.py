@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import threading
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import replace
@@ -25,11 +26,13 @@ from nbcc.simulator.explore.cells import Cell, applied, search_cell
 from nbcc.simulator.explore.cluster import on_spark, search_on_spark
 from nbcc.simulator.explore.divided import explore_in_branches, together
 from nbcc.simulator.explore.rows import RowSystem
+from nbcc.simulator.mutation.cases import cases
 from nbcc.simulator.verdicts import judge, matrix
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 SEEDS = [Seed(seed=seed, examples=4, world="demo") for seed in (3, 4)]
 
 
@@ -46,6 +49,7 @@ def timeless(result: Result) -> Result:
         Cell(world="demo", mutant="plan-leaves-a-gap"),
         Cell(world="crash_resume", protocol="lock-never-expires"),
         Cell(world="hudi_v5"),  # nothing parts its runs
+        Cell(world="lost_lock_restores"),  # what parted them is taken back
     ],
     ids=str,
 )
@@ -207,6 +211,21 @@ def test_any_graph_is_divided_without_loss(edges: list[tuple[int, int, int | Non
         assert found.promises[name].verdict is promise.verdict
         if name == "STATE":
             assert found.promises[name].steps == promise.steps
+
+
+@pytest.mark.parametrize("reduced", [False, True], ids=["as it is", "reduced"])
+def test_small_worlds_of_all_kinds_are_divided_without_loss(reduced: bool) -> None:
+    """What is published first stays first, whatever services there are."""
+    some = [case for case in cases()[:: 1 if NIGHTLY else 12] if case.model().parting]
+    assert len(some) > 20
+    for case in some:
+        whole = explore(case.model(), reduce=reduced)
+        stem = explore(case.model(), reduce=reduced, part=STEM)
+        others = [explore(case.model(), reduce=reduced, part=part) for part in stem.branches.dealt(2)]
+        found = together([], None, [stem, *others], None)
+        sizes = [(r.distinct, r.stands_for, r.generated, r.depth, r.ends, r.ends_by_budget) for r in (found, whole)]
+        assert sizes[0] == sizes[1], case
+        assert (found.deadlock is None) == (whole.deadlock is None), case
 
 
 def test_branches_that_meet_are_an_error() -> None:
