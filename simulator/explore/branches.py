@@ -32,11 +32,12 @@ class Part(NamedTuple):
     def dealt(self, count: int) -> list[Part]:
         """At most so many parts of it. Whoever gets the branch that begins first, which is the largest as a rule, gets
         the last one of the next round."""
-        rounds = [self.ways[at : at + count] for at in range(0, len(self.ways), count)]
-        turns = [ways + (None,) * (count - len(ways)) for ways in rounds]
-        hands = zip(*(turn[::-1] if number % 2 else turn for number, turn in enumerate(turns)), strict=True)
-        dealt = [tuple(way for way in hand if way is not None) for hand in hands]
-        return [self._replace(ways=ways) for ways in dealt if ways]
+        there_and_back = [*range(count), *reversed(range(count))]
+        takers = [there_and_back[place % len(there_and_back)] for place in range(len(self.ways))]
+        hands = [
+            tuple(way for way, taker in zip(self.ways, takers, strict=True) if taker == each) for each in range(count)
+        ]
+        return [self._replace(ways=hand) for hand in hands if hand]
 
 
 STEM = Part(())

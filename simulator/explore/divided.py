@@ -36,7 +36,8 @@ def explore_in_branches(
     """
     began = time.perf_counter()
     bounds["max_states"] = max_states
-    if getattr(cell.system(), "parting", None) is None:
+    system = cell.system()
+    if getattr(system, "parting", None) is None:
         return search_cell(cell, memory=memory, progress=progress, **bounds)
     if search is search_cells:
         prepare()  # while the stem is walked here
@@ -52,7 +53,7 @@ def explore_in_branches(
             found.append(result)
             if _stopped(found, max_states):
                 break  # whoever is still at it ends with the generator
-    whole = together(*watched(cell.system(), cell.promises), found, _stopped(found, max_states))
+    whole = together(*watched(system, cell.promises), found, _stopped(found, max_states))
     return replace(_shortest(cell, whole, memory), seconds=time.perf_counter() - began)
 
 
@@ -141,11 +142,12 @@ def _covered(found: Sequence[Coverage]) -> Coverage | None:
 
 def _shortest(cell: Cell, whole: Result, memory: float | None) -> Result:
     """What is violated, searched again where its counterexample may not be a shortest one."""
+    if not any(_violated(whole, name) for name in whole.promises):
+        return whole
     with applied(cell.mutant):
         system = cell.system()
         promises, canary = watched(system, cell.promises)
-        broken = any(_violated(whole, each.name) for each in promises)
-        fused = broken and cell.reduce and Reduced(system, [*promises, *([canary] if canary else [])]).fused
-        if not (fused or (broken and whole.stopped)):
+        fused = cell.reduce and Reduced(system, [*promises, *([canary] if canary else [])]).fused
+        if not (fused or whole.stopped):
             return whole
         return replace(whole, promises=shortest(system, promises, dict(whole.promises), memory))

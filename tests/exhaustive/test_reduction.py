@@ -60,13 +60,19 @@ def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> N
     less = explore(model_of(world, protocol), EVERY, canary=CANARY, reduce=True)
 
     assert told(less) == told(whole)
-    # Not each world has anything to reduce: no two actors may be alike, and promises look at each of their steps.
     assert (less.stands_for or less.distinct) == whole.distinct
-    assert (less.distinct < whole.distinct) == bool(less.reductions)
+    # FIRST looks at optimistic writers, who may abort, and not each of their worlds has two that are alike.
+    if not any(model.setting.protocol_of(me).concurrency == "occ" for me in model.setting.of("writer")):
+        assert (less.distinct < whole.distinct) == bool(less.reductions) == (world not in NOTHING_TO_REDUCE)
     assert less.canary is True
     assert (less.deadlock is None) == (whole.deadlock is None)
 
 
+NOTHING_TO_REDUCE = {
+    "archiving_readers", "metadata_rollback", "restores_compacted", "restores_log_compaction",
+    "restores_log_compaction_small", "rollback_archived", "savepoints_archived",
+}  # fmt: skip
+"""No two actors are alike there, and somebody looks at each of their steps."""
 BIG = {"two groups", "shapes that differ"}
 """Crews of many states."""
 SOME_CREWS = [pytest.param(crew, marks=pytest.mark.nightly if crew in BIG else ()) for crew in CREWS]
