@@ -5,7 +5,8 @@ Components of actors change places, and the values of all components may name th
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 from nbcc.model import Model, State, Step
@@ -14,6 +15,9 @@ from nbcc.model.packed import WIDTH
 from .rows import RowSystem
 
 Renaming = Mapping[str, str]
+Path = tuple[float, ...]
+"""Where something stands in a value of tuples in tuples."""
+NOWHERE: Path = (inf,)
 _Field = tuple[int, int, int, dict[State, State]]
 """Where a component stands and where it goes, its bits, and what was made of its values."""
 
@@ -30,11 +34,25 @@ def renamed(value: Any, names: Renaming) -> Any:
     return value
 
 
-def names_one(value: Any, names: frozenset[str]) -> bool:
-    """Whether one of these names stands anywhere in a value."""
-    if isinstance(value, tuple | frozenset):
-        return any(names_one(part, names) for part in value)
-    return value in names
+class FirstNamed:
+    """Who of these actors is named in a value, and where first; the members of a set all stand in one place."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self.names = frozenset(names)
+        self._known: dict[Any, Mapping[str, Path]] = {}
+
+    def __call__(self, value: Any) -> Mapping[str, Path]:
+        if not isinstance(value, tuple | frozenset):
+            return {value: ()} if value in self.names else {}
+        known = self._known.get(value)
+        if known is None:
+            found: dict[str, Path] = {}
+            for place, part in enumerate(value):
+                at = place if isinstance(value, tuple) else 0
+                for name, path in self(part).items():
+                    found[name] = min((at, *path), found.get(name, NOWHERE))
+            known = self._known[value] = found
+        return known
 
 
 def renamed_state(model: Model | RowSystem, state: State, names: Renaming) -> State:

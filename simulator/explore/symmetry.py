@@ -1,8 +1,9 @@
 """Symmetry: one state kept for all that differ in the names of exchangeable actors alone (see `exchanges`).
 
 Orbits are exact. The kept state of an orbit is an image in which the components of the exchangeable actors are in
-order, and of all such images the smallest. Where these components name no actor, order means ascending, and only orders
-that equal components leave open are tried; where one names another, every renaming is, once per value of them.
+order. Where these components name no actor, order means ascending; of actors whose components are equal that one comes
+first whom the other components name first, and only what that leaves open (the members of a set) is tried, the smallest
+image being kept. Where one names another, every renaming is tried, once per value of them.
 
 A search keeps no names along its edges: the way to a kept state is walked again from the first state, each time to a
 successor whose kept state is the next one, so that what comes out is a run of the system as it is.
@@ -10,9 +11,9 @@ successor whose kept state is the next one, so that what comes out is a run of t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property
-from itertools import chain, permutations, product
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
+from itertools import chain, groupby, permutations, product
 from math import factorial, prod
 from typing import Any
 
@@ -20,15 +21,19 @@ from nbcc.model import Model, State
 from nbcc.model.packed import WIDTH
 
 from .exchanges import classes
-from .renaming import Image, Renaming, names_one
+from .renaming import NOWHERE, FirstNamed, Image, Path, Renaming
 from .rows import RowSystem
 
 REMEMBERED = 1 << 18
 """Values of all other components together that are kept with what the same renamings make of them, some 60 MB."""
 _Least = tuple[State, int]
-"""The smallest image of the other components, and how many renamings make it."""
-_Sorted = tuple[State, tuple[Image, ...], dict[State, _Least]]
-"""The exchangeable components in order, the renamings that make them so, and what is the least under these."""
+"""What the other components are in the kept state, and how many renamings make them so."""
+_Alike = tuple[tuple[str, ...], ...]
+"""The actors class by class, in each by their components, ascending; those together whose components are equal."""
+_Tries = Callable[[State], tuple[Sequence[Image], int]]
+"""The renamings to be tried on the other components, and how many more there are that do what each of them does."""
+_Sorted = tuple[State, _Tries, dict[State, _Least]]
+"""The exchangeable components in order, what they leave to be tried, and what was kept of the others."""
 
 
 class Symmetry:
@@ -42,19 +47,21 @@ class Symmetry:
         self.order = prod(factorial(len(each)) for each in self.classes)
         """How many renamings there are, the one that changes nothing included."""
         coding = model.coding
-        self._members = [[coding.place[name] for name in each] for each in self.classes]
-        mine = [place for members in self._members for place in members]
+        self._members = tuple(chain.from_iterable(self.classes))
+        mine = [coding.place[name] for name in self._members]
         # What is a number names nobody: it is the same in every image. Of the others each value may name somebody.
         numbers = [place for place in range(len(coding.names)) if isinstance(coding.values(place)[0], int)]
         others = [place for place in range(len(coding.names)) if place not in mine and place not in numbers]
         self._fields = (mine, others)
         self._bits, self._rest, self._numbers = coding.mask(mine), coding.mask(others), coding.mask(numbers)
-        self._names = frozenset(name for each in self.classes for name in each)
+        self._first_named = FirstNamed(self._members)
         self._mine = [(place, coding.mask((place,))) for place in mine]
+        self._others = [(place, coding.mask((place,))) for place in others]
+        self._named: dict[tuple[int, State], Mapping[str, Path]] = {}
         self._moved: dict[tuple[int, State], tuple[bool, tuple[State, ...]]] = {}
         self._sorted: dict[State, _Sorted] = {}
-        self._images: dict[tuple[tuple[int, ...], ...], Image] = {}
-        self._least: dict[tuple[Image, ...], dict[State, _Least]] = {}
+        self._images: dict[tuple[str, ...], Image] = {}
+        self._left_open: dict[Hashable, tuple[_Tries, dict[State, _Least]]] = {}
 
     @property
     def about(self) -> str:
@@ -63,71 +70,101 @@ class Symmetry:
 
     def kept(self, state: State) -> State:
         """The state that stands for all of its orbit."""
-        own, images, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
+        own, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
-        return own + (least.get(rest) or self._least_of(rest, images, least))[0] + (state & self._numbers)
+        return own + (least.get(rest) or self._least_of(rest, tries, least))[0] + (state & self._numbers)
 
     def renamings(self, state: State) -> list[Renaming]:
         """The renamings that lead from a state to the one that stands for it; one at least."""
-        own, images, _ = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
-        rest, kept = state & self._rest, self.kept(state) - (state & self._numbers)
-        return [image.names for image in images if own + image.of_others(rest) == kept]
+        own, rest, kept = state & self._bits, state & self._rest, self.kept(state) - (state & self._numbers)
+        return [image.names for image in self._every if image.of_own(own) + image.of_others(rest) == kept]
 
     def orbit(self, state: State) -> int:
         """How many states there are of which one stands for this one."""
-        _, images, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
+        _, tries, least = self._sorted.get(state & self._bits) or self._sorting(state & self._bits)
         rest = state & self._rest
-        return self.order // (least.get(rest) or self._least_of(rest, images, least))[1]
+        return self.order // (least.get(rest) or self._least_of(rest, tries, least))[1]
 
-    def _least_of(self, rest: State, images: Iterable[Image], least: dict[State, _Least]) -> _Least:
+    def _least_of(self, rest: State, tries: _Tries, least: dict[State, _Least]) -> _Least:
         if len(least) >= REMEMBERED:
             least.clear()
+        images, times = tries(rest)
         others = [image.of_others(rest) for image in images]
-        found = least[rest] = (min(others), others.count(min(others)))
+        found = least[rest] = (min(others), others.count(min(others)) * times)
         return found
 
     def _sorting(self, bits: State) -> _Sorted:
-        """The exchangeable components at their smallest, and the renamings that make them so: they put them in order,
-        as far as names allow."""
+        """The exchangeable components in order, and what they leave open."""
         fields = [self._field(place, bits & mask) for place, mask in self._mine]
+        left_open: Hashable
         if any(speaks for speaks, _ in fields):
             made = list(map(sum, zip(*(moved for _, moved in fields), strict=True)))
             own = min(made)
-            images = tuple(image for image, there in zip(self._every, made, strict=True) if there == own)
+            left_open = images = tuple(image for image, there in zip(self._every, made, strict=True) if there == own)
+            tries: _Tries = partial(_each, images)
         else:
-            images = tuple(self._image(orders) for orders in product(*(self._orders(bits, m) for m in self._members)))
-            own = images[0].of_own(bits)
-        found = self._sorted[bits] = (own, images, self._least.setdefault(images, {}))
+            left_open = alike = self._alike(bits)
+            own = self._image(tuple(chain.from_iterable(alike))).of_own(bits)
+            tries = partial(self._told_apart, alike)
+        found = self._sorted[bits] = (own, *self._left_open.setdefault(left_open, (tries, {})))
         return found
 
     def _field(self, place: int, bits: State) -> tuple[bool, tuple[State, ...]]:
         """Of one exchangeable component: whether it names another, and what each renaming makes of it."""
         found = self._moved.get((place, bits))
         if found is None:
-            speaks = names_one(self.model.coding.value(bits, place), self._names)
+            speaks = bool(self._first_named(self.model.coding.value(bits, place)))
             moved = tuple(image.of_own_field(place, bits) for image in self._every)
             found = self._moved[place, bits] = speaks, moved
         return found
 
-    @cached_property
-    def _every(self) -> list[Image]:
-        return [self._image(orders) for orders in product(*(list(permutations(m)) for m in self._members))]
+    def _alike(self, bits: State) -> _Alike:
+        # Not by value: equal numbers mean equal components, and any fixed order of the numbers will do.
+        def number(name: str) -> int:
+            return bits >> self.model.coding.place[name] * WIDTH & ((1 << WIDTH) - 1)
 
-    def _image(self, orders: tuple[tuple[int, ...], ...]) -> Image:
-        """The renaming after which the members of each class stand in this order."""
-        found = self._images.get(orders)
+        return tuple(
+            tuple(those) for each in self.classes for _, those in groupby(sorted(each, key=number), key=number)
+        )
+
+    def _told_apart(self, alike: _Alike, rest: State) -> tuple[Sequence[Image], int]:
+        """Of those who are alike they first whom the others name first; who is named nowhere may be called anything."""
+        named = [found for place, mask in self._others if (found := self._named_in(place, rest & mask))]
+        orders, times = list[Iterable[tuple[str, ...]]](), 1
+        for together in alike:
+            if len(together) == 1:
+                orders.append([together])
+                continue
+            where = {name: [found.get(name, NOWHERE) for found in named] for name in together}
+            for first, those in groupby(sorted(together, key=where.__getitem__), key=where.__getitem__):
+                tied = tuple(those)
+                if all(place is NOWHERE for place in first):
+                    times *= factorial(len(tied))
+                    orders.append([tied])
+                else:
+                    orders.append(permutations(tied))
+        return [self._image(tuple(chain(*parts))) for parts in product(*orders)], times
+
+    def _named_in(self, place: int, bits: State) -> Mapping[str, Path]:
+        """Where one of the other components names whom first."""
+        found = self._named.get((place, bits))
         if found is None:
-            places = self.model.coding.names
-            pairs = zip(self._members, orders, strict=True)
-            names = {places[old]: places[new] for members, order in pairs
-                     for new, old in zip(members, order, strict=True)}  # fmt: skip
-            found = self._images[orders] = Image(self.model, names, *self._fields)
+            found = self._named[place, bits] = self._first_named(self.model.coding.value(bits, place))
         return found
 
-    def _orders(self, bits: State, members: list[int]) -> Iterator[tuple[int, ...]]:
-        # Not by value: equal numbers mean equal components, and any fixed order of the numbers will do.
-        alike: dict[int, list[int]] = {}
-        for place in members:
-            alike.setdefault(bits >> place * WIDTH & ((1 << WIDTH) - 1), []).append(place)
-        for parts in product(*(permutations(alike[number]) for number in sorted(alike))):
-            yield tuple(chain.from_iterable(parts))
+    @cached_property
+    def _every(self) -> list[Image]:
+        orders = product(*(list(permutations(each)) for each in self.classes))
+        return [self._image(tuple(chain.from_iterable(each))) for each in orders]
+
+    def _image(self, order: tuple[str, ...]) -> Image:
+        """The renaming after which the members of each class stand in this order."""
+        found = self._images.get(order)
+        if found is None:
+            names = dict(zip(order, self._members, strict=True))
+            found = self._images[order] = Image(self.model, names, *self._fields)
+        return found
+
+
+def _each(images: Sequence[Image], rest: State) -> tuple[Sequence[Image], int]:
+    return images, 1
