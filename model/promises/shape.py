@@ -7,7 +7,7 @@ be judged. A test holds this against judging every state by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
@@ -18,8 +18,21 @@ from ..packed import State
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced",
-            "into", "places", "columns"),
+    Write: (
+        "requested",
+        "completed",
+        "actor",
+        "number",
+        "files",
+        "bases",
+        "file_ids",
+        "onto",
+        "loaded",
+        "replaced",
+        "into",
+        "places",
+        "columns",
+    ),
     Compaction: ("requested", "completed", "actor", "clustered"),
     RolledBack: ("requested", "completed", "actor"),
     Cleaned: ("requested", "completed", "actor"),
@@ -49,41 +62,73 @@ class Undone(NamedTuple):
 NOTHING, UNKNOWN = Told(None), Told("something that is not known here")
 
 
-def shape_of(model: Model, *states: State) -> Hashable | None:
-    """What promises can tell of these states; None where something is in them that is not known here."""
-    table, readers = model.derive(model.initial, (), "fields of shapes", lambda: _fields(model))
-    if not table:
-        return None
-    told = [field.told(state) for state in states for field in table]
-    if UNKNOWN in told:
-        return None
-    # Who of the readers answered what does not matter, nor what is between.
-    answers = [[each for field in readers if (each := field.told(state)).times] for state in states]
-    times = {time for each in chain(told, *answers) for time in each.times}
-    rank = {time: place for place, time in enumerate(sorted(times))}
-    ranked = tuple([_ranked(each, rank) for each in told])
-    if not readers:
-        return ranked
-    return ranked, tuple([frozenset([_ranked(each, rank) for each in theirs]) for theirs in answers])
+def shape_of(model: Model, *states: State) -> int | None:
+    """The number of what promises can tell of these states; None where something is in them that is not known here."""
+    return model.derive(model.initial, (), "shapes", lambda: _Shapes(*_fields(model))).of(states)
 
 
 class _Field(NamedTuple):
-    """A component, the bits in which it stands, and what is told of each of its values."""
+    """A component, the bits in which it stands, what is told of its values, and the numbers of what was told."""
 
     model: Model
     name: str
     mask: int
     telling: Callable[[Any], Told | Undone]
-    known: dict[int, Told | Undone]
+    numbers: dict[int, int]
 
     def told(self, state: State) -> Told | Undone:
         """What can be told of it in a state: nothing where it is hidden."""
-        bits = state & self.mask
-        told = self.known.get(bits)
-        if told is None:
-            hidden = bits == self.mask
-            told = self.known[bits] = NOTHING if hidden else self.telling(self.model.component(state, self.name))
-        return told
+        hidden = state & self.mask == self.mask
+        return NOTHING if hidden else self.telling(self.model.component(state, self.name))
+
+
+class _Shapes:
+    """The components of a table and the readers, and the shapes of states that were seen, each by a number.
+
+    Values that differ in names alone are told alike, and mostly so do what is told of two states: a shape is made once
+    for these.
+    """
+
+    def __init__(self, table: Sequence[_Field], readers: Sequence[_Field]) -> None:
+        self.fields, self.of_table = (*table, *readers), len(table)
+        self._told: list[Told | Undone] = []
+        self._numbers: dict[Told | Undone, int] = {}
+        self._known: dict[tuple[int, ...], int | None] = {}
+        self._shapes: dict[Hashable, int] = {}
+
+    def of(self, states: Sequence[State]) -> int | None:
+        """The number of the shape of these states together."""
+        if not self.fields:
+            return None
+        told = []
+        for state in states:
+            for field in self.fields:
+                number = field.numbers.get(state & field.mask)
+                told.append(self._number(field, state) if number is None else number)
+        key = tuple(told)
+        if key not in self._known:
+            shape = self._shape([key[at : at + len(self.fields)] for at in range(0, len(key), len(self.fields))])
+            self._known[key] = None if shape is None else self._shapes.setdefault(shape, len(self._shapes))
+        return self._known[key]
+
+    def _number(self, field: _Field, state: State) -> int:
+        told = field.told(state)
+        found = self._numbers.setdefault(told, len(self._told))
+        if found == len(self._told):
+            self._told.append(told)
+        field.numbers[state & field.mask] = found
+        return found
+
+    def _shape(self, states: Sequence[Sequence[int]]) -> Hashable | None:
+        told = [self._told[number] for state in states for number in state[: self.of_table]]
+        if UNKNOWN in told:
+            return None
+        # Who of the readers answered what does not matter, nor what is between.
+        readers = [[self._told[number] for number in state[self.of_table :]] for state in states]
+        times = {time for each in chain(told, *readers) for time in each.times}
+        rank = {time: place for place, time in enumerate(sorted(times))}
+        answers = [frozenset([_ranked(each, rank) for each in theirs if each.times]) for theirs in readers]
+        return tuple([_ranked(each, rank) for each in told]), tuple(answers)
 
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
