@@ -1,13 +1,13 @@
 """Which actors may be exchanged with each other: those that, on the states a search meets first, only names tell apart.
 
 The candidates are the actors of one kind. Nothing is assumed: a pair is admitted if stepping commutes with exchanging
-the two names and every promise says the same of both sides. Shapes of writes, settings of single actors, an order by
-name in a row: all of these show there.
+the two names and every promise says the same of both sides, which one that goes by shapes (`promises.shape`) does where
+these are equal. Shapes of writes, settings of single actors, an order by name in a row: all of these show there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import Any
 
@@ -15,8 +15,10 @@ from nbcc.model import Model, State, Step
 
 from .renaming import Image, Renaming, renamed, renamed_step
 from .rows import RowSystem
-from .system import projection_of
+from .system import Projection, projection_of
 
+Moved = tuple[State, Step, State]
+"""A step with the states before and after it."""
 LOOKED_AT = 400
 """States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
 
@@ -52,17 +54,35 @@ class Said:
 
     def __init__(self, model: Model | RowSystem, promises: Iterable[Any] = ()) -> None:
         self.model = model
-        self.promises = [(promise, projection_of(model, promise)) for promise in promises]
+        self._alike: dict[tuple[str, Any], list[tuple[Any, Projection]]] = {}
+        """Promises with their projections, those together that tell the same steps apart."""
+        for promise in promises:
+            same = (promise.kind, getattr(promise, "shape", None))
+            self._alike.setdefault(same, []).append((promise, projection_of(model, promise)))
         self._held: dict[Hashable, bool] = {}
 
-    def of(self, before: State, step: Step, after: State) -> Iterator[tuple[str, bool]]:
-        """Each promise by name, and whether it holds."""
-        for promise, project in self.promises:
-            was = () if promise.kind == "state" else (project(before), step)
-            key = (promise.name, project(after), *was)
-            if key not in self._held:
-                self._held[key] = promise.holds(self.model, before, step, after) is None
-            yield promise.name, self._held[key]
+    def apart(self, one: Moved, other: Moved) -> str | None:
+        """A promise that holds in one of two steps of one action and is broken in the other; None: there is none."""
+        for (kind, shape), promises in self._alike.items():
+            if shape is not None and self._shaped_alike(kind, shape, one, other):
+                continue
+            for promise, project in promises:
+                if self._holds(promise, project, *one) != self._holds(promise, project, *other):
+                    return str(promise.name)
+        return None
+
+    def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
+        """Whether what these promises can tell of both steps is the same, so that they need not be asked."""
+        states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
+        here, there = (shape(self.model, *each) for each in states)
+        return here is not None and here == there
+
+    def _holds(self, promise: Any, project: Projection, before: State, step: Step, after: State) -> bool:
+        was = () if promise.kind == "state" else (project(before), step)
+        key = (promise.name, project(after), *was)
+        if key not in self._held:
+            self._held[key] = promise.holds(self.model, before, step, after) is None
+        return self._held[key]
 
 
 class Exchange:
@@ -79,9 +99,7 @@ class Exchange:
         if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
             return f"other steps are possible after {self.names}"
         for step, after, there in moves:
-            renamed_too = self.said.of(other, renamed_step(step, self.names), there)
-            both = zip(self.said.of(state, step, after), renamed_too, strict=True)
-            if wrong := next((name for (name, here), (_, holds) in both if here != holds), None):
+            if wrong := self.said.apart((state, step, after), (other, renamed_step(step, self.names), there)):
                 return f"{wrong} says something else after {self.names}"
         return None
 
