@@ -101,10 +101,6 @@ class Image:
         """The image of the exchangeable components."""
         return self._of(bits, self.own) if self.names else bits
 
-    def of_own_field(self, place: int, bits: State) -> State:
-        """The image of one of them."""
-        return self._of(bits, [field for field in self.own if field[0] == place]) if self.names else bits
-
     def of_others(self, bits: State) -> State:
         """The image of the other components."""
         return self._of(bits, self.others) if self.names else bits

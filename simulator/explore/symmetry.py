@@ -58,7 +58,6 @@ class Symmetry:
         self._mine = [(place, coding.mask((place,))) for place in mine]
         self._others = [(place, coding.mask((place,))) for place in others]
         self._named: dict[tuple[int, State], Mapping[str, Path]] = {}
-        self._moved: dict[tuple[int, State], tuple[bool, tuple[State, ...]]] = {}
         self._sorted: dict[State, _Sorted] = {}
         self._images: dict[tuple[str, ...], Image] = {}
         self._left_open: dict[Hashable, tuple[_Tries, dict[State, _Least]]] = {}
@@ -95,10 +94,9 @@ class Symmetry:
 
     def _sorting(self, bits: State) -> _Sorted:
         """The exchangeable components in order, and what they leave open."""
-        fields = [self._field(place, bits & mask) for place, mask in self._mine]
         left_open: Hashable
-        if any(speaks for speaks, _ in fields):
-            made = list(map(sum, zip(*(moved for _, moved in fields), strict=True)))
+        if any(self._named_in(place, bits & mask) for place, mask in self._mine):
+            made = [image.of_own(bits) for image in self._every]
             own = min(made)
             left_open = images = tuple(image for image, there in zip(self._every, made, strict=True) if there == own)
             tries: _Tries = partial(_each, images)
@@ -107,15 +105,6 @@ class Symmetry:
             own = self._image(tuple(chain.from_iterable(alike))).of_own(bits)
             tries = partial(self._told_apart, alike)
         found = self._sorted[bits] = (own, *self._left_open.setdefault(left_open, (tries, {})))
-        return found
-
-    def _field(self, place: int, bits: State) -> tuple[bool, tuple[State, ...]]:
-        """Of one exchangeable component: whether it names another, and what each renaming makes of it."""
-        found = self._moved.get((place, bits))
-        if found is None:
-            speaks = bool(self._first_named(self.model.coding.value(bits, place)))
-            moved = tuple(image.of_own_field(place, bits) for image in self._every)
-            found = self._moved[place, bits] = speaks, moved
         return found
 
     def _alike(self, bits: State) -> _Alike:
@@ -146,7 +135,7 @@ class Symmetry:
         return [self._image(tuple(chain(*parts))) for parts in product(*orders)], times
 
     def _named_in(self, place: int, bits: State) -> Mapping[str, Path]:
-        """Where one of the other components names whom first."""
+        """Where a component names whom first."""
         found = self._named.get((place, bits))
         if found is None:
             found = self._named[place, bits] = self._first_named(self.model.coding.value(bits, place))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
+from itertools import chain, permutations, product
 from typing import Any
 
 import pytest
@@ -10,10 +13,12 @@ import pytest
 from nbcc.model import Model, Protocol, State, World
 from nbcc.model.promises import CANARY, PROMISES
 from nbcc.model.promises.shape import KNOWN
+from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, Verdict, explore
 from nbcc.simulator.explore.exchanges import Exchange, Said, pairs
 from nbcc.simulator.explore.renaming import renamed_state
+from nbcc.simulator.explore.rows import RowSystem
 from nbcc.simulator.explore.search import Bounds, Search
 from nbcc.simulator.explore.space import Reduced, Space
 from nbcc.simulator.explore.symmetry import Symmetry
@@ -135,22 +140,50 @@ def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
     assert bool(admitted) == (crew != "shapes that differ")
 
 
-def test_an_orbit_is_kept_by_its_smallest_image() -> None:
-    model = Model(CREWS["three writers"])
+NAMES = ("a1", "a2", "a3", "a4")
+
+
+def parade() -> RowSystem:
+    """Four actors whose names come to stand in two sets, in a row, and in each other's components."""
+
+    def rows() -> Iterator[Row]:
+        def joined(own: str, club: Any, sick: Any, ill: int, me: str) -> tuple[Any, ...]:
+            return "in", club | {me}, sick | {(me, ill), (ill, me)} if ill else sick
+
+        out, inside = (Guard("its turn", lambda own, at=at: own == at) for at in ("out", "in"))
+        for me in NAMES:
+            three = (me, "club", "sick")
+            yield Row("joins", me, three, three, (out,), partial(joined, me=me),
+                      choices=lambda *_: [(("ill", badly),) for badly in range(3)])  # fmt: skip
+            yield Row("marches", me, (me, "row"), (me, "row"), (inside,),
+                      lambda own, row, me=me: (row[-1] if row else "first", (*row, me)))  # fmt: skip
+
+    first = {"club": frozenset(), "sick": frozenset(), "row": (), **dict.fromkeys(NAMES, "out")}
+    return RowSystem(first, rows(), {"actor": NAMES})
+
+
+@pytest.mark.parametrize(
+    ("system", "every"),
+    [
+        pytest.param(lambda: Model(CREWS["three writers"]), 7, id="three writers"),
+        pytest.param(lambda: Model(CREWS["two groups"]), 300, id="two kinds"),
+        pytest.param(lambda: specs.system("occ_retry", "occ"), 7, id="who names another"),
+        pytest.param(parade, 7, id="sets"),
+    ],
+)
+def test_all_of_an_orbit_have_one_kept_state(system: Callable[[], Any], every: int) -> None:
+    model = system()
     symmetry = Symmetry(model)
-    assert symmetry.order == 6
-    turns = [dict(zip(("w1", "w2", "w3"), order, strict=True)) for order in permuted(("w1", "w2", "w3"))]
-    for state in walked(Space(model))[::7]:
+    members = [name for each in symmetry.classes for name in each]
+    orders = product(*(permutations(each) for each in symmetry.classes))
+    turns = [dict(zip(members, chain(*order), strict=True)) for order in orders]
+    assert symmetry.order == len(turns) > 1
+    for state in walked(Space(model))[::every]:
         images = {renamed_state(model, state, turn) for turn in turns}
         assert symmetry.kept(state) in images
         assert {symmetry.kept(image) for image in images} == {symmetry.kept(state)}
-        assert symmetry.orbit(symmetry.kept(state)) == len(images)
-
-
-def permuted(names: tuple[str, ...]) -> list[tuple[str, ...]]:
-    if not names:
-        return [()]
-    return [(name, *rest) for name in names for rest in permuted(tuple(n for n in names if n != name))]
+        assert symmetry.orbit(state) == len(images)
+        assert len(symmetry.renamings(state)) == len(turns) // len(images)
 
 
 def test_what_others_look_at_stays_a_step() -> None:
