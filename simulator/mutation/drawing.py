@@ -7,7 +7,9 @@ worlds have any of them beside each other, few of each, so that a search takes a
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
+from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model, Protocol, World
@@ -47,6 +49,9 @@ RARE: Final[dict[str, tuple[Any, ...]]] = {
     "merge_mode": ("COMMIT_TIME_ORDERING", "CUSTOM"), "settings": ({"writer": {"concurrency": "occ"}},),
 }  # fmt: skip
 """What one world in six has, each by itself."""
+
+SHAPES: Final = ((1, 1), (1, 0), (0, 1), (2, 0))
+"""How many logs a write has in each of two file groups."""
 
 
 class Trial(NamedTuple):
@@ -111,12 +116,24 @@ def _world(choose: random.Random) -> World:
         limit: choose.choice(some) for kind in actors if actors[kind] for limit, some in LIMITS.get(kind, {}).items()
     }
     rare = {name: choose.choice(some) for name, some in RARE.items() if choose.random() < 1 / 6}
+    if "buckets" in rare:
+        rare["writes"] = {
+            (f"w{writer + 1}", number + 1): choose.choice(SHAPES)
+            for writer, number in product(range(actors["writer"]), range(limits["writes_per_writer"]))
+        }
     world = World(**{"compactions": 0, **limits, **rare, "actors": actors})
-    one_write_each = sum(actors.get(kind, 0) for kind in ("loader", "replacer"))
     most = LOGS_OF_PARTS if world.columns or world.custom else LOGS
-    if world.log_versions * (actors["writer"] * world.writes_per_writer + one_write_each) > most:
+    if _logs(world) > most:
         raise ValueError(f"more than {most} logs in a file group")
     return world
+
+
+def _logs(world: World) -> int:
+    """How many logs a file group may come to have, the rows of loaders and replacers among them."""
+    writes = product(range(world.actors["writer"]), range(world.writes_per_writer))
+    files = chain.from_iterable(world.files(f"w{writer + 1}", number + 1) for writer, number in writes)
+    one_write_each = sum(world.actors.get(kind, 0) for kind in ("loader", "replacer"))
+    return max(Counter(group for group, _ in files).values()) + world.log_versions * one_write_each
 
 
 def _protocol(choose: random.Random) -> Protocol:
