@@ -7,6 +7,7 @@ base files, so that another compactor can take it up again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
@@ -85,6 +86,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         after = last_time(others[-1]) if log else 0
         return times.take("commit", clock, (published, plans, *others[: len(writers)]), ahead, after=after)
 
+    @lru_cache(maxsize=16)  # guard, choices and effect all ask for them
     def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
         undone = others[len(writers)] if rolled_back else ()
         logs = unpublished(setting, dict(zip(writers, others, strict=False)), undone) if sees_logs else ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from nbcc.model.packed import Coding, Compiled
@@ -12,6 +12,9 @@ from nbcc.model.step import Guard
 from .result import Coverage
 from .space import Space
 from .watch import Watchers
+
+FAR = 64
+"""Between two footprints that are looked at one after the other: what one condition alone decides lies together."""
 
 
 def coverage_of(space: Space, watchers: Watchers) -> Coverage:
@@ -34,17 +37,22 @@ def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[Guard, bool]]
     """Each condition of a row, and whether it was once the only one that was false."""
     row = compiled.row
     yield from _alone(row.own, ([value] for value in coding.values(compiled.reads[0])))
-    nothing = (state for state, moves in compiled.found.items() if not moves)  # elsewhere no condition was false
-    yield from _alone(row.guards, (coding.read(state, compiled.reads) for state in nothing))
+    nothing = [state for state, moves in compiled.found.items() if not moves]  # elsewhere no condition was false
+    spread = chain.from_iterable(nothing[start::FAR] for start in range(FAR))
+    yield from _alone(row.guards, (coding.read(state, compiled.reads) for state in spread))
 
 
 def _alone(guards: Sequence[Guard], seen: Iterable[Sequence[Any]]) -> Iterator[tuple[Guard, bool]]:
-    alone: set[int] = set()
+    alone: list[int] = []
+    left = list(range(len(guards)))
     for values in seen:
-        false = list(islice((i for i, guard in enumerate(guards) if not _holds(guard.holds, values)), 2))
+        if any(not _holds(guards[i].holds, values) for i in alone):
+            continue  # whichever others are false, too: none of them alone
+        false = list(islice((i for i in left if not _holds(guards[i].holds, values)), 2))
         if len(false) == 1:
-            alone.update(false)
-        if len(alone) == len(guards):
+            alone += false
+            left.remove(*false)
+        if not left:
             break
     return ((guard, i in alone) for i, guard in enumerate(guards))
 
