@@ -6,6 +6,7 @@ Components of actors change places, and the values of all components may name th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from math import inf
 from typing import Any
 
@@ -15,9 +16,10 @@ from nbcc.model.packed import WIDTH
 from .rows import RowSystem
 
 Renaming = Mapping[str, str]
-Path = tuple[float, ...]
+Order = tuple[tuple[str, ...], ...]
+"""Names one after the other, those together that stand in one place."""
+_Path = tuple[float, ...]
 """Where something stands in a value of tuples in tuples."""
-NOWHERE: Path = (inf,)
 _Field = tuple[int, int, int, dict[State, State]]
 """Where a component stands and where it goes, its bits, and what was made of its values."""
 
@@ -34,23 +36,27 @@ def renamed(value: Any, names: Renaming) -> Any:
     return value
 
 
-class FirstNamed:
-    """Who of these actors is named in a value, and where first; the members of a set all stand in one place."""
+class InOrder:
+    """Who of some actors is named in a value, by where first; those together whom a set names, which has no order."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = frozenset(names)
-        self._known: dict[Any, Mapping[str, Path]] = {}
+        self._known: dict[Any, Mapping[str, _Path]] = {}
 
-    def __call__(self, value: Any) -> Mapping[str, Path]:
+    def __call__(self, value: Any) -> Order:
+        where = self._where(value)
+        return tuple(tuple(those) for _, those in groupby(sorted(where, key=where.__getitem__), key=where.__getitem__))
+
+    def _where(self, value: Any) -> Mapping[str, _Path]:
         if not isinstance(value, tuple | frozenset):
             return {value: ()} if value in self.names else {}
         known = self._known.get(value)
         if known is None:
-            found: dict[str, Path] = {}
+            found: dict[str, _Path] = {}
             for place, part in enumerate(value):
                 at = place if isinstance(value, tuple) else 0
-                for name, path in self(part).items():
-                    found[name] = min((at, *path), found.get(name, NOWHERE))
+                for name, path in self._where(part).items():
+                    found[name] = min((at, *path), found.get(name, (inf,)))
             known = self._known[value] = found
         return known
 

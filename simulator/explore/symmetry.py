@@ -11,29 +11,31 @@ successor whose kept state is the next one, so that what comes out is a run of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property, partial
 from itertools import chain, groupby, permutations, product
-from math import factorial, prod
+from math import factorial, inf, prod
 from typing import Any
 
 from nbcc.model import Model, State
 from nbcc.model.packed import WIDTH
 
 from .exchanges import classes
-from .renaming import NOWHERE, FirstNamed, Image, Path, Renaming
+from .renaming import Image, InOrder, Order, Renaming
 from .rows import RowSystem
 
 REMEMBERED = 1 << 18
 """Values of all other components together that are kept with what the same renamings make of them, some 60 MB."""
 _Least = tuple[State, int]
 """What the other components are in the kept state, and how many renamings make them so."""
-_Alike = tuple[tuple[str, ...], ...]
-"""The actors class by class, in each by their components, ascending; those together whose components are equal."""
-_Tries = Callable[[State], tuple[Sequence[Image], int]]
+_Tried = tuple[Sequence[Image], int]
 """The renamings to be tried on the other components, and how many more there are that do what each of them does."""
+_Tries = Callable[[State], _Tried]
 _Sorted = tuple[State, _Tries, dict[State, _Least]]
 """The exchangeable components in order, what they leave to be tried, and what was kept of the others."""
+_FIELD = (1 << WIDTH) - 1
+NOWHERE = inf
+"""The place of whom nobody names."""
 
 
 class Symmetry:
@@ -54,10 +56,12 @@ class Symmetry:
         others = [place for place in range(len(coding.names)) if place not in mine and place not in numbers]
         self._fields = (mine, others)
         self._bits, self._rest, self._numbers = coding.mask(mine), coding.mask(others), coding.mask(numbers)
-        self._first_named = FirstNamed(self._members)
+        self._in_order = InOrder(self._members)
         self._mine = [(place, coding.mask((place,))) for place in mine]
+        self._shifts = [(name, place * WIDTH) for name, place in zip(self._members, mine, strict=True)]
         self._others = [(place, coding.mask((place,))) for place in others]
-        self._named: dict[tuple[int, State], Mapping[str, Path]] = {}
+        self._orders: dict[tuple[int, State], Order] = {}
+        self._tried: dict[tuple[Order, tuple[Order, ...]], _Tried] = {}
         self._sorted: dict[State, _Sorted] = {}
         self._images: dict[tuple[str, ...], Image] = {}
         self._left_open: dict[Hashable, tuple[_Tries, dict[State, _Least]]] = {}
@@ -95,7 +99,7 @@ class Symmetry:
     def _sorting(self, bits: State) -> _Sorted:
         """The exchangeable components in order, and what they leave open."""
         left_open: Hashable
-        if any(self._named_in(place, bits & mask) for place, mask in self._mine):
+        if any(self._order_in(place, bits & mask) for place, mask in self._mine):
             made = [image.of_own(bits) for image in self._every]
             own = min(made)
             left_open = images = tuple(image for image, there in zip(self._every, made, strict=True) if there == own)
@@ -107,38 +111,41 @@ class Symmetry:
         found = self._sorted[bits] = (own, *self._left_open.setdefault(left_open, (tries, {})))
         return found
 
-    def _alike(self, bits: State) -> _Alike:
-        # Not by value: equal numbers mean equal components, and any fixed order of the numbers will do.
-        def number(name: str) -> int:
-            return bits >> self.model.coding.place[name] * WIDTH & ((1 << WIDTH) - 1)
+    def _alike(self, bits: State) -> Order:
+        """The actors class by class, in each by their components, ascending."""
 
+        # Not by value: equal numbers mean equal components, and any fixed order of the numbers will do.
+        numbers = {name: bits >> shift & _FIELD for name, shift in self._shifts}
+        by_number = numbers.__getitem__
         return tuple(
-            tuple(those) for each in self.classes for _, those in groupby(sorted(each, key=number), key=number)
+            [tuple(those) for each in self.classes for _, those in groupby(sorted(each, key=by_number), by_number)]
         )
 
-    def _told_apart(self, alike: _Alike, rest: State) -> tuple[Sequence[Image], int]:
-        """Of those who are alike they first whom the others name first; who is named nowhere may be called anything."""
-        named = [found for place, mask in self._others if (found := self._named_in(place, rest & mask))]
-        orders, times = list[Iterable[tuple[str, ...]]](), 1
+    def _told_apart(self, alike: Order, rest: State) -> _Tried:
+        """Of those who are alike they first whom the others name first."""
+        orders = tuple([self._order_in(place, rest & mask) for place, mask in self._others])
+        return self._tried.get((alike, orders)) or self._ordering(alike, orders)
+
+    def _ordering(self, alike: Order, orders: tuple[Order, ...]) -> _Tried:
+        parts, times = list[Iterable[tuple[str, ...]]](), 1
         for together in alike:
-            if len(together) == 1:
-                orders.append([together])
-                continue
-            where = {name: [found.get(name, NOWHERE) for found in named] for name in together}
+            where = {name: [_place(name, order) for order in orders] for name in together}
             for first, those in groupby(sorted(together, key=where.__getitem__), key=where.__getitem__):
                 tied = tuple(those)
-                if all(place is NOWHERE for place in first):
+                if min(first) == NOWHERE:  # these may be called anything
                     times *= factorial(len(tied))
-                    orders.append([tied])
+                    parts.append([tied])
                 else:
-                    orders.append(permutations(tied))
-        return [self._image(tuple(chain(*parts))) for parts in product(*orders)], times
+                    parts.append(permutations(tied))
+        found = tuple(self._image(tuple(chain(*order))) for order in product(*parts)), times
+        self._tried[alike, orders] = found
+        return found
 
-    def _named_in(self, place: int, bits: State) -> Mapping[str, Path]:
-        """Where a component names whom first."""
-        found = self._named.get((place, bits))
+    def _order_in(self, place: int, bits: State) -> Order:
+        """In which order a component names those who may be exchanged."""
+        found = self._orders.get((place, bits))
         if found is None:
-            found = self._named[place, bits] = self._first_named(self.model.coding.value(bits, place))
+            found = self._orders[place, bits] = self._in_order(self.model.coding.value(bits, place))
         return found
 
     @cached_property
@@ -155,5 +162,9 @@ class Symmetry:
         return found
 
 
-def _each(images: Sequence[Image], rest: State) -> tuple[Sequence[Image], int]:
+def _each(images: Sequence[Image], rest: State) -> _Tried:
     return images, 1
+
+
+def _place(name: str, order: Order) -> float:
+    return next((place for place, those in enumerate(order) if name in those), NOWHERE)
