@@ -132,7 +132,7 @@ class Symmetry:
             where = {name: [_place(name, order) for order in orders] for name in together}
             for first, those in groupby(sorted(together, key=where.__getitem__), key=where.__getitem__):
                 tied = tuple(those)
-                if min(first) == NOWHERE:  # these may be called anything
+                if min(first, default=NOWHERE) == NOWHERE:  # these may be called anything
                     times *= factorial(len(tied))
                     parts.append([tied])
                 else:

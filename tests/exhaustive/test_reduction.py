@@ -162,6 +162,13 @@ def parade() -> RowSystem:
     return RowSystem(first, rows(), {"actor": NAMES})
 
 
+def alone() -> RowSystem:
+    """Two actors, and nothing that could name them."""
+    rows = (Row("goes", me, (me,), (me,), (Guard("here", lambda own: own == "here"),), lambda own: ("gone",))
+            for me in NAMES[:2])  # fmt: skip
+    return RowSystem(dict.fromkeys(NAMES[:2], "here"), rows, {"actor": NAMES[:2]})
+
+
 @pytest.mark.parametrize(
     ("system", "every"),
     [
@@ -169,6 +176,7 @@ def parade() -> RowSystem:
         pytest.param(lambda: Model(CREWS["two groups"]), 300, id="two kinds"),
         pytest.param(lambda: specs.system("occ_retry", "occ"), 7, id="who names another"),
         pytest.param(parade, 7, id="sets"),
+        pytest.param(alone, 1, id="nobody else"),
     ],
 )
 def test_all_of_an_orbit_have_one_kept_state(system: Callable[[], Any], every: int) -> None:
