@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
@@ -71,11 +71,11 @@ class Trial(NamedTuple):
         return Model(self.world, self.protocol)
 
 
-def draw(seed: int, living: dict[str, Generated]) -> Iterator[tuple[str, list[str]]]:
+def draw(seed: int, living: dict[str, Generated], having: Sequence[str] = ()) -> Iterator[tuple[str, list[str]]]:
     """Look for these in one drawn world after the other, without end: where some are seen, the world is written down.
     What is yielded is its name and who they are; nothing and nobody, where all go on living."""
     left = dict(living)
-    for world, protocol in draw_models(seed):
+    for world, protocol in draw_models(seed, having):
         trial = Trial(world, protocol)
         try:
             right = look(trial, left)
@@ -90,12 +90,15 @@ def draw(seed: int, living: dict[str, Generated]) -> Iterator[tuple[str, list[st
         yield (add(kept), found) if found else ("", [])
 
 
-def draw_models(seed: int) -> Iterator[tuple[World, Protocol]]:
-    """Worlds and protocols without end; those that are no model, and those of other sizes, are left out."""
+def draw_models(seed: int, having: Sequence[str] = ()) -> Iterator[tuple[World, Protocol]]:
+    """Worlds and protocols without end; those that are no model, and those of other sizes, are left out.
+
+    `having`: kinds of actors that each world has.
+    """
     choose = random.Random(seed)
     while True:
         try:
-            world, protocol = _world(choose), _protocol(choose)
+            world, protocol = _world(choose, having), _protocol(choose)
             found = explore(Model(world, protocol), max_states=STATES.stop)
         except ValueError:  # they do not go together
             continue
@@ -103,8 +106,9 @@ def draw_models(seed: int) -> Iterator[tuple[World, Protocol]]:
             yield world, protocol
 
 
-def _world(choose: random.Random) -> World:
+def _world(choose: random.Random, having: Sequence[str]) -> World:
     actors = {"writer": choose.choice((1, 1, 2, 2, 3)), "compactor": choose.choice((0, 1, 1, 2))}
+    actors |= {kind: choose.choice((1, 1, 2)) for kind in having}
     others = [kind for kind in sorted(kinds()) if kind not in actors]
     for kind in choose.sample(others, choose.choice((0, 1, 1, 2, 2, 3))):
         actors[kind] = choose.choice((1, 1, 2, 3))

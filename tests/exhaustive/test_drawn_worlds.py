@@ -62,6 +62,17 @@ def test_a_seed_says_what_is_drawn() -> None:
     assert all(explore(Model(*each)).distinct in drawing.STATES for each in one)
 
 
+def test_kinds_of_actors_can_be_asked_for() -> None:
+    found = list(islice(drawing.draw_models(1, ("savepointer", "compactor")), 4))
+    assert all(world.actors["savepointer"] and world.actors["compactor"] for world, _ in found)
+
+
+def test_a_write_may_leave_a_file_group_out() -> None:
+    shaped = next(world for world, _ in drawing.draw_models(1) if world.writes)
+    assert shaped.groups == 2
+    assert any(0 in versions for versions in shaped.writes.values())
+
+
 @pytest.mark.usefixtures("nothing_kept")
 def test_a_world_in_which_a_mutant_is_seen_is_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
