@@ -159,7 +159,7 @@ class World:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
         if (kind := self.table_type) not in (types := get_args(TableType)):
             raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
-        for actor in ("cleaner", "clusterer", "loader", "replacer") if self.copy_on_write else ():
+        for actor in ("cleaner", "clusterer", "loader", "replacer", "restorer") if self.copy_on_write else ():
             if self.actors.get(actor):
                 raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
         if self.copy_on_write and self.columns:
@@ -194,6 +194,11 @@ class World:
                 raise ValueError(
                     f"world: write {number} of {writer} needs a count of log versions for each of {self.groups} file "
                     f"groups, at least one of them above 0, found {versions!r}"
+                )
+            if self.copy_on_write and max(versions) > 1:
+                raise ValueError(
+                    f"world: write {number} of {writer} puts one base file in a file group of a COPY_ON_WRITE table, "
+                    f"not several log versions, found {versions!r}"
                 )
 
     @property
@@ -230,7 +235,8 @@ class World:
 
     def batch(self, writer: str, number: int) -> int:
         """The batch of one write: 0 if nobody sends it a second time."""
-        return number if self.resends and int(writer.lstrip("w") or 0) <= self.resends + 1 else 0
+        place = writer.removeprefix("w")  # who puts rows in another way has no batches
+        return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
 
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
         """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""

@@ -86,6 +86,8 @@ class Loader(NamedTuple):
 
 
 def components(setting: Setting) -> dict[str, Any]:
+    if setting.of(KIND) and setting.protocol.slicing == "base_instant":
+        raise ValueError("world: a loader beside slicing = 'base_instant' is not modelled; leave one of them out")
     return {me: Loader() for me in setting.of(KIND)}
 
 

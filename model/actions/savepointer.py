@@ -102,7 +102,7 @@ def _publishing(me: str, setting: Setting) -> Row:
         own: Savepointer, lock: str, clock: int, savepoints: tuple[Savepoint, ...], ahead: int = 0
     ) -> tuple[Any, ...]:
         known = (time for each in savepoints for time in (each.at, each.completed or 0))
-        completed, later = clocks.take(clock, ahead, after=max(known))
+        completed, later = clocks.take(clock, ahead, after=max(known, default=0))  # it may have been dropped
         done = (each._replace(completed=completed) if each.requested == own.pinned else each for each in savepoints)
         return Savepointer(), given_back(me, lock), later, tuple(done)
 

@@ -15,8 +15,9 @@ def is_copy_on_write(table: Table) -> bool:
     return any(write.onto for write in table.writes)
 
 
-def newest_base(writes: tuple[Write, ...], group: int) -> int | None:
+def newest_base(published: tuple[object, ...], group: int) -> int | None:
     """The requested time of the base file that a reader or writer takes in a group: the greatest."""
+    writes = (entry for entry in published if isinstance(entry, Write))
     return max((write.requested for write in writes if group in write.groups), default=None)
 
 

@@ -98,7 +98,7 @@ def draw_models(seed: int, having: Sequence[str] = ()) -> Iterator[tuple[World, 
     choose = random.Random(seed)
     while True:
         try:
-            world, protocol = _world(choose, having), _protocol(choose)
+            world, protocol = draw_world(choose, having), draw_protocol(choose)
             found = explore(Model(world, protocol), max_states=STATES.stop)
         except ValueError:  # they do not go together
             continue
@@ -106,7 +106,8 @@ def draw_models(seed: int, having: Sequence[str] = ()) -> Iterator[tuple[World, 
             yield world, protocol
 
 
-def _world(choose: random.Random, having: Sequence[str]) -> World:
+def draw_world(choose: random.Random, having: Sequence[str] = ()) -> World:
+    """A small world; ValueError: what was drawn does not go together."""
     actors = {"writer": choose.choice((1, 1, 2, 2, 3)), "compactor": choose.choice((0, 1, 1, 2))}
     actors |= {kind: choose.choice((1, 1, 2)) for kind in having}
     others = [kind for kind in sorted(kinds()) if kind not in actors]
@@ -140,7 +141,7 @@ def _logs(world: World) -> int:
     return max(Counter(group for group, _ in files).values()) + world.log_versions * one_write_each
 
 
-def _protocol(choose: random.Random) -> Protocol:
+def draw_protocol(choose: random.Random) -> Protocol:
     """The default, one of specs, or one weaker choice."""
     kind = choose.random()
     if kind < 1 / 3:

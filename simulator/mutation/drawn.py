@@ -1,4 +1,4 @@
-"""Worlds drawn at random, a few made by hand (specs/drawn-worlds.json): each shows a generated mutant that lived.
+"""Worlds drawn at random, or made by hand (specs/drawn-worlds.json): each shows a generated mutant that lived.
 
 Their figures are pinned, as those of the worlds of specs are: what is seen there turns a test red.
 """

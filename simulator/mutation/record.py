@@ -124,7 +124,8 @@ every conjunct, negation and filter dropped, requested and completed times swapp
 an effect skipped: one at a time. What sees a mutant first: a promise, a deadlock or an error in the small worlds of
 [verdicts.toml](verdicts.toml); another number of states there; another verdict or size under a weaker choice of the
 protocol, in another world or under a protocol of specs, or in one of the [worlds](drawn-worlds.json) that were drawn at
-random, a few made by hand, and kept because something showed there; a check against the engine.
+random, some with actors that were asked for, a few made by hand, and kept because something showed there; a check
+against the engine.
 
 What lives is held against every search below, and is one of three kinds. A mutant that in none of them gives another
 value anywhere is proven equivalent there: each search is, step by step, the search of the model. One that gives other

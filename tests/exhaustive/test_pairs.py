@@ -48,7 +48,8 @@ def test_a_pair_that_is_not_modelled_is_refused(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_whoever_is_beside_writers_of_whole_files_is_modelled_or_refused(kind: str) -> None:
-    refused = ("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer")
+    refused = ("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer",
+               "restorer")  # fmt: skip
     with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():
         model = Model(replace(world_of(kind), table_type="COPY_ON_WRITE"))
         explore(model, list(PROMISES.values()), canary=CANARY, max_states=EARLY)
