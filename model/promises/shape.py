@@ -18,21 +18,8 @@ from ..packed import State
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {
-    Write: (
-        "requested",
-        "completed",
-        "actor",
-        "number",
-        "files",
-        "bases",
-        "file_ids",
-        "onto",
-        "loaded",
-        "replaced",
-        "into",
-        "places",
-        "columns",
-    ),
+    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced",
+            "into", "places", "columns"),
     Compaction: ("requested", "completed", "actor", "clustered"),
     RolledBack: ("requested", "completed", "actor"),
     Cleaned: ("requested", "completed", "actor"),
