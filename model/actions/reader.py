@@ -32,7 +32,7 @@ from ..reads.listing import (
 from ..services.cleaning import needed, published_horizon
 from ..services.restoring import is_gone
 from ..step import Action, Args, Guard, Row
-from ..table import DataFile, Plan, Table, table_of
+from ..table import DataFile, Plan, Table, Write, table_of
 from . import Setting
 
 KIND, PREFIX = "reader", "r"
@@ -70,6 +70,7 @@ class Reader(NamedTuple):
     `first`, where there are restores: the writes and compactions up to T that the listing before has shown.
     `time` is its T; `kept` the requested times of the completed instants it reads by, in order of publication.
     `archived`: what it found in the archive, if it looked there before it listed.
+    `begun`, beside an archiver: when the newest write had completed as the read began; elsewhere no listing misses it.
     `listed`, with a metadata table: the instants whose files it has found in it.
     """
 
@@ -84,6 +85,7 @@ class Reader(NamedTuple):
     restores: int = 0
     before: int = 0
     first: tuple[int, ...] = ()
+    begun: int = 0
 
     @property
     def busy(self) -> bool:
@@ -107,17 +109,20 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
     by_metadata = bool(setting.world.metadata_table)
     files_first = by_metadata and setting.protocol.metadata_read == "before_timeline"
     begins = at(me, OPENS) if files_first else _not_reading(me)
+    first_look = ("published",) if files_first and setting.of("archiver") else ()
     yield from _listing(me, setting, looks, (at(me, KNOWS) if looks == "before_listing" else begins, budget))
     if looks == "before_listing":
         unread = Guard(f"{me} must not have looked", lambda own: own.step != KNOWS)
-        yield Row("reader_opens_archive", me, (me, "archive"), (me,), (begins, budget, unread),
-                  lambda own, archive: (own._replace(step=KNOWS, archived=archive),))  # fmt: skip
+        yield Row("reader_opens_archive", me, (me, "archive", "published"), (me,), (begins, budget, unread),
+                  lambda own, archive, published: (_beginning(own, published)._replace(step=KNOWS, archived=archive),),
+                  )  # fmt: skip
     if looks == "after_listing":
         yield _looking(me, once, by_clock)
     if by_metadata:
-        yield Row("reader_lists_files", me, (me, "metadata"), (me,),
+        yield Row("reader_lists_files", me, (me, "metadata", *first_look), (me,),
                   (_not_reading(me), budget) if files_first else (at(me, SURE),),
-                  lambda own, metadata: (own._replace(step=OPENS, listed=metadata.listed),))  # fmt: skip
+                  lambda own, metadata, *seen: (_beginning(own, *seen)._replace(step=OPENS, listed=metadata.listed),),
+                  )  # fmt: skip
     yield _reading(me, setting, OPENS if by_metadata and not files_first else SURE)
 
 
@@ -128,6 +133,7 @@ def _listing(me: str, setting: Setting, looks: str, to_list: tuple[Guard, Guard]
 
     def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
         restores, time = (more[0] if undone else ()), (more[-1] if by_clock else 0)
+        own = _beginning(own, published) if removed else own
         own = own._replace(step="listing", time=time, before=len(restores))
         return (_begun(own, published, plans, restores),)
 
@@ -179,7 +185,7 @@ def _looking(me: str, once: bool, by_clock: bool) -> Row:
     """After each listing: what it missed because it was archived meanwhile is there."""
 
     def into(own: Reader, published: tuple[Any, ...], archive: frozenset[int]) -> tuple[Any, ...]:
-        latest = max((entry.completed for entry in published if entry.requested in archive), default=0)
+        latest = newest_archived(published, archive)
         if own.step == "listed":
             return (own._replace(step=KNOWS, time=own.time if by_clock else max(own.time, latest)),)
         time = own.time if by_clock or not once else max(own.time, latest)
@@ -188,6 +194,11 @@ def _looking(me: str, once: bool, by_clock: bool) -> Row:
 
     mine = Guard(f"{me} must have listed", lambda own: own.step in ("listed", HELD) and not own.dead)
     return Row("reader_looks_into_archive", me, (me, "published", "archive"), (me,), (mine,), into)
+
+
+def newest_archived(published: tuple[Any, ...], archive: frozenset[int]) -> int:
+    """When the newest instant of the archive completed: a listing may have missed all that leaves while it runs."""
+    return max((entry.completed for entry in published if entry.requested in archive), default=0)
 
 
 def _reading(me: str, setting: Setting, since: str) -> Row:
@@ -227,6 +238,13 @@ def kept_table(
     # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
     seen = {*own.plans, *own.kept}
     return table_of(kept, tuple(p for p in all_plans(plans, restores) if p.requested in seen), log_plans=log_plans)
+
+
+def _beginning(own: Reader, published: tuple[Any, ...] = ()) -> Reader:
+    """The reader as its read begins, if it does; `published` beside an archiver alone."""
+    if own.busy:
+        return own
+    return own._replace(begun=max((entry.completed or 0 for entry in published if isinstance(entry, Write)), default=0))
 
 
 def _begun(own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...], restores: Restores) -> Reader:

@@ -77,20 +77,57 @@ TOLD = ("reported_done", "reported_failed", "lost_answers")
 
 
 def nothing_lost(model: Model) -> str | None:
-    """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it."""
+    """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it, and
+    where nothing is archived a listing shows all that was there when it began."""
+    if _read_beside_archiver(model):
+        return None
     if model.protocol.decision == "log":
         return "the log decides: that the answer to an entry is lost is not modelled"
     return None if model.world.lost_answers else "every answer of the store arrives in this world"
 
 
+def _read_beside_archiver(model: Model) -> bool:
+    return bool(model.setting.of("reader") and model.setting.of("archiver"))
+
+
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ACK: what a caller was told is what readers see: what was reported as done, and nothing reported as failed."""
-    failed, done = model.component(after, "reported_failed"), set(model.component(after, "reported_done"))
+    """ACK: what a caller was told is what readers see: what was reported as done, and nothing reported as failed; and
+    who begins to read after a write has returned reads as of its completion or later."""
+    told = TOLD[:2] if model.world.lost_answers else ()
+    done, failed = (set(model.component(after, name)) for name in told) if told else (set(), set())
     for entry in model.component(after, "published"):
         if entry.requested in failed:
             return f"{write_named(entry, entry.requested)} is read by everybody, and its caller was told that it failed"
         done.discard(entry.requested)
-    return f"a write was reported as done (requested t{min(done)}), and nobody ever reads it" if done else None
+    if done:
+        return f"a write was reported as done (requested t{min(done)}), and nobody ever reads it"
+    return _read_too_early(model, after) if _read_beside_archiver(model) else None
+
+
+def _read_too_early(model: Model, state: State) -> str | None:
+    writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
+    for name in model.setting.of("reader"):
+        reader = model.component(state, name)
+        for write in writes if reader.step == "answered" else ():
+            if reader.time < (write.completed or 0) <= reader.begun:
+                return (
+                    f"{name} has answered as of t{reader.time}, and began after {write_named(write, write.requested)} "
+                    "had returned"
+                )
+    return None
+
+
+def _on_what_was_told(model: Model) -> tuple[str, ...]:
+    readers = model.setting.of("reader") if _read_beside_archiver(model) else ()
+    return ("published", *(TOLD if model.world.lost_answers else ()), *readers)
+
+
+def _acknowledged(model: Model, state: State) -> bool:
+    """An answer was lost, or somebody has read who began after a write."""
+    if model.world.lost_answers and model.component(state, "lost_answers"):
+        return True
+    readers = model.setting.of("reader") if _read_beside_archiver(model) else ()
+    return any(reader.step == "answered" and reader.begun for reader in (model.component(state, me) for me in readers))
 
 
 ACK = Promise(
@@ -99,8 +136,8 @@ ACK = Promise(
     source="design, section 4; RFC-22, atomic commits",
     kind="state",
     holds=acknowledged_holds,
-    sometimes=lambda model, state: bool(model.component(state, "lost_answers")),
-    reads=lambda model: ("published", *(TOLD if model.world.lost_answers else ())),
+    sometimes=_acknowledged,
+    reads=_on_what_was_told,
     unfit=nothing_lost,
 )
 

@@ -16,33 +16,36 @@ from .promise import Promise
 UNFAIR = frozenset(("actor_crashes",))
 """Actions that may stay possible for ever and not happen."""
 
+TAKEN_UP = {
+    "compaction": ("compactor", "compaction"),
+    "logcompaction": ("log_compactor", "log compaction"),
+    "clean": ("cleaner", "clean"),
+    "rollback": ("rollbacker", "rollback"),
+    "restore": ("restorer", "restore"),
+}
+"""Who takes up a plan of this action, and what it is called."""
+
 
 def outstanding(model: Model, state: State) -> Mapping[str, str]:
     """What must still happen, by name, each with the sentence that says so; empty where the goal is reached.
 
-    A plan is owed where a compactor lives, a failed write's removal where somebody who rolls back does.
+    A plan is owed where one lives who takes it up, a failed write's removal where somebody who rolls back does.
     """
     left = {name: f"{name} never gets to the end of what it does" for name in model.busy(state)}
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left
-    services = {kind: _lives(model, state, kind) for kind in ("compactor", "log_compactor", "rollbacker")}
     working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
     alone = (*model.setting.of("replacer"), *model.setting.of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
-    for instant in owed:
-        if instant.action == "compaction" and instant.requested in theirs:
+    for action, requested in ((instant.action, instant.requested) for instant in owed):
+        kind, what = TAKEN_UP.get(action, ("", ""))
+        if action == "compaction" and requested in theirs:
             continue  # nobody else takes it up: who made it is busy, or dead
-        if instant.action == "compaction" and services["compactor"]:
-            left[f"plan {instant.requested}"] = f"the compaction planned at t{instant.requested} is never completed"
-        elif instant.action == "logcompaction" and services["log_compactor"]:
-            left[f"plan {instant.requested}"] = f"the log compaction planned at t{instant.requested} is never completed"
-        elif instant.action == "restore" and _lives(model, state, "restorer"):
-            left[f"restore {instant.requested}"] = f"the restore planned at t{instant.requested} is never completed"
-        elif instant.action == "rollback" and services["rollbacker"]:
-            left[f"rollback {instant.requested}"] = f"the rollback planned at t{instant.requested} is never completed"
-        elif instant.action == "deltacommit" and services["rollbacker"] and instant.requested not in working:
-            left[f"write {instant.requested}"] = f"the failed write of t{instant.requested} is never removed"
+        if kind and _lives(model, state, kind):
+            left[f"{action} {requested}"] = f"the {what} planned at t{requested} is never completed"
+        elif action == "deltacommit" and _lives(model, state, "rollbacker") and requested not in working:
+            left[f"write {requested}"] = f"the failed write of t{requested} is never removed"
     return left
 
 

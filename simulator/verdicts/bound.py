@@ -57,7 +57,9 @@ def _of(limit: str) -> str:
 
 
 def _many(count: int, name: str) -> str:
+    """Counted is the noun: 1 instant retained, 2 savepoints dropped."""
+    noun, _, past = name.rpartition("_") if name.endswith(("_retained", "_dropped", "_beyond")) else (name, "", "")
     singular = {"crashes": "crash", "lock_losses": "lock_loss", "retries": "retry"}
-    word = singular.get(name, name.removesuffix("s"))
+    word = singular.get(noun, noun.removesuffix("s"))
     plural = {one: many for many, one in singular.items()}.get(word, f"{word}s")
-    return f"{count} {word if count == 1 else plural}".replace("_", " ")
+    return f"{count} {word if count == 1 else plural} {past}".replace("_", " ").rstrip()
