@@ -70,6 +70,7 @@ SAID = {
     },
     ("archiving_readers", "archive_lookup", "before_listing"): {
         "ARCH": "r1 reads as of t4 and has found t1 on neither timeline",
+        "ACK": "r1 has answered as of t0, and began after w1's write (requested t1, completed t2) had returned",
     },
     ("answer_lost", "lost_answer", "reported_failed"): {
         "ACK": "w1's write (requested t1, completed t2) is read by everybody, and its caller was told that it failed",
