@@ -13,7 +13,7 @@ from nbcc.model.reads.answers import NoAnswer
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, Row, by_action
-from .observables import EVERY_STEP, Batch, final_queries, model_rows, reader_rows
+from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
 from .symbols import Symbols
 
 SNAPSHOT = Query("snapshot")
@@ -88,7 +88,9 @@ class History:
     def finish(self) -> None:
         """Compare every read that the history makes possible, and ask the system for complaints of its own."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
-            self._compare_rows(query)
+            rows = self._compare_rows(query)
+            if query.kind == "as_of" and query.until is not None and is_answer(rows):
+                self._compare_slices(query.until)
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self.compare("segments that are not atomic", (), tuple(complaints()))
 
@@ -208,6 +210,16 @@ class History:
                 self.answered[-1]["snapshot"] = self.symbols.rows(theirs)
             self.compare(what, ours, theirs, self.symbols.row)
         return ours
+
+    def _compare_slices(self, time: int) -> None:
+        """The file slices as they were, of a system that can say."""
+        look = getattr(self.system, "slices_as_of", None)
+        if look is None:
+            self.skipped[f"{self.system.name} does not say which file slices there were"] += 1
+            return
+        what = f"slices as of {self.symbols.symbol(time)}"
+        ours = model_slices(self.model, self.state, time)
+        self.compare(what, ours, self._ask(what, lambda: look(time)), self.symbols.slice)
 
     def _ask(self, what: str, look: Callable[[], Any]) -> Any:
         """A look at the system; that it fails is a difference like any other."""

@@ -35,9 +35,10 @@ def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
     return tuple((i.action, i.state, i.requested, i.completed) for i in model.timeline(state))
 
 
-def model_slices(model: Any, state: Any) -> tuple[Any, ...]:
-    """``(group, barrier, base, logs)`` of each file slice, by group and barrier."""
-    found = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in model.slices(state)]
+def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
+    """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as they were at a time."""
+    there = model.slices(state) if as_of is None else model.slices(state, as_of)
+    found = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in there]
     return tuple(sorted(found, key=lambda slice_: (slice_[0], slice_[1] or 0)))
 
 
@@ -58,6 +59,11 @@ def model_rows(model: Any, state: Any, query: Query, data: Mapping[int, Batch]) 
 def refused(error: Exception) -> tuple[Any, ...]:
     """A refusal in place of rows: the class of the error, which model and system call by the same name."""
     return (("refused", type(error).__name__),)
+
+
+def is_answer(rows: Any) -> bool:
+    """Whether there are rows, if none at all, and no refusal in their place."""
+    return isinstance(rows, tuple) and not (rows and rows[0][0] == "refused")
 
 
 def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) -> tuple[Any, ...]:

@@ -253,9 +253,13 @@ class EngineSystem:
             for i in self._look("timeline")
         )
 
-    def _slices(self) -> tuple[Any, ...]:
+    def slices_as_of(self, time: int) -> tuple[Any, ...]:
+        """The same, as they were at a time."""
+        return self._slices(as_of=instant_of(time))
+
+    def _slices(self, **as_of: str) -> tuple[Any, ...]:
         found = []
-        for slice_ in self._look("file_slices"):
+        for slice_ in self._look("file_slices", **as_of):
             base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)

@@ -42,6 +42,9 @@ class ModelSystem:
     def slices(self) -> tuple[Any, ...]:
         return model_slices(self.model, self.state)
 
+    def slices_as_of(self, time: int) -> tuple[Any, ...]:
+        return model_slices(self.model, self.state, time)
+
     def rows(self, query: Query) -> tuple[Any, ...]:
         return model_rows(self.model, self.state, query, self.data)
 

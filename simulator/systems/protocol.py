@@ -42,7 +42,10 @@ class Operation(Protocol):
 
 
 class System(Protocol):
-    """A table under many actors."""
+    """A table under many actors.
+
+    One that can also say which file slices there were has `slices_as_of(time)`, in the form of `slices`.
+    """
 
     name: str
 
