@@ -45,8 +45,9 @@ CHECKS: Final = (
     Played(histories=60),
     *map(Played, (
         "archiving_crash", "cleaning_crash", "clustered", "columns_added_by_two", "loads", "log_compaction",
-        "merged_by_function", "occ_failed", "occ_replaces", "partial_updates", "replaces", "restores_log_compaction",
-        "restores_replace", "restores_rollback", "rollback_resumed", "savepoints", "sent_again", "skewed_clocks",
+        "merged_by_function", "occ_failed", "occ_replaces", "partial_updates", "replaces", "restores_consumers",
+        "restores_log_compaction", "restores_replace", "restores_rollback", "rollback_resumed", "savepoints",
+        "sent_again", "skewed_clocks",
     )),
     *(Played(f"lost_lock_{world}", "decision-log") for world in ("loads", "replaces", "restores", "rollback")),
 )  # fmt: skip
