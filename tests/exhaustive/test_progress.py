@@ -149,7 +149,9 @@ SERVICES = {
         {"writer": 1, "compactor": 1, "cleaner": 2},
         {"writes_per_writer": 2, "compactions": 2, "cleans": 1, "commits_retained": 1}, "the clean planned",
     ),
-    "rollbacker_resumes_rollback": ({"writer": 1, "rollbacker": 2}, {"crashes": 2, "rollbacks": 1}, "the rollback planned"),
+    "rollbacker_resumes_rollback": (
+        {"writer": 1, "rollbacker": 2}, {"crashes": 2, "rollbacks": 1}, "the rollback planned",
+    ),
     "restorer_resumes_restore": (
         {"writer": 1, "savepointer": 1, "restorer": 2},
         {"writes_per_writer": 2, "savepoints": 1, "restores": 1}, "the restore planned",
