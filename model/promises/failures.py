@@ -79,11 +79,12 @@ TOLD = ("reported_done", "reported_failed", "lost_answers")
 def nothing_lost(model: Model) -> str | None:
     """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it, and
     where nothing is archived a listing shows all that was there when it began."""
-    if _read_beside_archiver(model):
+    lost, log = model.world.lost_answers, model.protocol.decision == "log"
+    if _read_beside_archiver(model) and not (lost and log):
         return None
-    if model.protocol.decision == "log":
+    if log:
         return "the log decides: that the answer to an entry is lost is not modelled"
-    return None if model.world.lost_answers else "every answer of the store arrives in this world"
+    return None if lost else "every answer of the store arrives in this world"
 
 
 def _read_beside_archiver(model: Model) -> bool:

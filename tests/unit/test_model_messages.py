@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
@@ -113,3 +113,22 @@ def test_what_a_broken_promise_says(world: str, field: str, value: str) -> None:
 
 def test_every_promise_has_its_words_here() -> None:
     assert {name for said in SAID.values() for name in said} == set(PROMISES)
+
+
+@pytest.mark.parametrize(
+    ("readers", "lost_answers", "decision", "says"),
+    [
+        (0, 1, "lock", None),
+        (0, 1, "log", "the log decides: that the answer to an entry is lost is not modelled"),
+        (0, 0, "lock", "every answer of the store arrives in this world"),
+        (1, 0, "lock", None),
+        (1, 0, "log", None),
+        (1, 1, "log", "the log decides: that the answer to an entry is lost is not modelled"),
+    ],
+)
+def test_where_ack_says_nothing(readers: int, lost_answers: int, decision: str, says: str | None) -> None:
+    actors = {"writer": 1, "compactor": 1, "archiver": 1, "reader": readers}
+    world = World(actors=actors, archives=1, instants_retained=1, lost_answers=lost_answers)
+    unfit = PROMISES["ACK"].unfit
+    assert unfit is not None
+    assert unfit(Model(world, Protocol.from_mapping({"decision": decision}))) == says
