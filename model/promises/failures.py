@@ -94,8 +94,7 @@ def _read_beside_archiver(model: Model) -> bool:
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """ACK: what a caller was told is what readers see: what was reported as done, and nothing reported as failed; and
     who begins to read after a write has returned reads as of its completion or later."""
-    told = TOLD[:2] if model.world.lost_answers else ()
-    done, failed = (set(model.component(after, name)) for name in told) if told else (set(), set())
+    failed, done = _told(model, after, "reported_failed"), _told(model, after, "reported_done")
     for entry in model.component(after, "published"):
         if entry.requested in failed:
             return f"{write_named(entry, entry.requested)} is read by everybody, and its caller was told that it failed"
@@ -103,6 +102,11 @@ def acknowledged_holds(model: Model, before: State | None, step: Step | None, af
     if done:
         return f"a write was reported as done (requested t{min(done)}), and nobody ever reads it"
     return _read_too_early(model, after) if _read_beside_archiver(model) else None
+
+
+def _told(model: Model, state: State, what: str) -> set[int]:
+    """The writes of which a caller was told so."""
+    return set(model.component(state, what)) if model.world.lost_answers else set()
 
 
 def _read_too_early(model: Model, state: State) -> str | None:
