@@ -134,12 +134,11 @@ def _value(field: str, value: str) -> Explanation:
     name, about = f"{field}={value}", _field_docs()[field]
     if value == choices()[field][0]:
         return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
-    differ = {name: specs.protocol(name).differences() for name in specs.protocol_names()}
-    alone = [p for p, given in differ.items() if given == {field: value}]
+    alone = [p for p, given in _differences().items() if given == {field: value}]
     # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company; those of
     # consumers without completion times beside their axis, those of rollback blocks beside readers that need them.
     beside = (("concurrency", "occ"), ("incremental_axis", "requested"), ("visibility", "unless_pending"))
-    told = {name: given for name, given in differ.items() if given.get(field) == value}
+    told = {name: given for name, given in _differences().items() if given.get(field) == value}
     alone += [name for name, given in told.items() if any(each in given.items() for each in beside)]
     if alone:
         known = _protocol(alone[0])
@@ -148,6 +147,12 @@ def _value(field: str, value: str) -> Explanation:
     more = (f"compare: a protocol file with {field} = {value!r}; nbcc explore {DEMO} --protocol FILE.toml",)
     shows = f"The shortest run in the world {DEMO} that breaks a promise under {name}:"
     return Explanation(name, "setting", about, _source_of(field), more, shows, lambda: _broken_by(field, value))
+
+
+@cache
+def _differences() -> dict[str, dict[str, str]]:
+    """Of each protocol what it does otherwise than the default."""
+    return {name: specs.protocol(name).differences() for name in specs.protocol_names()}
 
 
 def _broken_by(field: str, value: str) -> Trace | None:
