@@ -1,4 +1,4 @@
-"""What all tests share: one Spark session, Hypothesis profiles, and the worker that everything on Spark stays in."""
+"""What all tests share: one Spark session, Hypothesis profiles, and the workers that what needs Spark stays in."""
 
 from __future__ import annotations
 
@@ -28,14 +28,16 @@ settings.load_profile("nbcc")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Spark tests share one worker, so that a run starts one JVM; nightly tests wait for `make nightly`."""
+    """Tests on the shared session stay in one worker, so that a run starts it once; those that start Spark themselves
+    come one after the other as well, maybe beside them. Nightly tests wait for `make nightly`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
         if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
-        if item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("spark"))
+        elif item.get_closest_marker("spark"):
+            item.add_marker(pytest.mark.xdist_group("own session"))
         (kept if NIGHTLY or not item.get_closest_marker("nightly") else dropped).append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
