@@ -18,6 +18,7 @@ from .codes import Mask, Numbers, key_codes, order_numbers
 from .columns import is_deleted, one_array
 from .compare import rows_differ
 from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, record_keys
+from .required import lacking
 from .tasks import TableShape
 
 
@@ -42,6 +43,10 @@ RULES: Final = {
         "use values without empty, '.' or '..' levels, ':' and '='; null is allowed",
     ),
     "null ordering": ("{0} rows have no value in the ordering column {ordering}", "deletes need one as well"),
+    "missing value": (
+        "{0} rows have a null where the columns of the table allow none",
+        "give a value, or make the table with columns that may be null",
+    ),
     "unordered text": (
         "{0} rows have an ordering value with characters beyond U+FFFF, which Java sorts differently",
         "order by a number or a time",
@@ -62,6 +67,7 @@ def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list
         ("ambiguous key", _ambiguous(rows, shape.keys)),
         ("empty key", _empty(rows, shape.keys)),
         ("unsafe partition", _unsafe(rows, shape.keys)),
+        ("missing value", lacking(rows, _others(shape))),
     ]
     if shape.merge.ordering is not None:
         ordering = one_array(rows[shape.merge.ordering])
@@ -73,6 +79,12 @@ def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list
         found.append(("delete in a bulk insert", flags.to_numpy()))
     found.append(("conflicting rows", conflicting(rows, shape)))
     return [Problem(rule, int(mask.sum()), _example(rows, mask, shape)) for rule, mask in found if mask.any()]
+
+
+def _others(shape: TableShape) -> pa.Schema:
+    """The columns whose nulls no other rule is about."""
+    known = {*shape.keys.record_key, shape.merge.ordering}
+    return pa.schema([field for field in shape.schema if field.name not in known])
 
 
 def refuse(found: Iterable[Problem], shape: TableShape) -> None:

@@ -43,20 +43,21 @@ def _nested_differ(left: pa.Array, right: pa.Array) -> Mask:
         for place in range(left.type.num_fields):
             differing |= values_differ(pc.struct_field(left, [place]), pc.struct_field(right, [place]))
         return differing
-    lefts, rights = _lengths(left), _lengths(right)
+    lefts, rights = lengths(left), lengths(right)
     differing = lefts != rights
     places = np.flatnonzero(~differing)
     owners = np.repeat(places, lefts[places])
-    elements = values_differ(_elements(left.take(places)), _elements(right.take(places)))
-    differing[owners[elements]] = True
+    inside = values_differ(elements(left.take(places)), elements(right.take(places)))
+    differing[owners[inside]] = True
     return differing
 
 
-def _lengths(lists: pa.Array) -> Numbers:
+def lengths(lists: pa.Array) -> Numbers:
+    """How many elements each list or map has; none of them is null."""
     return np.diff(np.asarray(lists.offsets)).astype(np.int64)
 
 
-def _elements(lists: pa.Array) -> pa.Array:
+def elements(lists: pa.Array) -> pa.Array:
     """All elements in one array; those of a map are its entries, as structs, in their order."""
     offsets = np.asarray(lists.offsets)
     return (

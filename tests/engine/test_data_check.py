@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +14,30 @@ from nbcc.engine.data.compare import values_differ
 from nbcc.engine.errors import BadInput
 
 from .data_samples import SCHEMA, batch, shape
+
+_NUMBERS = pa.list_(pa.field("element", pa.struct([pa.field("n", pa.int32(), False)])))
+
+
+def needing(kind: pa.DataType, nullable: bool = True) -> Any:
+    """The shape of a table whose column `value` is of that type."""
+    fields = [pa.field("value", kind, nullable) if field.name == "value" else field for field in SCHEMA]
+    return shape(schema=pa.schema(fields))
+
+
+def holding(*values: Any, kind: pa.DataType) -> pa.Table:
+    """Rows with these values in the column `value`; None makes no delete here."""
+    rows = batch(*((f"k{place}", 1, "x") for place in range(len(values))))
+    return rows.set_column(2, "value", pa.array(values, kind))
+
+
+def _loose(kind: pa.DataType) -> pa.DataType:
+    """The type with nulls allowed everywhere, as a batch may have it."""
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(inner.name, _loose(inner.type)) for inner in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(pa.string(), _loose(kind.item_type))
+    return pa.list_(_loose(kind.value_type)) if pa.types.is_list(kind) else kind
+
 
 BROKEN = [
     ("null key", shape(), batch((None, 1, "x"), ("a", 1, "x"))),
@@ -31,6 +56,16 @@ BROKEN = [
     ("null ordering", shape(), batch(("a", None, "x"))),
     ("null ordering", shape(), batch(("a", None, None))),
     ("unordered text", shape(ordering="value"), batch(("a", 1, "😀"))),
+    *(
+        ("missing value", needing(kind, nullable), holding(*values, kind=_loose(kind)))
+        for kind, nullable, values in (
+            (pa.string(), False, ["x", None]),
+            (pa.list_(pa.field("element", pa.string(), False)), True, [None, [], ["x"], ["x", None]]),
+            (pa.struct([pa.field("n", pa.int32(), False)]), True, [None, {"n": 1}, {"n": None}]),
+            (pa.map_(pa.string(), pa.field("value", pa.int32(), False)), True, [None, [("a", 1), ("b", None)]]),
+            (_NUMBERS, True, [None, [None], [{"n": 1}, {"n": None}]]),
+        )
+    ),
     ("conflicting rows", shape(), batch(("a", 1, "x"), ("a", 1, "y"))),
     ("conflicting rows", shape(), batch(("a", 1, "x"), ("a", 1, None))),
     ("conflicting rows", shape(), batch(("a", 2, "z"), ("a", 1, "x"), ("a", 1, "y"))),
@@ -38,6 +73,8 @@ BROKEN = [
 ]
 
 SOUND = [
+    (needing(pa.string(), False), batch(("a", 1, "x"), ("b", 1, None))),
+    (needing(_NUMBERS), holding(None, [], [None, {"n": 1}], kind=_loose(_NUMBERS))),
     (shape(), batch(("a", 1, "x"), ("a", 1, "x"), ("a", 2, "y"))),
     (shape(), batch(("a", 1, None), ("a", 1, None))),
     (shape(), batch(("a:b", 1, "x"), ("a,b", 1, "x"), ("é", 1, None))),
