@@ -23,13 +23,17 @@ _FIELDS: Final = ((0, 4), (4, 6), (6, 8), (8, 10), (10, 12), (12, 14))  # year t
 
 def to_instant(millis: int) -> str:
     """The instant of `millis` milliseconds after 1970-01-01T00:00:00Z."""
-    moment = _EPOCH + millis * _MILLISECOND
-    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+    return of_moment(_EPOCH + millis * _MILLISECOND)
+
+
+def of_moment(moment: datetime) -> str:
+    """The instant of a datetime in UTC, cut to milliseconds."""
+    return f"{moment.year:04d}{moment:%m%d%H%M%S}{moment.microsecond // 1000:03d}"  # %Y has no leading zeros everywhere
 
 
 def to_millis(instant: str) -> int:
     """Milliseconds since the epoch of an instant of 17 (or legacy 14) digits; ValueError if it is none."""
-    if len(instant) not in (14, 17) or not instant.isdecimal():
+    if len(instant) not in (14, 17) or not (instant.isascii() and instant.isdecimal()):
         raise ValueError(f"not an instant: {instant!r}")
     year, month, day, hour, minute, second = (int(instant[start:end]) for start, end in _FIELDS)
     whole = datetime(year, month, day, hour, minute, second, tzinfo=UTC)

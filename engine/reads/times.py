@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Final
 
-from ..clock import to_millis
+from ..clock import of_moment, to_millis
 from ..errors import BadInput
 from ..timeline.instant import Instant
 
@@ -49,8 +49,11 @@ def _of_datetime(moment: datetime, asked: str) -> str:
             "that datetime has no time zone, so that it names no moment",
             "give it one, e.g. datetime(..., tzinfo=timezone.utc)",
         )
-    moment = moment.astimezone(UTC)
-    return f"{moment:%Y%m%d%H%M%S}{moment.microsecond // 1000:03d}"
+    try:
+        return of_moment(moment.astimezone(UTC))
+    except OverflowError:
+        given = moment.isoformat(sep=" ")
+        raise BadInput(f"{asked} {given}", "in UTC that is no year of four digits", _FORMS) from None
 
 
 def _of_text(text: str, asked: str) -> str:

@@ -10,6 +10,7 @@ from ..clock import to_instant, to_millis
 from ..context import Context
 from ..errors import BadInput
 from ..files.group_files import Group
+from ..files.names import in_partition
 from ..files.slices import FileSlice, all_slices, kept_since
 from ..timeline import Commits, Instant, Timeline, completion_of
 from ..timeline.cleans import CleanPlan
@@ -50,7 +51,7 @@ def horizon_of(
 ) -> str | None:
     """The completion time since which reads stay answered; None if the policy gives up nothing yet."""
     if policy.name == "KEEP_LATEST_BY_HOURS":
-        return to_instant(to_millis(now) - policy.retained * HOUR_MS)
+        return to_instant(max(0, to_millis(now) - policy.retained * HOUR_MS))
     if policy.name == "KEEP_LATEST_COMMITS":
         done = [completion_of(i) for i in timeline.completed if i.writes and is_write(timeline, commits, i)]
         return done[-policy.retained] if len(done) >= policy.retained else None
@@ -74,11 +75,12 @@ def _oldest_versions(slices: Iterable[FileSlice], retained: int) -> Iterable[str
 def plan_clean(
     context: Context, timeline: Timeline, slices: tuple[FileSlice, ...], policy: Policy, horizon: str
 ) -> CleanPlan | None:
-    """The plan of a clean with this horizon; None if no file would go. What savepoints name stays."""
+    """The plan of a clean with this horizon; None if no file would go. What savepoints and pending plans name stays."""
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
     gone = {path for piece in slices if id(piece) not in stay for path in paths_of(piece)}
-    files = by_partition((gone | left_by_savepoints(context, timeline, horizon)) - kept_files(context, timeline))
+    keep = kept_files(context, timeline) | planned_inputs(context, timeline)
+    files = by_partition((gone | left_alone(context, timeline, horizon)) - keep)
     if not files:
         return None
     newest = max((instant.requested for instant in timeline.completed), default="")
@@ -86,17 +88,32 @@ def plan_clean(
     return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
 
 
-def left_by_savepoints(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
-    """What earlier cleans have left alone for savepoints and no read needs any more: dropped since, it may go.
+def planned_inputs(context: Context, timeline: Timeline) -> frozenset[str]:
+    """The logs that pending log compactions are to put together. A replace may have put their slice out of sight, but
+    whoever takes the plan up still reads them."""
+    pending = (i for i in timeline.pending if timeline.is_log_compaction(i))
+    operations = (each for i in pending for each in context.commits.log_plan(i.requested).operations)
+    return frozenset(in_partition(each.partition, name) for each in operations for name in each.logs)
+
+
+def left_alone(context: Context, timeline: Timeline, horizon: str) -> frozenset[str]:
+    """What earlier cleans have left alone for savepoints and log compactions, and nobody needs any more.
 
     Slices before the horizon are out of sight (`load_slices`), so that nobody else would find it.
     """
-    cleans = [context.commits.clean(i.requested) for i in timeline.instants if i.action == "clean"]
-    if not any(plan.savepoints for plan in cleans):
+    done = [i for i in timeline.instants if i.action == "clean"]
+    cleans = [context.commits.clean(i.requested) for i in done]
+    if not any(plan.savepoints for plan in cleans) and not _beside_log_compactions(timeline, done):
         return frozenset()
     every = all_slices(context.storage, timeline, context.commits, context.rules)
     stay = {path for piece in kept_since(every, horizon, context.rules) for path in paths_of(piece)}
     return frozenset(path for piece in every for path in paths_of(piece)) - stay - {p for c in cleans for p in c.paths}
+
+
+def _beside_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
+    """Whether a log compaction was pending when one of these cleans was planned."""
+    plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
+    return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 
 def _earliest(timeline: Timeline, kept: Iterable[FileSlice], horizon: str) -> Instant | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -165,6 +165,30 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
             BadInput,
             "Asked to read the table as of '20260231000000000', but that is no time: a time is an Instant, "
             "17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+        ),
+    ),
+    "as of digits of another alphabet": (
+        lambda t: t.as_of("٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠"),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of '٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠', but that is no time: a time is an Instant, "
+            "17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+        ),
+    ),
+    "as of the year 999": (
+        lambda t: t.as_of(datetime(999, 1, 1, tzinfo=UTC)),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 09990101000000000, but the first commit completed at 20260101000000002: "
+            "use 20260101000000002 or a later time.",
+        ),
+    ),
+    "as of a moment before all years": (
+        lambda t: t.as_of(datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),
+        Refusal(
+            BadInput,
+            "Asked to read the table as of 0001-01-01 00:00:00+01:00, but in UTC that is no year of four digits: a "
+            "time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
         ),
     ),
     "as of a number": (

@@ -71,6 +71,8 @@ def test_files_go_and_every_state_since_the_horizon_stays(tmp_path: Path) -> Non
         ("KEEP_LATEST_FILE_VERSIONS", 2, 2),
         ("KEEP_LATEST_FILE_VERSIONS", 3, 3),
         ("KEEP_LATEST_BY_HOURS", 1, 3),
+        ("KEEP_LATEST_BY_HOURS", 10_000_000, 3),
+        ("KEEP_LATEST_BY_HOURS", 10**15, 3),
     ],
 )
 def test_a_policy_keeps_what_it_says(policy: Any, retained: int, bases: int, tmp_path: Path) -> None:
@@ -127,6 +129,36 @@ def test_a_pending_compaction_keeps_its_input(tmp_path: Path) -> None:
     assert table.clean(retained=1) is None
     assert table.run_compaction(plan) is not None
     assert state(table.snapshot()) == {("k1", 2, "2")}
+
+
+def test_a_pending_log_compaction_keeps_its_input_beside_a_replace(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("k1", 1, "1")))
+    table.upsert(batch(("k2", 1, "1")))
+    plan = table.schedule_log_compaction()
+    table.insert_overwrite(batch(("k3", 1, "1")))
+    table.upsert(batch(("k4", 1, "1")))
+
+    assert table.clean(retained=1) is None
+    assert table.run_log_compaction(plan) is not None
+    assert table.clean(retained=1) is not None  # now its input goes, and what it made of it
+    assert named(table.file_slices()) == data_files(table)
+    assert state(table.snapshot()) == {("k3", 1, "1"), ("k4", 1, "1")}
+
+
+def test_what_a_clean_left_for_a_log_compaction_goes_with_a_later_one(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    for number in range(2):
+        table.upsert(batch(("k1", number, "1")))
+    table.schedule_log_compaction()
+    table.insert_overwrite(batch(("k2", 1, "1")))
+    table.insert_overwrite(batch(("k3", 1, "1")))
+
+    assert table.clean(retained=1) is not None  # the first replace's file
+    table.run_log_compaction()
+    assert table.clean(retained=1) is not None
+    assert named(table.file_slices()) == data_files(table)
+    assert state(table.snapshot()) == {("k3", 1, "1")}
 
 
 def test_the_files_say_to_hudi_what_it_expects(tmp_path: Path) -> None:
