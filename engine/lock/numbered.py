@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import threading
 import uuid
+from contextlib import suppress
 from typing import Final
 
-from ..storage import NotFound, Storage
+from ..storage import TRANSIENT, NotFound, Storage
 from .waiting import Now, Waiting, wall_ms
 
 FOLDER: Final = ".hoodie/.nbcc/locks"
@@ -82,7 +83,8 @@ class NumberedLock(Waiting):
 
     def _beating(self, number: int, over: threading.Event) -> None:
         while not over.wait(self._renew):
-            self._storage.put(_path(number, "heartbeat"), json.dumps({"since": self._now()}).encode())
+            with suppress(*TRANSIENT):  # the next one may get through; if none does in time, the lease runs out
+                self._storage.put(_path(number, "heartbeat"), json.dumps({"since": self._now()}).encode())
 
     def _tidy(self, number: int) -> None:
         for entry in self._storage.list(FOLDER):

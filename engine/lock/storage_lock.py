@@ -10,8 +10,10 @@ from __future__ import annotations
 import json
 import threading
 import uuid
+from contextlib import suppress
 from typing import Any, Final
 
+from ..storage import TRANSIENT
 from .conditional import ConditionalObject, Version, conditional_object
 from .waiting import Now, Waiting, wall_ms
 
@@ -72,8 +74,9 @@ class StorageLock(Waiting):
 
     def _renewing(self, over: threading.Event) -> None:
         while not over.wait(self._renew):
-            if not self.renew():
-                return
+            with suppress(*TRANSIENT):  # the next one may get through; if none does in time, the lease runs out
+                if not self.renew():
+                    return
 
     def _lease(self) -> bytes:
         return _text(expired=False, until=self._now() + self._valid_ms, owner=self._owner)

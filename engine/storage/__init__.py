@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 from .local_storage import LocalStorage, paths_below, sizes_but
-from .object_storage import ObjectStorage
+from .object_storage import TRANSIENT, ObjectStorage
 from .opening import open_storage
 from .protocol import Entry, NotFound, Storage
 
-__all__ = ["Entry", "LocalStorage", "NotFound", "ObjectStorage", "Storage", "open_storage", "paths_below", "sizes_but"]
+__all__ = [
+    "TRANSIENT",
+    "Entry",
+    "LocalStorage",
+    "NotFound",
+    "ObjectStorage",
+    "Storage",
+    "open_storage",
+    "paths_below",
+    "sizes_but",
+]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import obstore
-from obstore.exceptions import AlreadyExistsError
+from obstore.exceptions import AlreadyExistsError, BaseError
 from obstore.exceptions import NotFoundError as ObstoreNotFound
 from obstore.store import from_url
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 _ABSENT = (FileNotFoundError, ObstoreNotFound)
+
+TRANSIENT: Final = (OSError, BaseError)
+"""What a store may raise now and not the next time: whoever asks again and again goes on."""
 
 
 class ObjectStorage:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final, Protocol
 
-from ..storage import Storage
+from ..storage import TRANSIENT, Storage
 
 FOLDER: Final = ".hoodie/.heartbeat"
 
@@ -88,7 +88,7 @@ class StoredHearts:
                 return
             try:
                 self._beat(requested)
-            except OSError:
+            except TRANSIENT:
                 continue  # the next beat may get through; if none does in time, the write is aborted
             heart.last = self._now()
 
