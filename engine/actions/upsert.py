@@ -96,8 +96,8 @@ def _attempt(
     """The steps of one attempt, under an instant of its own."""
     action = action_of(config)
     requested, sealed = request(context, action, batch_id)
-    task = replace(write_task(context, config, requested, sealed), sets=sets)
     with taken_back_on_error(context, requested, action):
+        task = replace(write_task(context, config, requested, sealed), sets=sets)
         put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
     commit = write_commit(config, requested, operation, files, batch_id)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from ..errors import Conflict
+from ..errors import Conflict, LockTimeout
 from .in_process import InProcessLock
 from .protocol import Lock
 
@@ -64,7 +64,7 @@ class BetweenProcesses:
                     time.sleep(_POLL_SECONDS)
                     continue
                 os.close(opened)
-                raise Conflict(
+                raise LockTimeout(
                     f"lock the table {self._url}",
                     f"another process has held {FILE} for {self._wait:g} s",
                     "wait for its operation, or look for one that hangs",

@@ -33,7 +33,7 @@ from ..timeline import (
 from ..writes.commits import replace_commit
 from ..writes.conflicts import conflict_of
 from ..writes.deciding import look, put_plan
-from ..writes.writing import complete, take_time, taken_back_on_error
+from ..writes.writing import complete, silent_on_error, take_time, taken_back_on_error
 
 ACTION = "compaction"
 
@@ -108,10 +108,12 @@ def _schedule(
                 "complete it (run_compaction), or roll it back if its writer has failed (rollback), and try again",
             )
         requested = take_time(context, timeline)
-        context.hearts.start(requested)
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
-        plan = CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation}))
-        if put_plan(context, last, requested, ACTION, encode_plan(plan)) is None:
+        plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
+        with silent_on_error(context, requested):
+            context.hearts.start(requested)
+            there = put_plan(context, last, requested, ACTION, plan)
+        if there is None:
             context.hearts.stop(requested)
             raise Conflict(
                 operation.lower().replace("_", " "),

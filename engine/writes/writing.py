@@ -11,7 +11,7 @@ from typing import Final
 
 from ..context import Context
 from ..data.tasks import WrittenFile
-from ..errors import Conflict, LockTimeout
+from ..errors import Conflict
 from ..files.names import marked_file, marker, marker_folder, split_path
 from ..lock import held
 from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
@@ -43,16 +43,29 @@ def request(context: Context, action: str, batch_id: str | None = None) -> tuple
         if there := repeated(context, sealed, batch_id):
             raise there
         requested = put_request(context, sealed, action)
-        claim(context, requested, batch_id)
+        with silent_on_error(context, requested):
+            claim(context, requested, batch_id)
         return requested, sealed
 
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
     """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
     requested = take_time(context, timeline)
-    context.hearts.start(requested)
-    put_requested(context.storage, requested, action)
+    with silent_on_error(context, requested):
+        context.hearts.start(requested)
+        put_requested(context.storage, requested, action)
     return requested
+
+
+@contextmanager
+def silent_on_error(context: Context, requested: str) -> Iterator[None]:
+    """Around what leaves an instant as it is if it fails, or is interrupted: no more beats, so that others may roll it
+    back. The process may live on."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        context.hearts.rest(requested)
+        raise
 
 
 @contextmanager
@@ -60,13 +73,14 @@ def taken_back_on_error(context: Context, requested: str, action: str) -> Iterat
     """Around a data phase: if it fails, its files and its instant go, as if it had never begun.
 
     Only while nothing can have been published: an instant whose completion was tried is left as it is. A crash leaves
-    everything, too; its instant never completes, and what it wrote counts for nobody.
+    everything, too; its instant never completes, and what it wrote counts for nobody. So does who is interrupted.
     """
-    try:
-        yield
-    except Exception:  # whatever it was, it goes on to whoever asked
-        take_back(context, requested, action)
-        raise
+    with silent_on_error(context, requested):
+        try:
+            yield
+        except Exception:  # whatever it was, it goes on to whoever asked
+            take_back(context, requested, action)
+            raise
 
 
 def take_back(context: Context, requested: str, action: str) -> None:
@@ -82,16 +96,10 @@ def take_back(context: Context, requested: str, action: str) -> None:
 
 @contextmanager
 def held_or_left(context: Context, requested: str) -> Iterator[None]:
-    """The lock around what ends an instant. If it is not to be had, the instant is left, silent, for a rollback."""
-    try:
-        context.lock.acquire()
-    except LockTimeout:
-        context.hearts.rest(requested)
-        raise
-    try:
+    """The lock around what ends an instant. If it is not to be had, the instant is left, silent, for a rollback; so it
+    is if something fails in between."""
+    with silent_on_error(context, requested), held(context.lock):
         yield
-    finally:
-        context.lock.release()
 
 
 def remove_pending(context: Context, requested: str, action: str) -> None:

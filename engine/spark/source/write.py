@@ -82,7 +82,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
         return WrittenBefore()
     with taken_back_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
-    task = write_task(context, config, requested, sealed)
+        task = write_task(context, config, requested, sealed)
     return Writer(context.storage, config, options, task, sealed)
 
 
