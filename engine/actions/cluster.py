@@ -6,6 +6,8 @@ from collections.abc import Sequence
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.columns import is_sortable
+from ..errors import BadInput
 from ..reads.tasks import selected
 from ..timeline import Instant
 from . import run_compaction, schedule_compaction
@@ -18,6 +20,10 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
     replaced another by name, as Apache Hudi makes it, would hide what non-blocking writers complete later.
     """
     config.check_writable()
-    selected(config.schema, sort_by)
+    sort_by = (sort_by,) if isinstance(sort_by, str) else tuple(sort_by)
+    for field in selected(config.schema, sort_by) if sort_by else ():
+        if not is_sortable(field.type):
+            asked = f"sort rows by the column {field.name!r}"
+            raise BadInput(asked, f"values of type {field.type} have no order", "sort by other columns")
     planned = schedule_compaction.run(context, config, sort_by=sort_by)
     return None if planned is None else run_compaction.run(context, config, planned)

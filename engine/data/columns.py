@@ -40,6 +40,13 @@ def is_deleted(rows: pa.Table) -> pa.ChunkedArray | None:
     return pc.fill_null(rows[IS_DELETED], False) if IS_DELETED in rows.column_names else None
 
 
+def is_sortable(kind: pa.DataType) -> bool:
+    """Whether rows can be sorted by a column of this type."""
+    if pa.types.is_struct(kind):
+        return all(is_sortable(inner.type) for inner in kind)
+    return not pa.types.is_nested(kind)
+
+
 def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     """The rows in exactly `schema`: missing columns null, others cast (int to long, …) or left out, in its order."""
     if rows.schema.equals(schema):

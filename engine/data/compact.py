@@ -11,7 +11,7 @@ from ..files.data_block import encode_data
 from ..files.names import BaseName, LogName
 from ..names import Names
 from ..storage import Storage
-from .columns import conform
+from .columns import conform, is_sortable
 from .layers import Merged
 from .merge import merged as merged_of
 from .partial import Kept, split
@@ -48,7 +48,9 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
 
 
 def _sorted(rows: pa.Table, columns: tuple[str, ...]) -> pa.Table:
-    return rows.sort_by([(name, "ascending") for name in columns]) if columns else rows
+    """By those of the columns that there still are: a plan can be older than the table's columns."""
+    by = [(name, "ascending") for name in columns if name in rows.column_names and is_sortable(rows[name].type)]
+    return rows.sort_by(by) if by else rows
 
 
 def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from nbcc import BadInput
 from nbcc.engine.timeline import load_plan
 
 from .hooked import during
-from .table_samples import batch, make_table, state
+from .table_samples import SCHEMA, batch, make_table, state
 from .test_table_hudi_rs import same
 
 
@@ -35,3 +36,25 @@ def test_a_column_that_is_none_is_refused_before_anything_is_planned(tmp_path: P
     with pytest.raises(BadInput, match="read the columns b"):
         table.cluster(["b"])
     assert len(table.timeline()) == 1
+
+
+def test_a_column_without_an_order_is_refused_before_anything_is_planned(tmp_path: Path) -> None:
+    columns = pa.schema([*SCHEMA, ("tags", pa.list_(pa.string()))])
+    table = make_table(tmp_path, schema=columns)
+    table.upsert(batch(("k1", 1, "a"), schema=columns))
+    with pytest.raises(BadInput, match=r"column 'tags', but values of type list<.*> have no order: sort by other"):
+        table.cluster(["a", "tags"])
+    assert len(table.timeline()) == 1
+    assert table.cluster("a") is not None  # one column needs no list
+
+
+@pytest.mark.parametrize("gone", ["a", "tags"])
+def test_a_plan_that_sorts_by_what_cannot_be_sorted_by_can_be_run(gone: str, tmp_path: Path) -> None:
+    columns = pa.schema([*SCHEMA, ("tags", pa.list_(pa.string()))])
+    table = make_table(tmp_path, schema=columns)
+    table.upsert(batch(("k2", 1, "a"), ("k1", 1, "a"), schema=columns))
+    table.run("schedule_compaction", sort_by=(gone, "id"))
+    if gone == "a":
+        table.alter_schema(pa.schema([field for field in columns if field.name != gone]))
+    assert table.run_compaction() is not None
+    assert [row["id"] for row in table.read_optimized().to_pylist()] == ["k1", "k2"]
