@@ -9,7 +9,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..services.replacing import replace_partitions
 from ..timeline import Instant
-from ..writes.batch import as_upserts, partitions_of, refuse_other_rows
+from ..writes.batch import as_upserts, named_paths, partitions_of, refuse_other_rows
 
 OPERATION = "INSERT_OVERWRITE"
 
@@ -25,5 +25,5 @@ def run(
     config.check_writable()
     rows = as_upserts(data, config.schema)
     refuse_other_rows(rows, context.jobs)
-    named = partitions_of(rows, config) if partitions is None else set(partitions)
+    named = partitions_of(rows, config) if partitions is None else named_paths(partitions, config)
     return replace_partitions(context, config, named, rows, OPERATION)

@@ -17,7 +17,7 @@ from ..errors import BadInput
 from .codes import Mask, Numbers, key_codes, order_numbers
 from .columns import is_deleted, one_array
 from .compare import rows_differ
-from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, record_keys
+from .keys import DEFAULT_PARTITION, EMPTY_KEY, NULL_KEY, KeySpec, partition_paths, partition_values, record_keys
 from .required import lacking
 from .tasks import TableShape
 
@@ -40,7 +40,8 @@ RULES: Final = {
     ),
     "unsafe partition": (
         "{0} rows have a partition value that is not safe as a folder",
-        "use values without empty, '.' or '..' levels, ':' and '='; null is allowed",
+        "use values of at most 255 bytes a level, without empty, '.' or '..' levels, ':', '=' and control characters; "
+        "null is allowed",
     ),
     "null ordering": ("{0} rows have no value in the ordering column {ordering}", "deletes need one as well"),
     "missing value": (
@@ -58,6 +59,9 @@ RULES: Final = {
     ),
 }
 """Each rule's name, what is wrong, and what to do."""
+
+
+_MOST_BYTES: Final = 255
 
 
 def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list[Problem]:
@@ -165,11 +169,31 @@ def _empty(rows: pa.Table, keys: KeySpec) -> Mask:
 
 
 def _unsafe(rows: pa.Table, keys: KeySpec) -> Mask:
-    pattern = r"(^|/)\.{0,2}(/|$)|[:=]|^\.hoodie|^" + DEFAULT_PARTITION + "$"
+    pattern = r"(^|/)\.{0,2}(/|$)|[:=\x00-\x1f\x7f]|^\.hoodie|^" + DEFAULT_PARTITION + "$"
     if len(keys.partition_by) > 1:
         pattern += "|/"  # the levels of several fields could not be told apart
     texts = [one_array(rows[name]) for name in keys.partition_by if pa.types.is_string(rows.schema.field(name).type)]
-    return _any(pc.match_substring_regex(text, pattern) for text in texts)
+    return _any([*(pc.match_substring_regex(text, pattern) for text in texts), *([_long(rows, keys)] if texts else ())])
+
+
+def is_path(path: str, keys: KeySpec, schema: pa.Schema) -> bool:
+    """Whether rows can lie in the partition of this path."""
+    if not keys.partition_by:
+        return path == ""
+    texts = partition_values(pa.array([path], pa.string()), keys)
+    try:
+        rows = pa.table({name: text.cast(schema.field(name).type) for name, text in texts.items()})
+    except pa.ArrowInvalid:
+        return False
+    return not _unsafe(rows, keys).any() and bool(partition_paths(rows, keys)[0].as_py() == path)
+
+
+def _long(rows: pa.Table, keys: KeySpec) -> pa.Array:
+    """Whether a folder's name would be longer than file systems allow."""
+    paths = one_array(partition_paths(rows, keys)).dictionary_encode()
+    levels = pc.split_pattern(paths.dictionary, "/")
+    long = pc.list_parent_indices(levels).filter(pc.greater(pc.binary_length(levels.flatten()), _MOST_BYTES))
+    return pc.is_in(paths.indices, long.cast(paths.indices.type))
 
 
 def _any(masks: Iterable[pa.Array]) -> Mask:

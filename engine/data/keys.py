@@ -88,11 +88,12 @@ def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str
         text = keys if parts is None else pc.list_element(parts, place)
         texts[name] = _value(pc.utf8_slice_codeunits(text, len(name) + 1)) if spec.named else text
     if spec.partition_by:
-        texts |= _partition_values(one_array(deletes[PARTITION_PATH]), spec)
+        texts |= partition_values(one_array(deletes[PARTITION_PATH]), spec)
     return {name: text.cast(schema.field(name).type) for name, text in texts.items()}
 
 
-def _partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:
+def partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:
+    """The partition columns that have these paths, as texts."""
     levels = pc.split_pattern(paths, "/") if len(spec.partition_by) > 1 else None
     values = {}
     for place, name in enumerate(spec.partition_by):

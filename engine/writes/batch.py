@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from ..config import TableConfig
+from ..data.check import is_path
 from ..data.columns import IS_DELETED, conform, one_array
 from ..data.keys import KeySpec, partition_paths
 from ..errors import BadInput
@@ -98,6 +99,20 @@ def partitions_of(data: Any, config: TableConfig) -> set[str]:
         data = data.select(*config.partition_by).distinct().toArrow()
     keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
     return set(one_array(partition_paths(data, keys)).to_pylist())
+
+
+def named_paths(partitions: Collection[str], config: TableConfig) -> set[str]:
+    """The partitions that a user names by their paths. `BadInput` for what is the path of no partition of the table."""
+    named = {partitions} if isinstance(partitions, str) else set(partitions)
+    keys = KeySpec(config.record_key, config.partition_by, config.hive_style)
+    for path in named:
+        if not isinstance(path, str) or not is_path(path, keys, config.schema):
+            example = f"like {config.partition_by[0]}=…" if config.hive_style and config.partition_by else "its value"
+            exists, remedy = f"the table is partitioned by {', '.join(config.partition_by)}", f"name a path, {example}"
+            if not config.partition_by:
+                exists, remedy = "the table has no partitions", "leave `partitions` out"
+            raise BadInput(f"replace the partition {path!r}", exists, remedy)
+    return named
 
 
 def refuse_other_rows(data: Any, jobs: Jobs) -> None:

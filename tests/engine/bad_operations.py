@@ -114,8 +114,8 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to write a batch, but 1 row has a partition value that is not safe as a folder (for "
-            "example id='k1', part='../x', ts=2): use values without empty, '.' or '..' levels, ':' and '=';"
-            " null is allowed.",
+            "example id='k1', part='../x', ts=2): use values of at most 255 bytes a level, without empty, '.' or '..' "
+            "levels, ':', '=' and control characters; null is allowed.",
         ),
     ),
     "as of a requested time": (

@@ -52,6 +52,9 @@ BROKEN = [
     ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", ""))),
     ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "k=v"))),
     ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", ".hoodie"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a\nb"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a\0b"))),
+    ("unsafe partition", shape(partition_by=("part",)), batch(("a", 1, "x", "a/" + "é" * 128))),
     ("unsafe partition", shape(partition_by=("part", "value")), batch(("a", 1, "x", "a/b"))),
     ("null ordering", shape(), batch(("a", None, "x"))),
     ("null ordering", shape(), batch(("a", None, None))),
@@ -80,6 +83,7 @@ SOUND = [
     (shape(), batch(("a:b", 1, "x"), ("a,b", 1, "x"), ("é", 1, None))),
     (shape(partition_by=("part",)), batch(("a", 1, "x", "p"), ("a", 1, "y", "q"))),
     (shape(partition_by=("part",)), batch(("a", 1, "x", None), ("b", 1, "x", "2026/11/21"))),
+    (shape(partition_by=("part",)), batch(("a", 1, "x", "é" * 127 + "/" + "é" * 127), ("b", 1, "x", "#%?* "))),
     (shape(record_key=("id", "ts")), batch(("", 1, "x"), ("b c", 1, "x"))),
     (shape(ordering=None), batch(("a", 1, "x"), ("b", 1, "x"))),
 ]

@@ -146,12 +146,34 @@ def test_named_partitions_are_emptied_and_others_refused(table: Table) -> None:
     assert state(table.snapshot()) == set()
 
 
+@pytest.mark.parametrize("path", ["q/../p", "../q", ".hoodie/timeline", "part=", "", "other=q", 3, None])
+def test_what_is_no_path_of_a_partition_is_refused(table: Table, path: Any) -> None:
+    there = files(table)
+    with pytest.raises(BadInput, match=r"replace the partition .*, but the table is partitioned by part: name a path"):
+        table.insert_overwrite(batch(), partitions=[path])
+    assert files(table) == there
+
+
+def test_one_path_needs_no_list(table: Table) -> None:
+    path = "part=p" if table.config.hive_style else "p"
+    table.insert_overwrite(batch(), partitions=path)
+    assert {piece.partition for piece in table.file_slices()} == {path}
+    assert state(table.snapshot()) == set()
+
+
 def test_a_table_without_partitions_is_overwritten_whole(tmp_path: Path) -> None:
     table = make_table(tmp_path, partition_by=None, buckets=4)
     table.upsert(batch(*((f"k{n}", 5, "old") for n in range(20))))
     table.insert_overwrite(batch(("k1", 1, "new")))
     assert state(table.snapshot()) == {("k1", 1, "new")}
     assert same(table)
+
+
+def test_a_table_without_partitions_has_none_to_name(tmp_path: Path) -> None:
+    table = make_table(tmp_path, partition_by=None)
+    with pytest.raises(BadInput, match=r"the table has no partitions: leave `partitions` out"):
+        table.insert_overwrite(batch(), partitions=["p"])
+    assert table.timeline() == ()
 
 
 def test_one_that_fails_takes_everything_back(table: Table) -> None:
