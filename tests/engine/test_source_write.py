@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import pickle
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from nbcc.engine.schema import to_spark
 from nbcc.engine.spark.source import NbccSource
 from nbcc.engine.spark.source.options import write_options
 from nbcc.engine.table import Table
+from nbcc.engine.writes.heartbeat import FOLDER as HEARTBEATS
 from tests.engine.source_samples import (
     COMMIT_TIME,
     CREATE,
@@ -197,3 +201,18 @@ def test_writes_that_cannot_be_are_refused(tmp_path: Path) -> None:
 def test_other_options_of_hudi_are_ignored_with_one_line() -> None:
     with pytest.warns(UserWarning, match="hoodie.cleaner.commits.retained: ignored"):
         assert write_options({"path": "t", "hoodie.cleaner.commits.retained": "3"}).table == {}
+
+
+def test_a_task_beats_while_its_rows_are_worked_out(tmp_path: Path) -> None:
+    source = NbccSource({"path": str(tmp_path / "t"), **CREATE})
+    writer = pickle.loads(pickle.dumps(source.writer(to_spark(SCHEMA), False)))
+    (pending,) = Table.open(None, tmp_path / "t").timeline()
+    heart = tmp_path / "t" / HEARTBEATS / pending.requested
+    os.utime(heart, (0, 0))  # the process that asked for the instant has ended long ago
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        assert Table.open(None, tmp_path / "t").rollback() == (), "another takes the write for dead"
+        yield from rows_of([("a", "p", 1, "x")]).to_batches()
+
+    writer.commit([writer.write(rows())])
+    assert plain(load(tmp_path / "t")) == [("a", "p", 1, "x")]

@@ -119,6 +119,15 @@ class Writer(DataSourceArrowWriter):
         self._task = task
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        hearts = StoredHearts(self._storage)  # the process that asked for the instant has ended
+        hearts.start(self._task.instant)
+        try:
+            return self._written(iterator)
+        finally:
+            hearts.rest(self._task.instant)
+
+    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """The files of this task. Its rows may take long to come: they are worked out as they are asked for."""
         filled = [batch for batch in iterator if batch.num_rows]
         if not filled:
             return Written([])
@@ -130,12 +139,7 @@ class Writer(DataSourceArrowWriter):
         number = here.partitionId() if here else 0
         # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
         task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
-        hearts = StoredHearts(self._storage)  # the process that asked for the instant has ended
-        hearts.start(task.instant)
-        try:
-            return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
-        finally:
-            hearts.rest(task.instant)
+        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
