@@ -25,7 +25,7 @@ from .reads.windows import Replaced
 from .seams import as_a_guest, context_of, coordinated
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
-from .storage import open_storage
+from .storage import TRANSIENT, open_storage
 from .timeline import Instant, load
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ class Table:
         try:
             if sum(instant.writes for instant in load(self.context.storage).completed) > keeping.most:
                 self.run("archive", retained=keeping.least)
-        except NbccError as refused:
+        except (NbccError, *TRANSIENT) as refused:
             warnings.warn(f"the write is complete, but old instants were not archived: {refused}", stacklevel=4)
 
     def upsert(

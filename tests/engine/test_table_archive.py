@@ -297,12 +297,15 @@ def test_writers_archive_by_themselves_where_the_table_says_so(tmp_path: Path) -
     assert Table.open(None, tmp_path / "t").config.keeping == table.config.keeping
 
 
-def test_a_write_stands_whatever_becomes_of_archiving(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [Conflict("archive the timeline", "the lock is held", "try again"), OSError("full")])
+def test_a_write_stands_whatever_becomes_of_archiving(
+    error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2"}
     table = make_table(tmp_path / "t", options=options, table_type="COPY_ON_WRITE", concurrency_mode=None)
 
     def refused(*_: Any) -> None:
-        raise Conflict("archive the timeline", "the lock is held", "try again")
+        raise error
 
     monkeypatch.setattr(lsm, "add", refused)
     for number in range(2):
