@@ -67,7 +67,16 @@ def _simplest(function: MergeFunction, rows: list[_Rows], known: Mapping[str, tu
 
 
 def _broken(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
-    """The first law that fails on these rows. They are copied: a function may change what it is given."""
+    """The first law that fails on these rows; that a function raises nothing is one of them."""
+    try:
+        return _unlawful(function, one, other, third)
+    except Exception as failed:  # a user's function may raise anything
+        says = f"one after the other it raised {type(failed).__name__} ({failed})"
+        return Broken("a function on all rows", (one, other, third), says)
+
+
+def _unlawful(function: MergeFunction, one: _Rows, other: _Rows, third: _Rows) -> Broken | None:
+    """The same of a function that raises nothing. Rows are copied: it may change what it is given."""
 
     def merged(older: _Rows, newer: _Rows) -> _Rows:
         made = function(dict(older), dict(newer))

@@ -57,6 +57,11 @@ def half(one: Row, other: Row) -> Row:
     return {}
 
 
+def plain(one: Row, other: Row) -> Row:
+    """Forgets that there are nulls."""
+    return {"low": max(one["low"], other["low"])}
+
+
 def named(function: Any) -> str:
     return f"{__name__}:{function.__name__}"
 
@@ -160,6 +165,7 @@ def test_it_is_remembered_with_the_table(tmp_path: Path) -> None:
         (newest, r"it is not commutative: of {'low': None} and {'low': 0} it made {'low': 0}, and {'low': None} the o"),
         (middle, r"it is not (idempotent|associative): of {'low': "),
         (half, r"it is not a function on rows: .* it made {}"),
+        (plain, r"it is not a function on all rows: of {'low': None} and .* one after .* raised TypeError \("),
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
