@@ -1,8 +1,9 @@
 """Hudi's FileSystemBasedLockProvider: the file ``.hoodie/lock`` exists as long as somebody holds the lock.
 
 Written from its behaviour (hudi-format §12.2): created if absent, deleted to give it back, taken over if it is older
-than `hoodie.write.lock.filesystem.expire` minutes (0: never). Nobody renews it, so that it can expire under its holder;
-and Hudi deletes whatever file is there when it gives the lock back, so that it can free another's.
+than `hoodie.write.lock.filesystem.expire` minutes (0: never); processes of ours do that one at a time. Nobody renews
+it, so that it can expire under its holder; and Hudi deletes whatever file is there when it gives the lock back, so that
+it can free another's.
 """
 
 from __future__ import annotations
@@ -65,9 +66,25 @@ class HudiFileLock(Waiting):
             return f"{FILE} exists"
 
     def _remove_expired(self) -> None:
-        with suppress(FileNotFoundError):
-            if self._expire_ms and self._now() - self._path.stat().st_mtime_ns // 1_000_000 > self._expire_ms:
-                self._path.unlink()
+        """Under a `flock`: who has waited for it looks again, and finds what another has locked meanwhile."""
+        import fcntl
+
+        if not self._has_expired():
+            return
+        guard = os.open(self._path.with_name(".nbcc.lock.guard"), os.O_RDWR | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(guard, fcntl.LOCK_EX)
+            if self._has_expired():
+                self._path.unlink(missing_ok=True)
+        finally:
+            os.close(guard)
+
+    def _has_expired(self) -> bool:
+        try:
+            since = self._path.stat().st_mtime_ns // 1_000_000
+        except FileNotFoundError:
+            return False
+        return bool(self._expire_ms) and self._now() - since > self._expire_ms
 
 
 def _info() -> str:

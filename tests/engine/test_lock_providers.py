@@ -98,6 +98,27 @@ def test_the_lock_of_the_dead_runs_out(kind: str, folder: Path) -> None:
     third.give_back()
 
 
+def test_an_expired_lock_file_is_taken_over_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    first, second = (KINDS["file"](folder, clock) for _ in range(2))
+    clock.ms = time.time_ns() // 1_000_000
+    lock = folder / ".hoodie/lock"
+    lock.touch()
+    os.utime(lock, ns=((clock.ms - 120_000) * 10**6,) * 2)
+    look, seen = Path.stat, list[Path]()
+
+    def stat(path: Path, **given: bool) -> os.stat_result:
+        found = look(path, **given)
+        if path == lock and not seen:
+            seen.append(path)
+            assert first.try_once()  # just after the second has found it expired
+        return found
+
+    monkeypatch.setattr(Path, "stat", stat)
+    assert not second.try_once()
+    first.give_back()
+
+
 @pytest.mark.parametrize("kind", ["storage", "numbered"])
 def test_a_holder_that_renews_keeps_it(kind: str, folder: Path) -> None:
     clock = Clock()
