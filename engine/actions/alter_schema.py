@@ -14,9 +14,9 @@ from ..context import Context
 from ..errors import Unsupported
 from ..lock import held
 from ..schema.evolution import ASKED, check_evolution
-from ..timeline import Instant, load, put_inflight
+from ..timeline import Instant, completion_of, load, put_inflight
 from ..writes.commits import write_commit
-from ..writes.writing import complete, request, take_time
+from ..writes.writing import complete, request, take_time, taken_back_on_error
 from .upsert import action_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,8 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     """Give the table the columns `schema`; returns the commit that says so, None if it has them already.
 
     Files are read under the columns of now, as of an earlier time under those of then. A writer that opened the table
-    before goes on with the columns that it knew. Raises `BadInput` for a change that older rows could not follow.
+    before goes on with the columns that it knew. A change that ended half way, by death or for want of the lock, is
+    finished by whoever asks for the same columns again. Raises `BadInput` for what older rows could not follow.
     """
     config.check_writable()
     if not config.merge_on_read:
@@ -46,12 +47,22 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     with held(context.lock):
         values = load_properties(context.storage)
         versions = schema_versions(values)
-        if versions[-1].schema.equals(columns):
+        if not versions[-1].schema.equals(columns):
+            check_evolution([version.schema for version in versions], columns, fixed)
+            since = take_time(context, load(context.storage))
+            context.storage.put(PROPERTIES, encode_properties(with_version(values, since, avro)))
+        elif len(versions) == 1 or _is_told(context, versions[-1].since, avro):
             return None
-        check_evolution([version.schema for version in versions], columns, fixed)
-        since = take_time(context, load(context.storage))
-        context.storage.put(PROPERTIES, encode_properties(with_version(values, since, avro)))
+    # What fails from here on, and is asked for again, is told then.
     action = action_of(changed)
     requested, _ = request(context, action)
-    put_inflight(context.storage, requested, action)
+    with taken_back_on_error(context, requested, action):
+        put_inflight(context.storage, requested, action)
     return complete(context, requested, action, files=(), commit=write_commit(changed, requested, OPERATION, ()))
+
+
+def _is_told(context: Context, since: str, avro: str) -> bool:
+    """Whether a commit from which Hudi's readers take the columns says which they are since then."""
+    timeline = context.whole(load(context.storage))
+    after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)
+    return any(context.commits.commit(instant).extra.get("schema") == avro for instant in after)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 
 from nbcc.engine import Table
 from nbcc.engine.data.columns import conform
-from nbcc.engine.errors import BadInput, NbccError, Unsupported
+from nbcc.engine.errors import BadInput, LockTimeout, NbccError, Unsupported
+from nbcc.engine.lock import Lock
 from nbcc.engine.schema.evolution import WIDER, check_evolution
 from tests.engine.table_samples import SCHEMA, batch, context, make_table
 
@@ -122,6 +124,34 @@ def test_a_name_that_was_dropped_does_not_come_back(table: Table) -> None:
     table.alter_schema(CHANGED)
     with pytest.raises(BadInput, match="had a column 'f' before"):
         table.alter_schema(CHANGED.append(pa.field("f", pa.string())))
+
+
+class KeptOut:
+    """The table's lock, which is not to be had at the `turn`-th time."""
+
+    def __init__(self, inner: Lock, turn: int) -> None:
+        self.inner, self.left = inner, turn
+
+    def acquire(self) -> None:
+        self.left -= 1
+        if not self.left:
+            raise LockTimeout("lock the table", "another thread has held its lock", "wait for that operation")
+        self.inner.acquire()
+
+    def release(self) -> None:
+        self.inner.release()
+
+
+@pytest.mark.parametrize("turn", [2, 3], ids=["before the request", "before the commit"])
+def test_a_change_that_was_cut_short_is_told_when_it_is_asked_for_again(turn: int, table: Table) -> None:
+    columns = SCHEMA.append(pa.field("later", pa.string()))
+    lock = KeptOut(table.context.lock, turn)
+    with pytest.raises(LockTimeout):
+        Table(replace(table.context, lock=lock), table.config).alter_schema(columns)
+    done = table.alter_schema(columns)
+    assert done is not None
+    assert "later" in table.context.commits.commit(done).extra["schema"]
+    assert table.alter_schema(columns) is None
 
 
 def test_copy_on_write_tables_keep_their_columns(tmp_path: Path) -> None:
