@@ -129,7 +129,23 @@ def check_columns(columns: pa.Schema, asked: str = ASKED) -> None:
                 f"it is {field.type}, a timestamp without time zone, with which hudi-rs cannot read the table at all",
                 "use a timestamp in UTC",
             )
+        _check_inside(field.type, f"{asked} with the column {field.name!r}")
         seen.add(field.name.lower())
+
+
+def _check_inside(kind: pa.DataType, asked: str) -> None:
+    """The same of the fields of structs, wherever they are: their names are Avro's, too."""
+    inner = [kind.field(i) for i in range(kind.num_fields)]
+    if pa.types.is_struct(kind):
+        names = [field.name for field in inner]
+        if not names:
+            raise BadInput(asked, "a struct in it has no fields", "give it some")
+        if bad := next((name for name in names if not _NAME.fullmatch(name)), None):
+            raise BadInput(asked, f"the name of its field {bad!r} is none in Avro", "use letters, digits and _")
+        if len({name.lower() for name in names}) < len(names):
+            raise BadInput(asked, f"Spark takes two of its fields for one ({', '.join(names)})", "rename one of them")
+    for field in inner:
+        _check_inside(field.type, asked)
 
 
 def _zoneless(kind: pa.DataType) -> bool:

@@ -22,6 +22,28 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             BadInput, "Asked to create a table, but its schema is a dict: give a pyarrow Schema, a StructType or DDL."
         ),
     ),
+    "a name inside a column that Avro lacks": (
+        {"schema": SCHEMA.append(pa.field("b", pa.list_(pa.struct([("c d", pa.string())]))))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column 'b', but the name of its field 'c d' is none in Avro: use "
+            "letters, digits and _.",
+        ),
+    ),
+    "two fields of a struct that are one to Spark": (
+        {"schema": SCHEMA.append(pa.field("b", pa.struct([("c", pa.string()), ("C", pa.string())])))},
+        Refusal(
+            BadInput,
+            "Asked to create a table with the column 'b', but Spark takes two of its fields for one (c, C): rename one "
+            "of them.",
+        ),
+    ),
+    "a struct without fields": (
+        {"schema": SCHEMA.append(pa.field("b", pa.struct([])))},
+        Refusal(
+            BadInput, "Asked to create a table with the column 'b', but a struct in it has no fields: give it some."
+        ),
+    ),
     "a column name that Avro lacks": (
         {"schema": SCHEMA.append(pa.field("a b", pa.string()))},
         Refusal(
