@@ -238,6 +238,16 @@ class World:
         place = writer.removeprefix("w")  # who puts rows in another way has no batches
         return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
 
+    def alike(self, one: str, other: str) -> bool:
+        """Whether it says the same of two actors: what they choose, what they write, and what their writes read."""
+        numbers = range(1, max(1, self.writes_per_writer) + 1)
+
+        def said(me: str) -> list[Any]:
+            writes = [(self.files(me, n), self.reads.get((me, n)), self.batch(me, n)) for n in numbers]
+            return [self._chosen(me), writes]
+
+        return said(one) == said(other)
+
     def protocol_of(self, actor: str, protocol: Protocol) -> Protocol:
         """The protocol by which one actor goes: the world may say that its kind, or it alone, chooses otherwise."""
         if not self.settings:

@@ -74,7 +74,7 @@ def rows(setting: Setting) -> Iterator[Row]:
 
 
 def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
-    world, protocol, mine = setting.world, setting.protocol, setting.of(KIND)
+    world, protocol, mine = setting.world, setting.protocol_of(me), setting.of(KIND)
     times, log = requests_of(setting, me), ("decisions",) if protocol.decision == "log" else ()
     fence = put_by_another(setting)
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"

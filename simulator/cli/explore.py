@@ -24,7 +24,7 @@ from .command import (
 from .outcome import OF_VERDICT, Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.explore import Result
+    from nbcc.simulator.explore import PromiseResult, Result
     from nbcc.simulator.trace import Trace
 
     from .search import Search
@@ -125,7 +125,7 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     for name, promise in result.promises.items():
         trace = broken.get(name)
         steps = f" ({promise.steps} steps, nbcc replay {trace.handle})" if trace else ""
-        reason = f"  {trace.because if trace else promise.because}" if promise.because else ""
+        reason = f"  {_because(promise, trace)}" if promise.because else ""
         yield f"{promise.verdict!s:{verdict_width}}  {name:{name_width}}{reason}{steps}".rstrip()
     if result.deadlock is not None:
         last = f", the last: {result.deadlock[-1].actor} {result.deadlock[-1].action}" if result.deadlock else ""
@@ -136,6 +136,14 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     if broken:
         yield ""
         yield render(min(broken.values(), key=lambda trace: len(trace.steps)))
+
+
+def _because(promise: PromiseResult, trace: Trace | None) -> str:
+    """In the words of the trace, where there is one; what the search says of its own length stays."""
+    from nbcc.simulator.explore.exhaustive import NOT_SHORTEST
+
+    said, mark, why = (promise.because or "").partition(NOT_SHORTEST)
+    return f"{trace.because if trace else said}{mark}{why}"
 
 
 def seen(result: Result) -> Iterator[str]:

@@ -86,7 +86,7 @@ def resume(search: Search, kept: dict[str, Any]) -> None:
     search.parents.frombytes(kept["parents"])
     for name, value in kept["figures"].items():
         setattr(search, name, value)
-    search.look = search.at
+    search.look, search.resumed = search.at, True
     search.ends.count, search.ends.by_budget, search.ends.deadlock = kept["ends"]
     for watch, (reached, doubt, broken) in zip(search.watchers.watches, kept["watches"], strict=True):
         watch.reached, watch.doubt, watch.broken = reached, doubt, broken

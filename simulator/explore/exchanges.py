@@ -1,8 +1,9 @@
 """Which actors may be exchanged with each other: those that, on the states a search meets first, only names tell apart.
 
-The candidates are the actors of one kind. Nothing is assumed: a pair is admitted if stepping commutes with exchanging
-the two names and every promise says the same of both sides, which one that goes by shapes (`promises.shape`) does where
-these are equal. Shapes of writes, settings of single actors, an order by name in a row: all of these show there.
+The candidates are the actors of one kind of whom the world says the same: a choice of one alone, or a write of another
+shape, may show late, in states that are not looked at. Nothing else is assumed: a pair is admitted if stepping commutes
+with exchanging the two names and every promise says the same of both sides, which one that goes by shapes
+(`promises.shape`) does where these are equal. An order by name in a row shows there.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ def _classes_of(names: Sequence[str], states: Sequence[State], said: Said) -> li
         for each in found:
             exchange = Exchange(said, {name: each[0], each[0]: name})
             same = renamed(first[name], exchange.names) == first[each[0]]
+            same = same and (not isinstance(model, Model) or model.world.alike(name, each[0]))
             if same and not any(exchange.difference(state) for state in states):
                 each.append(name)
                 break

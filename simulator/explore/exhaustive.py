@@ -19,6 +19,9 @@ from .space import Reduced, Space, has_rows
 from .verdict import Verdict
 from .watch import Watchers
 
+NOT_SHORTEST = " (not proven shortest: "
+"""Behind what a broken promise says, with the reason, where the second search could not be made."""
+
 
 @not_collecting()
 def explore(
@@ -100,5 +103,5 @@ def shortest(
         if result.verdict is Verdict.VIOLATED:
             found[name] = result
         else:
-            found[name] = replace(known, because=f"{known.because} (not proven shortest: {stopped})")
+            found[name] = replace(known, because=f"{known.because}{NOT_SHORTEST}{stopped})")
     return found

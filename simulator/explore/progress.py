@@ -2,13 +2,13 @@
 
 A promise about whole runs (`kind` run) has `outstanding(system, state)`: what must still happen, each with a sentence,
 empty where the goal is reached. Under weak fairness a run ends in a state without successors, or stays for ever in a
-strongly connected component in which no fair action is possible in every state and never taken. In either place
-something that is outstanding throughout will never happen.
+strongly connected component, or a part of one, in which no fair action is possible in every state and never taken. In
+either place something that is outstanding throughout will never happen.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from .space import Space
@@ -47,32 +47,41 @@ class Ends:
 
 
 def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], watches: Sequence[Any]) -> None:
-    """Look at the components in which a run can go round, for every promise about runs that is not broken yet."""
-    for component in components(space, states, numbers):
-        inside = set(component)
-        for watch in watches:
-            if watch.broken is not None:
-                continue
-            stays, always, taken = _fairness(space, states, numbers, inside, watch.promise)
-            if stays and space.about:
+    """Look for runs that go round for ever, for every promise about runs that is not broken yet.
+
+    A run may go round in a part of a component in which the whole of it could not: what is outstanding need only be so
+    where the run goes. So each thing is looked at in the states in which it is outstanding, and their components.
+    """
+    left = [watch for watch in watches if watch.broken is None]
+    if space.about:  # things have names, and steps are several in one: neither can be told of what is kept
+        if any(_stays(space, states, numbers, set(each)) for each in components(space, states, numbers)):
+            for watch in left:
                 watch.doubt = "runs can go round for ever: fairness is judged without reductions (--no-reduction)"
-            elif stays and not always - taken:
-                watch.broken = _never(space, [states[number] for number in component], watch.promise)
+        return
+    for watch in left:
+        where: dict[str, set[int]] = {}
+        for number, state in enumerate(states):
+            for name in watch.promise.outstanding(space.system, state):
+                where.setdefault(name, set()).add(number)
+        rounds = (each for name in sorted(where) for each in components(space, states, numbers, where[name]))
+        fair = (each for each in rounds if _is_fair(space, states, numbers, set(each), watch.promise))
+        watch.broken = next((_never(space, [states[n] for n in each], watch.promise) for each in fair), None)
 
 
-def _never(space: Space, component: Sequence[Any], promise: Any) -> tuple[str, Any, Any] | None:
-    """What stays outstanding all over a component."""
+def _never(space: Space, component: Sequence[Any], promise: Any) -> tuple[str, Any, Any]:
+    """What stays outstanding all over a component: one thing at least."""
     left = [promise.outstanding(space.system, state) for state in component]
     common = set.intersection(*(set(each) for each in left))
-    if not common:
-        return None
     return f"a run can go round for ever, and {'; '.join(left[0][n] for n in sorted(common))}", component[0], None
 
 
-def _fairness(
-    space: Space, states: Sequence[Any], numbers: Mapping[Any, int], inside: set[int], promise: Any
-) -> tuple[bool, set[Any], set[Any]]:
-    """Whether a step stays inside; the fair actions possible in every state of it; those taken inside."""
+def _stays(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], inside: set[int]) -> bool:
+    """Whether a step stays inside."""
+    return any(after in inside for number in inside for after in _numbered(space, states, numbers, number))
+
+
+def _is_fair(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], inside: set[int], promise: Any) -> bool:
+    """Whether a run may stay inside for ever: no fair action is possible in every state of it and never taken."""
     stays, taken = False, set[Any]()
     always: set[Any] | None = None
     for number in inside:
@@ -86,11 +95,14 @@ def _fairness(
                 if fair:
                     taken.add((step.actor, step.action))
         always = able if always is None else always & able
-    return stays, always or set(), taken
+    return stays and not (always or set()) - taken
 
 
-def components(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Iterator[list[int]]:
-    """The strongly connected components, as numbers of states, those first from which nothing else is reached.
+def components(
+    space: Space, states: Sequence[Any], numbers: Mapping[Any, int], within: Container[int] | None = None
+) -> Iterator[list[int]]:
+    """The strongly connected components, as numbers of states, those first from which nothing else is reached; `within`
+    some of the states alone, as if the others were not there.
 
     Tarjan's algorithm without recursion. Successors are asked for again (they are remembered per footprint), so that no
     edge is kept; a library would want all of them in memory, ten times what the states take.
@@ -100,9 +112,9 @@ def components(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) 
     stack: list[int] = []
     on_stack: set[int] = set()
     for root in range(len(states)):
-        if root in order:
+        if root in order or (within is not None and root not in within):
             continue
-        work = [(root, _numbered(space, states, numbers, root))]
+        work = [(root, _numbered(space, states, numbers, root, within))]
         order[root] = low[root] = len(order)
         stack.append(root)
         on_stack.add(root)
@@ -113,7 +125,7 @@ def components(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) 
                 order[new] = low[new] = len(order)
                 stack.append(new)
                 on_stack.add(new)
-                work.append((new, _numbered(space, states, numbers, new)))
+                work.append((new, _numbered(space, states, numbers, new, within)))
                 continue
             work.pop()
             if work:
@@ -136,8 +148,15 @@ def _lowering(
             low[at] = min(low[at], order[number])
 
 
-def _numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], number: int) -> Iterator[int]:
-    return (_number(space, numbers, after) for _, after in space.successors(states[number]))
+def _numbered(
+    space: Space,
+    states: Sequence[Any],
+    numbers: Mapping[Any, int],
+    number: int,
+    within: Container[int] | None = None,
+) -> Iterator[int]:
+    following = (_number(space, numbers, after) for _, after in space.successors(states[number]))
+    return following if within is None else filter(within.__contains__, following)
 
 
 def _number(space: Space, numbers: Mapping[Any, int], state: Any) -> int:

@@ -54,6 +54,8 @@ class Search:
         """Writes the search down."""
         self.goes_back = False
         """Whether some step leads to a state of the same or an earlier level: without one there is no cycle."""
+        self.resumed = False
+        """Whether another process has begun it: then what rows were found to do is known in part alone."""
         self.coming: dict[int, list[Any]] = {}
         """States that begin here without a step that leads to them, by level (see `branches`)."""
 
@@ -161,7 +163,7 @@ class Search:
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
         complete = not doubt and self.at == len(self.states)
-        if self.goes_back and complete and self.watchers.of_runs and may_return(self.space):
+        if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_return(self.space)):
             judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
         found = {}
         for watch in self.watchers.watches[:count]:

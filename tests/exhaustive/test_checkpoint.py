@@ -5,13 +5,15 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
 from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, explore
+from nbcc.simulator.explore.rows import RowSystem
 
 EVERY = list(PROMISES.values())
 
@@ -51,3 +53,42 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
     file.write_bytes(content)
     with pytest.raises(ValueError, match="is no checkpoint of a search; name another file, or delete it"):
         explore(specs.system("demo"), checkpoint=file)
+
+
+class Spinning(RowSystem):
+    """`a` goes round as long as `b` has not begun; nobody owes it that `b` goes on."""
+
+    setting = "spinning"
+
+    def __init__(self) -> None:
+        still, on = Guard("not begun", lambda a, b: b == 0), Guard("not there", lambda b: b < 50)
+        spins = Row("spins", "a", ("a", "b"), ("a",), (), lambda a, b: (1 - a,), (still,))
+        goes = Row("goes", "b", ("b",), ("b",), (on,), lambda b: (b + 1,))
+        super().__init__({"a": 0, "b": 0}, [spins, goes], {"one": ("a",), "other": ("b",)})
+
+
+class Arrives(NamedTuple):
+    name: str = "ARRIVES"
+    kind: str = "run"
+
+    def sometimes(self, system: Any, state: Any) -> bool:
+        return True
+
+    def outstanding(self, system: Any, state: Any) -> dict[str, str]:
+        return {} if system.component(state, "b") == 50 else {"b": "b does not arrive"}
+
+    def limited(self, system: Any, state: Any) -> str:
+        return ""
+
+    def fair(self, system: Any, step: Any) -> bool:
+        return bool(step.actor == "a")
+
+
+def test_what_went_round_before_the_stop_is_judged_after_it(tmp_path: Path) -> None:
+    """Whether a run can come back is told by what rows were found to do: of a search that went on, not all is known."""
+    file = tmp_path / "kept"
+    explore(Spinning(), [Arrives()], max_states=20, checkpoint=file)
+    found = explore(Spinning(), [Arrives()], checkpoint=file).promises["ARRIVES"]
+
+    assert found == explore(Spinning(), [Arrives()]).promises["ARRIVES"]
+    assert found.because == "a run can go round for ever, and b does not arrive"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple
 
@@ -71,6 +72,12 @@ GRAPHS = {
     "the way out is possible now and then": (
         Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "b")), frozenset({2})), ROUND,
     ),
+    "the way out is possible now and then, and leads back": (
+        Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "b"), (2, 0, "a")), frozenset({2})), ROUND,
+    ),
+    "the way out is always possible, and leads back": (
+        Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "b"), (1, 2, "b"), (2, 0, "a")), frozenset({2})), None,
+    ),
     "nobody owes the way out": (
         Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "env"), (1, 2, "env")), frozenset({2})), ROUND,
     ),
@@ -107,6 +114,33 @@ def test_components_are_those_of_mutual_reach(seed: int) -> None:
     assert {frozenset(each) for each in found} == {
         frozenset(o for o in states if o == s or (o in reach[s] and s in reach[o])) for s in states
     }
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_run_that_goes_round_is_found_wherever_it_goes(seed: int) -> None:
+    """Held against a look at every set of states that a run may stay in."""
+    dice = Random(seed)
+    size = dice.randint(2, 5)
+    edges = [(i, i + 1, dice.choice(("a", "b", "env"))) for i in range(size - 1)]
+    edges += [(dice.randrange(size), dice.randrange(size), dice.choice("abc")) for _ in range(size + 1)]
+    goal = frozenset(state for state in range(size) if dice.random() < 1 / 3)
+    graph = Graph(tuple(edges), goal)
+    short = frozenset(range(size)) - goal
+    stuck = any(here not in {each[0] for each in edges} for here in short)
+    some = (set(each) for count in range(1, size + 1) for each in combinations(sorted(short), count))
+    round_for_ever = any(can_stay(edges, each) for each in some)
+
+    found = explore(graph, [Reach()]).promises["REACH"]
+    assert (found.verdict is Verdict.VIOLATED) == (stuck or round_for_ever)
+
+
+def can_stay(edges: list[tuple[int, int, str]], inside: set[int]) -> bool:
+    """Whether a fair run can go round in exactly these states for ever, by all steps among them."""
+    within = [each for each in edges if {each[0], each[1]} <= inside]
+    if not within or any(reached(within, state) != inside for state in inside):
+        return False
+    always = set.intersection(*({who for here, _, who in edges if here == state} for state in inside)) - {"env"}
+    return always <= {who for _, _, who in within}
 
 
 def reached(edges: list[tuple[int, int, str]], start: int) -> set[int]:

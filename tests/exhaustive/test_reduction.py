@@ -15,6 +15,9 @@ from nbcc.model.promises import CANARY, PROMISES
 from nbcc.model.promises.shape import KNOWN
 from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
+from nbcc.simulator.cli.explore import report
+from nbcc.simulator.cli.search import Search as SearchOfUser
+from nbcc.simulator.counterexample import counterexample
 from nbcc.simulator.explore import Result, Verdict, explore
 from nbcc.simulator.explore.exchanges import Exchange, Said, pairs
 from nbcc.simulator.explore.renaming import renamed_state
@@ -140,6 +143,41 @@ def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
     assert bool(admitted) == (crew != "shapes that differ")
 
 
+STALLED = World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1)
+ONE_CHOOSES = {
+    "FREE": (replace(World(actors={"writer": 2}, skew=1), settings={"w2": {"lock_wait": "times_out"}}), 8),
+    "FIRST": (replace(STALLED, settings={"w1": {"concurrency": "single_writer"}}), 12),
+}
+
+
+@pytest.mark.parametrize("promise", ONE_CHOOSES)
+def test_who_chooses_otherwise_is_not_exchanged(promise: str) -> None:
+    """However late it shows: in these worlds in no state that is looked at before a search."""
+    crew, steps = ONE_CHOOSES[promise]
+    found = explore(Model(crew), [PROMISES[promise]], reduce=True)
+
+    assert found.promises[promise].steps == steps
+    assert not any("exchangeable" in each for each in found.reductions)
+
+
+@pytest.mark.parametrize(
+    "apart",
+    [
+        {"settings": {"w2": {"lock_wait": "times_out"}}},
+        {"buckets": 2, "writes": {("w2", 2): (1, 0)}},
+        {"reads": {("w2", 2): ()}},
+        {"resends": 1},
+    ],
+)
+def test_of_whom_a_world_says_something_else(apart: dict[str, Any]) -> None:
+    crew = World(actors={"writer": 3}, writes_per_writer=2, **apart)
+    other = "w3" if "resends" in apart else "w2"
+    three = {"w1", "w2", "w3"}
+
+    for one, two in product(three, three):
+        assert crew.alike(one, two) == ((one == other) == (two == other))
+
+
 NAMES = ("a1", "a2", "a3", "a4")
 
 
@@ -250,7 +288,12 @@ def test_every_field_of_what_is_published_or_planned_is_known_to_shapes() -> Non
 def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nbcc.simulator.explore.search.MemoryBound.reached", lambda self, table: "no memory left")
     monkeypatch.setattr("nbcc.simulator.explore.search.LOOK_EVERY", 120)
-    found = explore(model_of("demo", "tombstones-dropped"), EVERY, reduce=True).promises["SNAP"]
+    model = model_of("demo", "tombstones-dropped")
+    result = explore(model, [PROMISES["SNAP"]], reduce=True)
+    found = result.promises["SNAP"]
 
     assert found.verdict is Verdict.VIOLATED
     assert (found.because or "").endswith("(not proven shortest: no memory left)")
+    trace = counterexample(model, found.trace or (), "SNAP")
+    said = next(report(SearchOfUser("demo", "tombstones-dropped", model, result), {"SNAP": trace}))
+    assert f"{trace.because} (not proven shortest: no memory left) (" in said

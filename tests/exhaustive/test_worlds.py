@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model import Model, Protocol
+from nbcc.model import Model, Protocol, World
+from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict
+from nbcc.simulator.explore import Verdict, explore
 
 from .pins import SIZES, search, violated
 
@@ -55,3 +56,10 @@ def test_serial_scheduling_keeps_every_promise_too_and_allows_less() -> None:
 
     assert serial.verdict is Verdict.HOLDS
     assert serial.distinct < default.distinct
+
+
+@pytest.mark.parametrize(("choice", "broken"), [("any_log", 9), ("completed_before_barrier", None)])
+def test_a_compactor_plans_by_its_own_choice(choice: str, broken: int | None) -> None:
+    crew = World(actors={"writer": 2, "compactor": 1}, settings={"compactor": {"plan_takes": choice}})
+
+    assert explore(Model(crew), [PROMISES["SNAP"]], reduce=True).promises["SNAP"].steps == broken
