@@ -72,6 +72,12 @@ class Space:
         return taken, state
 
 
+def _may_be_stranded(model: Model | RowSystem, promises: Sequence[Any]) -> bool:
+    """Whether it matters, and nobody has looked, that a private step may lead to where its actor can do nothing more:
+    a run that ends there has no next visible step. In the table's model nobody is (a test holds it)."""
+    return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
+
+
 class Reduced(Space):
     """A model with one state for all that differ in exchangeable names, and private steps fused (`fuse`). `known` are
     the exchangeable actors, where they are."""
@@ -88,7 +94,8 @@ class Reduced(Space):
         # A promise about whole runs looks at ends alone, and there every private step has been taken.
         about_states = [promise for promise in promises if promise.kind != "run"]
         # What one call does at the grain `peer` is not fused with what comes next: others may come between calls.
-        self.private = private_rows(model, about_states) if fuse and not model.stepper.joins else frozenset()
+        may = fuse and not model.stepper.joins and not _may_be_stranded(model, promises)
+        self.private = private_rows(model, about_states) if may else frozenset()
         self.fused = bool(self.private)
         rows = (row for row in model.table_of_rows if (row.actor, row.action) in self.private)
         self._bits = model.coding.mask(model.coding.place[row.reads[0]] for row in rows)

@@ -51,8 +51,10 @@ class Symmetry:
         coding = model.coding
         self._members = tuple(chain.from_iterable(self.classes))
         mine = [coding.place[name] for name in self._members]
-        # What is a number names nobody: it is the same in every image. Of the others each value may name somebody.
-        numbers = [place for place in range(len(coding.names)) if isinstance(coding.values(place)[0], int)]
+        # What is a number names nobody: it is the same in every image. Of the others each value may name somebody. In a
+        # stranger's system what begins as a number may name somebody one day.
+        ours = range(len(coding.names)) if isinstance(model, Model) else ()
+        numbers = [place for place in ours if isinstance(coding.values(place)[0], int)]
         others = [place for place in range(len(coding.names)) if place not in mine and place not in numbers]
         self._fields = (mine, others)
         self._bits, self._rest, self._numbers = coding.mask(mine), coding.mask(others), coding.mask(numbers)

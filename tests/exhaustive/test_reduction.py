@@ -207,6 +207,37 @@ def alone() -> RowSystem:
     return RowSystem(dict.fromkeys(NAMES[:2], "here"), rows, {"actor": NAMES[:2]})
 
 
+def numbered() -> RowSystem:
+    """Two actors; a component that is a number first names the last who acted."""
+
+    def rows() -> Iterator[Row]:
+        for me in NAMES[:2]:
+            out, was = Guard("out", lambda own, last: own == "out"), Guard("last", lambda own, last, me=me: last == me)
+            yield Row("acts", me, (me, "last"), (me, "last"), (), lambda own, last, me=me: ("in", me), (out,))
+            yield Row("goes", me, (me, "last"), (me,), (), lambda own, last: ("gone",), (was,))
+
+    return RowSystem({"last": 0, **dict.fromkeys(NAMES[:2], "out")}, rows(), {"actor": NAMES[:2]})
+
+
+class Stranding(RowSystem):
+    """An actor may lose its way where nobody sees it, instead of doing its work."""
+
+    def __init__(self) -> None:
+        ready = Guard("ready", lambda own: own == "ready")
+        works = Row("works", "a1", ("a1", "board"), ("a1", "board"), (ready,), lambda own, board: ("done", board + 1))
+        strays = Row("strays", "a1", ("a1",), ("a1",), (ready,), lambda own: ("lost",))
+        super().__init__({"board": 0, "a1": "ready"}, (works, strays), {})
+
+    def finished(self, state: State) -> bool:
+        return bool(self.component(state, "a1") == "done")
+
+
+def test_who_is_lost_where_nobody_sees_it_is_found() -> None:
+    for reduced in (False, True):
+        result = explore(Stranding(), reduce=reduced)
+        assert [step.action for step in result.deadlock or ()] == ["strays"]
+
+
 @pytest.mark.parametrize(
     ("system", "every"),
     [
@@ -215,6 +246,7 @@ def alone() -> RowSystem:
         pytest.param(lambda: specs.system("occ_retry", "occ"), 7, id="who names another"),
         pytest.param(parade, 7, id="sets"),
         pytest.param(alone, 1, id="nobody else"),
+        pytest.param(numbered, 1, id="a number first"),
     ],
 )
 def test_all_of_an_orbit_have_one_kept_state(system: Callable[[], Any], every: int) -> None:
