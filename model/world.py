@@ -297,14 +297,15 @@ class World:
         values = {name: value for name, value in values.items() if value != 0 or DEFAULTS[name] != 0}
         sections = {section: {n: values[n] for n in names if n in values} for section, names in SECTIONS.items()}
         sections["table"] = {"type": self.table_type, **sections["table"]}
+        usual = (self.log_versions,) * self.groups
         shapes = [
             {
                 "writer": w,
                 "number": n,
-                "versions": list(v),
+                "versions": list(self.writes.get((w, n), usual)),
                 **({"reads": list(r)} if (r := self.reads.get((w, n))) else {}),
             }
-            for (w, n), v in sorted(self.writes.items())
+            for w, n in sorted({*self.writes, *self.reads})
         ]
         return {
             "format": 1,

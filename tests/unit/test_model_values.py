@@ -61,6 +61,13 @@ def test_a_world_says_what_is_wrong_with_it(given: dict[str, object], said: str)
         World.from_mapping(given)
 
 
+def test_what_a_write_reads_survives_where_its_files_are_the_usual_ones() -> None:
+    world = World(partitions=2, log_versions=2, reads={("w1", 1): (0, 1)})
+    again = World.from_mapping(world.to_mapping())
+    assert (again.reads, again.files("w1", 1)) == (world.reads, world.files("w1", 1))
+    assert again.to_mapping() == world.to_mapping()
+
+
 def test_a_world_survives_its_mapping() -> None:
     world = World(
         actors={"writer": 3, "reader": 1}, buckets=2, partitions=2, crashes=1, log_versions=2, keys=3, name="x",
