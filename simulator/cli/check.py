@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from . import names
 from .command import Section, Teaching, answer, debug_option, json_option, traces_option, users_words
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
 EXAMPLES = 200
 # What --time alone asks for: as many as fit.
 UNLIMITED = 10_000_000
+# Parameters that a row of histories (--resume) has no use for, as users spell them.
+NOT_IN_A_ROW = {
+    "world": "WORLD", "seed": "--seed", "seeds": "--seeds", "workers": "--workers", "master": "--across",
+    "tour": "--tour", "share": "--share", "summary": "--summary", "as_json": "--json",
+}  # fmt: skip
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -122,6 +128,8 @@ def command(
     one = Seed(seed=seed, examples=most, protocol=protocol, world=world, seconds=seconds)
     with users_words():
         settings = {system: replace(one, system=system).setting() for system in systems}
+    asked = click.get_current_context()
+    _refuse_unheeded(asked, resume=resume is not None, tour=tour, seeds=bool(seeds), systems=systems)
     if resume is not None:
         return _in_a_row(resume, settings[systems[-1]], most, seconds, traces)
     if tour and (examples or seconds or seeds):
@@ -158,13 +166,34 @@ def _tour(setting: Setting, share: float, seed: int, traces: Path) -> TourReport
         return tour(setting, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
 
 
+def _refuse_unheeded(asked: click.Context, *, resume: bool, tour: bool, seeds: bool, systems: Sequence[str]) -> None:
+    """What was asked for and would not be heeded is refused: an answer would seem to speak of it."""
+    given = {name for name in asked.params if asked.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if resume:
+        unheeded = [said for name, said in NOT_IN_A_ROW.items() if name in given]
+        if unheeded:
+            drawn = "--resume counts histories that draw their own worlds, seed after seed"
+            raise click.UsageError(f"{drawn}: without {', '.join(unheeded)}")
+        if len(systems) > 1:
+            raise click.UsageError("--resume counts the histories of one system: one --on")
+    elif given & {"workers", "master"} and not seeds:
+        raise click.UsageError("--workers and --across share the seeds: with --seeds K")
+    elif "share" in given and not tour:
+        raise click.UsageError("--share is a part of a tour: with --tour")
+    elif "summary" in given and seeds:
+        raise click.UsageError("--summary appends the report of one seed: without --seeds")
+
+
 def _in_a_row(path: Path, setting: Setting, until: int, seconds: float | None, traces: Path) -> Exit:
     """Go on with the row that the file tells of. A row that is not as long as asked for is undetermined."""
     from nbcc.simulator import trace
-    from nbcc.simulator.crosscheck.campaign import go_on
+    from nbcc.simulator.crosscheck.campaign import NoRow, go_on
 
-    with _progress("histories in a row") as tick:
-        row = go_on(setting, path, until, seconds, tick)
+    try:
+        with _progress("histories in a row") as tick:
+            row = go_on(setting, path, until, seconds, tick)
+    except NoRow as error:
+        raise click.ClickException(str(error)) from None
     click.echo(row.text)
     if row.found is not None:
         click.echo(f"then seed {row.histories} disagrees: {row.found.because}\n{trace.save(row.found, traces)}")

@@ -55,6 +55,10 @@ SAMPLE = 12
 """So many seeds stand for all when it is asked whether they still draw the same."""
 
 
+class NoRow(ValueError):
+    """A file that holds something else than a row."""
+
+
 @dataclass
 class Row:
     """Histories in a row that agreed: seeds 0 to ``histories`` - 1. ``of`` is the hash of what is counted."""
@@ -77,12 +81,17 @@ class Row:
 
     @classmethod
     def kept(cls, path: Path) -> Row:
-        """The row that a file tells of, whatever it counts."""
-        told: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-        if told.pop("format", None) != FORMAT:
+        """The row that a file tells of, whatever it counts. NoRow: the file is of another kind, and stays as it is."""
+        if not path.exists():
             return cls("")
-        pairs = Counter({tuple(kinds.split(", ")): count for kinds, count in told.pop("pairs").items()})
-        return cls(pairs=pairs, skipped=Counter(told.pop("skipped")), **told)
+        try:
+            told: dict[str, Any] = dict(json.loads(path.read_text("utf-8")))
+            if told.pop("format", None) != FORMAT:
+                raise ValueError("another format")
+            pairs = Counter({tuple(kinds.split(", ")): count for kinds, count in told.pop("pairs").items()})
+            return cls(pairs=pairs, skipped=Counter(told.pop("skipped")), **told)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise NoRow(f"{path} counts no histories in a row; name another file, or delete it") from None
 
     def write(self, path: Path) -> None:
         """Keep it."""
@@ -110,7 +119,8 @@ def counted(setting: Setting) -> str:
     """What a row counts, as a hash. Mechanisms that it cannot meet may come and go."""
     steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
     driven = [NEWEST, options("", 1, {})]
-    told = [setting.protocol.differences(), *driven, steps, _sample(setting.protocol, setting.fitted)]
+    other = [] if setting.system in ("", "hudi") else [setting.system]  # rows are Hudi's unless they say whose
+    told = [setting.protocol.differences(), *driven, steps, _sample(setting.protocol, setting.fitted), *other]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -50,6 +50,7 @@ class Setting:
     schedules: Sequence[Callable[[], Schedule]] = SCHEDULES
     kinds: Collection[str] | None = None  # of actors in worlds that are drawn; None: of every mechanism
     found_by: str = ""
+    system: str = ""  # the name by which the factory was asked for
 
 
 class Check:

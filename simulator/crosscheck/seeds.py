@@ -36,6 +36,7 @@ class Seed:
             world=specs.world(self.world) if self.world else None,
             fitted=fitted(self.system),
             found_by=f"{by} --seed {self.seed} --on {self.system}",
+            system=self.system,
         )
 
 

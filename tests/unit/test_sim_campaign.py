@@ -66,6 +66,40 @@ def test_a_disagreement_ends_the_row(tmp_path: Path) -> None:
     assert Row.read(path, counted(setting)).histories == 0
 
 
+def test_another_system_is_another_row(tmp_path: Path) -> None:
+    """A row that the model has with itself is none of the engine's; Hudi's rows keep their name."""
+    path = tmp_path / "row.json"
+    model, engine = (replace(SETTING, system=name) for name in ("model", "engine"))
+    go_on(model, path, 2)
+    assert Row.read(path, counted(model)).histories == 2
+    assert Row.read(path, counted(engine)).histories == 0
+    assert counted(replace(SETTING, system="hudi")) == counted(SETTING)
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "null", "{}", '{"format": 1}', '{"name": "a package"}', "\udcff"])
+def test_a_file_of_another_kind_is_left_as_it_is(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "package.json"
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    before = path.read_bytes()
+    assert run(["check", "--on", "model", "--resume", str(path), "--examples", "1"]) == 2
+    assert "counts no histories in a row" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["demo", "--seed 4", "--seeds 2", "--workers 2", "--across spark", "--tour", "--share 0.5", "--json",
+     "--summary s", "--on engine"],
+)  # fmt: skip
+def test_a_row_refuses_what_it_does_not_heed(more: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    asked = ["check", "--on", "model", "--resume", str(tmp_path / "row.json"), "--examples", "1", *more.split()]
+    assert run(asked) == 2
+    assert "--resume counts" in capsys.readouterr().err
+    assert not (tmp_path / "row.json").exists()
+
+
 def test_the_command_counts_in_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     asked = ["check", "--on", "model", "--resume", str(tmp_path / "row.json"), "--examples", "4"]
     assert run(asked) == 0

@@ -1,0 +1,23 @@
+"""Options that would not be heeded are refused, so that no answer seems to speak of what was never asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.cli.outcome import Exit
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("check demo --on model --examples 1 --workers 2", "with --seeds K"),
+        ("check demo --on model --examples 1 --across spark", "with --seeds K"),
+        ("check demo --on model --examples 1 --share 0.5", "with --tour"),
+        ("check demo --on model --examples 1 --seeds 1 --summary s.txt", "without --seeds"),
+    ],
+)
+def test_an_option_without_the_one_it_belongs_to(asked: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(asked.split()) is Exit.BAD_INPUT
+    out, err = capsys.readouterr()
+    assert (out, said in err) == ("", True), err
