@@ -20,8 +20,9 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str]) -> Instan
     replaced another by name, as Apache Hudi makes it, would hide what non-blocking writers complete later.
     """
     config.check_writable()
-    sort_by = (sort_by,) if isinstance(sort_by, str) else tuple(sort_by)
-    for field in selected(config.schema, sort_by) if sort_by else ():
+    if not sort_by:
+        raise BadInput("cluster the table", "no column is named to sort by", "name one, or use compact")
+    for field in selected(config.schema, sort_by):
         if not is_sortable(field.type):
             asked = f"sort rows by the column {field.name!r}"
             raise BadInput(asked, f"values of type {field.type} have no order", "sort by other columns")

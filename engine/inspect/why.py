@@ -97,10 +97,10 @@ def why(storage: Storage, key: str, partition: str | None = None, as_of: Time | 
 def _check_partition(places: list[Place], partition: str) -> None:
     known = sorted({place.file.partition for place in places})
     if partition not in known:
-        shown = ", ".join(known[:10]) + (", …" if len(known) > 10 else "")
-        raise BadInput(
-            f"look into the partition {partition!r}", f"the table has {shown or 'no partitions'}", "name one of these"
-        )
+        asked, shown = f"look into the partition {partition!r}", ", ".join(known[:10])
+        if not shown:
+            raise BadInput(asked, "the table has no partitions", "leave the partition out")
+        raise BadInput(asked, f"the table has {shown}{', …' if len(known) > 10 else ''}", "name one of these")
 
 
 def _places(seen: Look, rules: Rules) -> list[Place]:

@@ -88,6 +88,8 @@ def log_inputs(logs: Iterable[LogFile]) -> tuple[LogInput, ...]:
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     """The columns of `columns` in that order, all if it is empty."""
+    if isinstance(columns, str):
+        raise BadInput(f"take the columns {columns!r}", "that is a text", f"give a list of names: [{columns!r}]")
     for name in columns:
         if name not in schema.names:
             near = get_close_matches(name, schema.names, 1)

@@ -6,6 +6,8 @@ one whenever it comes. The new write is a batch whose id names the file, so that
 
 from __future__ import annotations
 
+from posixpath import isabs, normpath
+
 from ..actions import operations
 from ..config import TableConfig
 from ..context import Context
@@ -24,9 +26,12 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 
     Raises `BadInput` if there is no such log, `Unsupported` where what came later need not rank higher.
     """
-    asked, name = f"write the rows of {path} again", parse_log(split_path(path)[1])
+    asked, path = f"write the rows of {path} again", normpath(path)  # one spelling: a file is written once
+    name = parse_log(split_path(path)[1])
     if name is None or name.cdc:
         raise BadInput(asked, "that is not the name of a log file", "name one that validate complains about")
+    if isabs(path) or path.startswith("../"):
+        raise BadInput(asked, "that is no path below the table", "name the file as validate does")
     if config.merge_mode != "EVENT_TIME_ORDERING" or config.merge_function or config.partial_update:
         exists = "in this table old rows that are written late may win against newer ones"
         raise Unsupported(asked, exists, "compare the rows of the file with the table, and write those that lack")

@@ -51,7 +51,8 @@ def horizon_of(
 ) -> str | None:
     """The completion time since which reads stay answered; None if the policy gives up nothing yet."""
     if policy.name == "KEEP_LATEST_BY_HOURS":
-        return to_instant(max(0, to_millis(now) - policy.retained * HOUR_MS))
+        since = to_millis(now) - policy.retained * HOUR_MS
+        return to_instant(since) if since > 0 else None
     if policy.name == "KEEP_LATEST_COMMITS":
         done = [completion_of(i) for i in timeline.completed if i.writes and is_write(timeline, commits, i)]
         return done[-policy.retained] if len(done) >= policy.retained else None

@@ -83,6 +83,12 @@ def test_a_policy_keeps_what_it_says(policy: Any, retained: int, bases: int, tmp
     assert sum(path.endswith(".parquet") for path in data_files(table)) == bases
 
 
+@pytest.mark.parametrize("hours", [500_000_000, 10**11, 10**30])
+def test_hours_from_before_all_calendars_give_nothing_up(hours: int, tmp_path: Path) -> None:
+    table, _ = compacted_thrice(tmp_path / "t")
+    assert table.clean(policy="KEEP_LATEST_BY_HOURS", retained=hours) is None
+
+
 def test_the_horizon_is_there_before_the_first_file_goes(tmp_path: Path) -> None:
     table, writes = compacted_thrice(tmp_path)
     everything = data_files(table)

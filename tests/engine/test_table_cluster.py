@@ -45,7 +45,6 @@ def test_a_column_without_an_order_is_refused_before_anything_is_planned(tmp_pat
     with pytest.raises(BadInput, match=r"column 'tags', but values of type list<.*> have no order: sort by other"):
         table.cluster(["a", "tags"])
     assert len(table.timeline()) == 1
-    assert table.cluster("a") is not None  # one column needs no list
 
 
 @pytest.mark.parametrize("gone", ["a", "tags"])
@@ -58,3 +57,16 @@ def test_a_plan_that_sorts_by_what_cannot_be_sorted_by_can_be_run(gone: str, tmp
         table.alter_schema(pa.schema([field for field in columns if field.name != gone]))
     assert table.run_compaction() is not None
     assert [row["id"] for row in table.read_optimized().to_pylist()] == ["k1", "k2"]
+
+
+def test_columns_are_a_list_of_some_names(tmp_path: Path) -> None:
+    table = make_table(tmp_path / "t")
+    table.upsert(batch(("a", 1, "x")))
+    before = table.timeline()
+    with pytest.raises(BadInput, match="no column is named to sort by"):
+        table.cluster([])
+    with pytest.raises(BadInput, match=r"give a list of names: \['id'\]"):
+        table.cluster("id")
+    with pytest.raises(BadInput, match=r"give a list of names: \['id'\]"):
+        table.snapshot(columns="id")
+    assert table.timeline() == before

@@ -134,7 +134,34 @@ def test_rows_that_a_plan_left_out_come_back_once(tmp_path: Path) -> None:
     found = objects(storage)
     assert nbcc_of("table", str(folder), "rewrite", lost).exception is None
     assert objects(storage) == found, "it was written twice"
+    again = "/".join([".", *lost.split("/")])
+    assert nbcc_of("table", str(folder), "rewrite", again).exception is None
+    assert objects(storage) == found, "it was written twice, under another spelling"
     assert validate(storage, opened=True).fine, render(validate(storage))
+
+
+def test_the_log_of_another_table_is_not_written_into_this_one(good: Storage, tmp_path: Path) -> None:
+    make_table(tmp_path / "other")
+    before = objects(open_storage(tmp_path / "other"))
+    for path in (f"../t/{log(1)(good)}", f"x/../../t/{log(1)(good)}", str(tmp_path / "t" / log(1)(good))):
+        assert run(["table", str(tmp_path / "other"), "rewrite", path]) == Exit.BAD_INPUT, path
+    assert objects(open_storage(tmp_path / "other")) == before
+
+
+def test_a_repair_waits_for_the_lock_that_writers_take(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That of the table's properties, here a file that another machine's writer would have put."""
+    options = {"hoodie.write.lock.provider": "FileSystemBasedLockProvider", "hoodie.write.lock.wait_time_ms": "100"}
+    table = make_table(tmp_path / "t", options=options)
+    table.upsert(batch(("a", 1, "x")))
+    plan = table.schedule_compaction()
+    assert plan is not None
+    table.context.storage.put(".hoodie/lock", b"")
+    before = objects(table.context.storage)
+    assert run(["table", str(tmp_path / "t"), "plans", "--drop", plan.requested]) == Exit.BAD_INPUT
+    assert ".hoodie/lock exists" in capsys.readouterr().err
+    assert objects(table.context.storage) == before
 
 
 def test_reads_that_a_clean_gave_up_are_refused(good: Storage, tmp_path: Path) -> None:

@@ -46,10 +46,15 @@ def gathered(storage: Storage) -> Evidence:
 
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
-    """The table's lock, as nbcc takes it."""
-    from nbcc.engine.lock import held, table_lock
+    """The lock that the table's own writers take: the one that its properties name, if it is of nbcc."""
+    import pyarrow as pa
 
-    with held(table_lock(storage.url)):
+    from nbcc.engine.config.opening import load_properties
+    from nbcc.engine.config.stored import from_properties
+    from nbcc.engine.lock import held
+    from nbcc.engine.lock.providers import lock_of
+
+    with held(lock_of(storage, from_properties(load_properties(storage), pa.schema([])).coordination)):
         yield
 
 
