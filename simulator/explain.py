@@ -272,7 +272,7 @@ VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
     ),
     "DISAGREED": (
         "Model and system showed different things after a step; the history is shrunk, printed and saved as a trace.",
-        "nbcc check --help names the broken variants that it must catch", "", lambda: None,
+        "nbcc list mutants names the broken variants that it must catch", "", lambda: None,
     ),
 }  # fmt: skip
 """Each verdict word: the sentence, the command that gives it, what its run shows, and the run."""

@@ -117,7 +117,11 @@ def play(trace: Trace, name: str, make: Factory, ended: Callable[[History], None
     verdict = "DISAGREED" if disagreement else "VIOLATED" if violated else "AGREED"
     because = str(disagreement) if disagreement else violated
     played = replace(
-        trace, steps=tuple(history.steps), observed=tuple(history.observed), verdict=verdict, because=because
+        trace,
+        steps=tuple(history.steps),
+        observed=tuple(history.observed),
+        verdict="" if stopped and verdict == "AGREED" else verdict,  # steps that were left out have not agreed
+        because=because,
     )
     return Outcome(
         system=name,

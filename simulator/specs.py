@@ -8,6 +8,7 @@ small system.
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.actions import kind_of
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.protocol import choices
 
@@ -29,6 +31,13 @@ OTHER_MODELS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Two
     "hudi_v5": (tuple(f.name for f in dataclasses.fields(Setting)), lambda given: HudiV5(Setting(**given))),
 }
 """Models without our table: the fields of their world files, and what makes them."""
+SHAPES: Mapping[str, tuple[type, str]] = {
+    **{name: (dict, f"a table: [{name}]") for name in ("table", "actors", "limits", "data", "hudi_options")},
+    "actor": (dict, "tables, one an actor: [actor.w1]"),
+    "writes": (list, "an array of tables: [[writes]]"),
+    **dict.fromkeys(("about", "extends", "source", "used_by", "model", "name"), (str, "a text")),
+}
+"""What the fields of the files are, as TOML; their values are looked at where they are used."""
 ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 
@@ -64,7 +73,12 @@ def world(name: str) -> World:
     given = _read("worlds", name)
     if "model" in given:
         raise ValueError(f"world {name!r} is a world of the model {given['model']!r}, which has no table")
-    return _told_where("world", name, lambda: World.from_mapping({"name": _short(name), **given}))
+    made = _told_where("world", name, lambda: World.from_mapping({"name": _short(name), **given}))
+    for actor in made.settings:
+        if (number := re.search(r"\d+$", actor)) and int(number[0]) > made.actors.get(kind_of(actor), 0):
+            there = f"there are {made.actors.get(kind_of(actor), 0)} of the kind {kind_of(actor)!r}"
+            raise ValueError(f"world {name!r}: world [actor.{actor}]: there is no such actor; {there}")
+    return made
 
 
 def protocol(name: str) -> Protocol:
@@ -108,7 +122,10 @@ def system(world_name: str, protocol_name: str = "default") -> Model | TwoPhaseC
         raise ValueError(f"world {world_name!r}: unknown model {model!r}; {nearest(str(model), OTHER_MODELS)}")
     fields, make = OTHER_MODELS[model]
     refuse_unknown(given, ("format", "about", "source", "model", *fields), f"world {world_name!r}")
-    return make({name: value for name, value in given.items() if name in fields})
+    try:
+        return make({name: value for name, value in given.items() if name in fields})
+    except TypeError as error:
+        raise ValueError(f"world {world_name!r}: {error}") from None
 
 
 def has_table(world_name: str) -> bool:
@@ -152,8 +169,14 @@ def _read(kind: str, name: str) -> dict[str, Any]:
         path = _folder(kind) / f"{name}.toml"
     try:
         given = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ValueError(f"{kind[:-1]} {name!r} is not TOML: {error}") from None
     if given.get("format") != 1:
         raise ValueError(f"{kind[:-1]} {name!r}: format {given.get('format')!r} is not known; this version reads 1")
+    for field_name, (shape, words) in SHAPES.items():
+        if not isinstance(given.get(field_name, shape()), shape):
+            raise ValueError(f"{kind[:-1]} {name!r}: {field_name} must be {words}")
+    for table in (*given.get("writes", []), *given.get("actor", {}).values()):
+        if not isinstance(table, dict):
+            raise ValueError(f"{kind[:-1]} {name!r}: writes and actor hold tables, found {table!r}")
     return given

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Protocol, Record, Step, World
+from nbcc.model.fields import nearest
+from nbcc.model.promises import PROMISES
 
 from .crosscheck.observables import Batch
 
@@ -81,17 +83,29 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
     Raises:
         ValueError: another format, or a field is missing; the sentence says which.
     """
+    if not isinstance(given, Mapping):
+        raise ValueError(f"a {type(given).__name__} where a trace is an object with 'world', 'protocol' and 'steps'")
     if given.get("format") != FORMAT:
         raise ValueError(f"a trace of format {given.get('format')!r}; this version reads format {FORMAT}")
     missing = [name for name in ("world", "protocol", "steps") if name not in given]
     if missing:
         raise ValueError(f"a trace without {missing[0]!r}")
+    try:
+        trace = _made(given)
+    except (TypeError, KeyError, AttributeError, IndexError) as error:
+        raise ValueError(f"a trace that is not as nbcc writes it: {type(error).__name__}: {error}") from error
+    if trace.promise and trace.promise not in PROMISES:
+        raise ValueError(f"a trace of the promise {trace.promise!r}; {nearest(str(trace.promise), PROMISES)}")
+    return trace
+
+
+def _made(given: Mapping[str, Any]) -> Trace:
     return Trace(
         world=World.from_mapping(given["world"]),
         protocol=Protocol.from_mapping(given["protocol"]),
         steps=tuple(Step(step["actor"], step["action"], _args(step["args"])) for step in given["steps"]),
         batches=_batches(given.get("rows", ())),
-        observed=tuple(step.get("observed", {}) for step in given["steps"]),
+        observed=tuple(dict(step.get("observed", {})) for step in given["steps"]),
         **{name: given.get(name, "") for name in ("title", "promise", "verdict", "because", "found_by")},
     )
 
@@ -125,14 +139,19 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
         path = found[0]
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
+    except ValueError as error:  # no JSON, or no text
         raise ValueError(f"{path} is not JSON: {error}") from error
-    return from_mapping(given)
+    try:
+        return from_mapping(given)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:
     """The files with other names that hold the trace of a handle."""
-    return (path for path in sorted(folder.glob("*.json")) if f'"handle": "{handle}"' in path.read_text("utf-8")[:80])
+    sought = f'"handle": "{handle}"'.encode()
+    files = (path for path in sorted(folder.glob("*.json")) if path.is_file())  # whatever else may lie there
+    return (path for path in files if sought in path.read_bytes()[:80])
 
 
 def context_switches(steps: Iterable[Step]) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -68,7 +69,8 @@ def command(
     from nbcc.simulator.view import page, text
 
     with users_words():
-        asked = load(trace, [traces, Path(str(files("nbcc") / "specs" / "traces"))])
+        folders = [traces, Path(str(files("nbcc") / "specs" / "traces"))]
+        asked = load(trace, folders)
         if protocol is not None:
             asked = replace(asked, protocol=specs.protocol(protocol), observed=())
         for system in systems:
@@ -77,19 +79,32 @@ def command(
             raise click.UsageError(f"{keep} is not empty: name a new folder")
         if keep is not None and "engine" not in systems:
             raise click.UsageError("--keep keeps the table of the engine: add --on engine")
+        if html is not None and Path(trace).is_file() and html.resolve() == Path(trace).resolve():
+            raise click.UsageError(f"--html would write its page over the trace {trace}: name another file")
     outcomes = replay(asked, systems, keep).outcomes
     if html is not None:
         html.write_text(page.render(side_by_side(outcomes)), encoding="utf-8")
     if as_json:
         answer({"handle": asked.handle, "systems": {outcome.system: _plain(outcome) for outcome in outcomes}})
     else:
-        click.echo(text.render(outcomes[0].trace))
+        click.echo(text.render(outcomes[0].trace, _again(outcomes[0].trace.handle, folders, trace, protocol)))
         for outcome in outcomes:
             click.echo(outcome.sentence)
     if expect is not None:
         met = all(outcome.fits and outcome.verdict == EXPECTED[expect] for outcome in outcomes)
         return Exit.AGREES if met else Exit.VIOLATED
     return gravest(OF_VERDICT[outcome.verdict] if outcome.fits else Exit.VIOLATED for outcome in outcomes)
+
+
+def _again(handle: str, folders: Sequence[Path], trace: str, protocol: str | None) -> str | None:
+    """The command as it was typed, where what was played is kept under no handle; else None."""
+    from nbcc.simulator.trace import load
+
+    try:
+        load(handle, folders)
+    except ValueError:
+        return f"nbcc replay {shlex.quote(trace)}" + (f" --protocol {shlex.quote(protocol)}" if protocol else "")
+    return None
 
 
 def _plain(outcome: Outcome) -> dict[str, Any]:

@@ -15,9 +15,12 @@ from nbcc.model.actions import kinds
 from ..trace import Trace, context_switches
 
 
-def render(trace: Trace) -> str:
-    """The trace in lines of equal layout, ending with the command that replays it; no newline at the end."""
-    return "\n".join([*_head(trace), "", *_table(trace), "", *_foot(trace)])
+def render(trace: Trace, again: str | None = None) -> str:
+    """The trace in lines of equal layout, ending with the command that replays it; no newline at the end.
+
+    `again` is that command where the trace was not saved, so that its handle leads nowhere.
+    """
+    return "\n".join([*_head(trace), "", *_table(trace), "", *_foot(trace, again)])
 
 
 def cell(step: Step) -> str:
@@ -66,12 +69,12 @@ def _new(seen: Mapping[str, Sequence[str]]) -> Iterator[str]:
             yield f"{name}: {', '.join(seen[name]) or 'no rows'}"
 
 
-def _foot(trace: Trace) -> Iterator[str]:
+def _foot(trace: Trace, again: str | None) -> Iterator[str]:
     if trace.because:
         yield f"because {trace.because}"
     if trace.found_by:
         yield f"found by {trace.found_by}"
-    yield f"handle {trace.handle}; see it again: nbcc replay {trace.handle}{_where(trace)}"
+    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_where(trace)}"
 
 
 def _where(trace: Trace) -> str:

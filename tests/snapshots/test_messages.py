@@ -17,6 +17,9 @@ MISTAKES = (
     "explore dmo",
     "explore missing.toml",
     "explore broken.toml",
+    "explore no_text.toml",
+    "explore no_table.toml",
+    "explore nobody.toml",
     "explore unknown_field.toml",
     "explore demo --protocol requested-slicing",
     "explore demo --protocol odd.toml",
@@ -31,6 +34,12 @@ MISTAKES = (
     "replay 123456",
     "replay not_json.json",
     "replay no_trace.json",
+    "replay no_object.json",
+    "replay no_steps.json",
+    "replay no_text.json",
+    "replay other_promise.json",
+    "replay old.json --html old.json",
+    "validate no_object.json",
     "replay old.json",
     "list words",
     "demo --protocol requested",
@@ -43,6 +52,13 @@ FILES = {
     "not_json.json": "{",
     "no_trace.json": '{"format": 1}',
     "old.json": '{"format": 0}',
+    "no_text.toml": "about = '\udcff'",
+    "no_table.toml": "format = 1\nactors = 3\n",
+    "nobody.toml": "format = 1\n[actor.w9]\nconcurrency = 'occ'\n",
+    "no_object.json": "[]",
+    "no_steps.json": '{"format": 1, "world": {}, "protocol": {}, "steps": [1]}',
+    "no_text.json": "\udcff",
+    "other_promise.json": '{"format": 1, "world": {}, "protocol": {}, "steps": [], "promise": "SNAPS"}',
 }
 
 
@@ -51,7 +67,7 @@ def test_mistakes_are_answered_as_they_were(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
-        Path(name).write_text(text, encoding="utf-8")
+        Path(name).write_text(text, encoding="utf-8", errors="surrogateescape")
     told = []
     for mistake in MISTAKES:
         code = run(mistake.split())

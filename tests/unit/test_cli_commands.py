@@ -107,6 +107,39 @@ def test_replay_says_where_a_trace_stopped_to_fit(nbcc: Cli) -> None:
     assert "model: does not fit any more, step 1: " in ran.out
 
 
+def test_what_was_played_otherwise_names_the_command_that_plays_it_again(nbcc: Cli) -> None:
+    """A handle is printed as a command only where a trace of that handle is kept."""
+    page = nbcc("replay 06-lost-row --protocol default").out
+    (again,) = re.findall(r"see it again: nbcc (.*)\n", page)
+    assert nbcc(again).out == page
+
+
+def test_a_trace_that_does_not_fit_has_not_agreed(nbcc: Cli) -> None:
+    nbcc(f"explore demo --protocol {FAULTY} --promise SNAP")
+    (path,) = Path("traces").glob("*.json")
+    told = json.loads(path.read_text("utf-8"))
+    told["steps"][3]["action"] = "writer_does_nothing"
+    path.rename("mine.json").write_text(json.dumps(told), "utf-8")
+    ran = nbcc("replay mine.json")
+    assert ran.code == 1
+    assert ran.out.startswith("TRACE  SNAP")
+    assert "see it again: nbcc replay mine.json\n" in ran.out
+
+
+def test_a_page_is_not_written_over_its_trace(nbcc: Cli) -> None:
+    nbcc(f"explore demo --protocol {FAULTY} --promise SNAP")
+    (path,) = Path("traces").glob("*.json")
+    before = path.read_text("utf-8")
+    assert nbcc(f"replay {path} --html traces/../{path}").code == 2
+    assert path.read_text("utf-8") == before
+
+
+def test_a_foreign_file_beside_the_traces_hides_none(nbcc: Cli) -> None:
+    Path("traces", "folder.json").mkdir(parents=True)
+    Path("traces", "bytes.json").write_bytes(b"\xff\xfe")
+    assert nbcc("replay 2c5c72 --expect violated").code == 0
+
+
 def test_explore_stopped_early_is_undetermined(nbcc: Cli) -> None:
     ran = nbcc("explore demo --max-states 50")
     assert ran.code == 3
