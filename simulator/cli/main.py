@@ -56,10 +56,44 @@ def nbcc() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """The console script: never returns, never shows a traceback unless --debug asks for it."""
+    if sys.stdout is not None:
+        sys.stdout = _UntilNobodyReads(sys.stdout)
     code = run(sys.argv[1:] if arguments is None else arguments)
-    sys.stdout.flush()
+    if sys.stdout is not None:
+        sys.stdout.flush()
     gc.freeze()  # all goes with the process: to look for garbage in what a search remembers takes up to a second
     sys.exit(int(code))
+
+
+class _UntilNobodyReads:
+    """Standard output whose reader may go away (`nbcc list actions | head -1`): the rest is for nobody.
+
+    The command goes on to its end, so that the exit code is that of its answer.
+    """
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        try:
+            return int(self._stream.write(text))
+        except BrokenPipeError:
+            _drop_output(self._stream)
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._stream.flush()
+        except BrokenPipeError:
+            _drop_output(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def _drop_output(stream: Any) -> None:
+    """No more output, and no complaint at shutdown."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def run(arguments: Sequence[str]) -> Exit:
@@ -70,6 +104,8 @@ def run(arguments: Sequence[str]) -> Exit:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
+    except SystemExit:  # click's answer to a pipe that nobody reads, where it writes past our standard output
+        return _explain(BrokenPipeError())
     except Exception as error:  # users see a sentence, whatever went wrong
         if state.debug:
             traceback.print_exc()
@@ -84,8 +120,7 @@ def _explain(error: Exception) -> Exit:
         error.show()
         return Exit.BAD_INPUT
     if isinstance(error, BrokenPipeError):
-        # The reader of our answer went away (`nbcc list actions | head -1`): no more output, no complaint at shutdown.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output(sys.stdout)
         return Exit.AGREES
     if (code := _typed(error)) is not None:
         click.echo(f"Error: {error}", err=True)
@@ -105,8 +140,9 @@ def _typed(error: Exception) -> Exit | None:
     """Typed errors name what was asked, what exists and what to do: their text is the message. None: a bug of ours."""
     from nbcc.engine.errors import CannotRun, NbccError
 
+    from ..peers.process import PeerMissing
     from ..systems.protocol import CannotPlay
 
-    if isinstance(error, CannotRun):
+    if isinstance(error, (CannotRun, PeerMissing)):
         return Exit.COULD_NOT_RUN
     return Exit.BAD_INPUT if isinstance(error, (CannotPlay, NbccError)) else None
