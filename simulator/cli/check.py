@@ -15,7 +15,17 @@ import click
 from click.core import ParameterSource
 
 from . import names
-from .command import Section, Teaching, answer, debug_option, json_option, traces_option, users_words
+from .command import (
+    FileToWrite,
+    Finite,
+    Section,
+    Teaching,
+    answer,
+    debug_option,
+    json_option,
+    traces_option,
+    users_words,
+)
 from .outcome import Exit, gravest
 from .progress import on_stderr
 
@@ -80,12 +90,12 @@ def _sections() -> Iterable[Section]:
 @click.option("--tour", is_flag=True, help="Take every step of WORLD from every state, in as few runs as can be.")
 @click.option(
     "--share",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Finite(0, 1, min_open=True),
     default=1.0,
     metavar="X",
     help="Of the runs of a tour this part, those with the rarest steps first.",
 )
-@click.option("--summary", type=click.Path(dir_okay=False, path_type=Path), help="Append the report to this file.")
+@click.option("--summary", type=FileToWrite(), help="Append the report to this file.")
 @traces_option
 @json_option
 @debug_option

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
+import math
+import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -43,6 +45,31 @@ traces_option = click.option(
     "--traces", type=click.Path(file_okay=False, path_type=Path), default=TRACES, show_default=True, metavar="DIR",
     help="Folder in which traces are saved.",
 )  # fmt: skip
+
+
+class FileToWrite(click.Path):
+    """A file that can be written when its content is there, which may take hours: its folder is looked for first."""
+
+    def __init__(self) -> None:
+        super().__init__(dir_okay=False, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"there is no folder '{path.parent}' for '{path.name}'", param, ctx)
+        if not os.access(path.parent, os.W_OK):
+            self.fail(f"nothing can be written into the folder '{path.parent}'", param, ctx)
+        return path
+
+
+class Finite(click.FloatRange):
+    """A number within bounds that is one: no nan, no inf."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no number that ends", param, ctx)
+        return number
 
 
 workers_option = click.option(

@@ -39,13 +39,13 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
 
     with users_words():
         found = [(each, each.run()) for each in explain(name)]
-    for _, run in found:
-        if run is not None:
-            save(run, traces)
     if as_json:
         answer({"explanations": [_mapping(each, run) for each, run in found]})
     else:
         click.echo("\n\n".join("\n".join(_lines(each, run)) for each, run in found))
+    for _, run in found:
+        if run is not None:
+            save(run, traces)
     return Exit.AGREES
 
 

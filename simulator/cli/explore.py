@@ -12,6 +12,8 @@ import click
 
 from . import names
 from .command import (
+    FileToWrite,
+    Finite,
     Section,
     Teaching,
     answer,
@@ -39,9 +41,9 @@ def _sections() -> Iterable[Section]:
 @click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
 @click.option("--max-states", type=click.IntRange(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
-@click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
+@click.option("--memory", type=Finite(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
 @click.option("--no-reduction", is_flag=True, help="Every state and every step by itself: no symmetry, nothing fused.")
-@click.option("--checkpoint", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--checkpoint", type=FileToWrite(), metavar="FILE",
               help="Keep the search in FILE; the same command goes on from there.")  # fmt: skip
 @workers_option
 @on_option
@@ -82,7 +84,7 @@ def command(
         world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction, checkpoint=checkpoint,
         workers=workers or (os.cpu_count() or 1 if master else 1), master=master,
     )  # fmt: skip
-    broken = _save(found, traces)
+    broken = _told(found)
     if as_json:
         document = found.result.to_json(world, protocol)
         for name, trace in broken.items():
@@ -91,13 +93,14 @@ def command(
     else:
         for line in report(found, broken):
             click.echo(line)
+    _save(broken, traces)  # after the answer, which is not lost where nothing can be written
     outcomes = [OF_VERDICT[str(promise.verdict)] for promise in found.result.promises.values()]
     # A deadlock breaks no promise named here, but a search that found one has not shown that all is well.
     return gravest([*outcomes, *([Exit.UNDETERMINED] if found.result.deadlock is not None else [])])
 
 
-def _save(found: Search, folder: Path) -> dict[str, Trace]:
-    """The trace of every broken promise, saved where `replay` finds it. Only the table's model has traces."""
+def _told(found: Search) -> dict[str, Trace]:
+    """The trace of every broken promise. Only the table's model has traces."""
     from nbcc.model import Model
 
     broken = {name: promise.trace for name, promise in found.result.promises.items() if promise.trace is not None}
@@ -105,14 +108,18 @@ def _save(found: Search, folder: Path) -> dict[str, Trace]:
         return {}
     # Not before there is something to tell: this half of the simulator takes longer to import than a small search.
     from nbcc.simulator.counterexample import counterexample
-    from nbcc.simulator.trace import save
 
     by = f"nbcc explore {found.world} --protocol {found.protocol}"
-    told = {name: counterexample(found.system, path, name, found_by=by) for name, path in broken.items()}
-    # One interleaving may break several promises; it has one handle, and the file speaks of the first of them.
-    for trace in {trace.handle: trace for trace in reversed(told.values())}.values():
-        save(trace, folder)
-    return told
+    return {name: counterexample(found.system, path, name, found_by=by) for name, path in broken.items()}
+
+
+def _save(broken: dict[str, Trace], folder: Path) -> None:
+    """Where `replay` finds them. One interleaving may break several promises: its file speaks of the first."""
+    if broken:
+        from nbcc.simulator.trace import save
+
+        for trace in {trace.handle: trace for trace in reversed(broken.values())}.values():
+            save(trace, folder)
 
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:

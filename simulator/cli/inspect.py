@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .command import answer, debug_option, json_option
+from .command import FileToWrite, answer, debug_option, json_option
 from .outcome import Exit
 from .tables import opened, shown
 
@@ -15,7 +15,7 @@ from .tables import opened, shown
 @click.argument("table")
 @click.option("--as-of", "as_of", metavar="T", help="The slices at that completion time (17 digits).")
 @json_option
-@click.option("--html", "page", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE", help="Also a page.")
+@click.option("--html", "page", type=FileToWrite(), metavar="FILE", help="Also a page.")
 @click.option("--redact", is_flag=True, help="Hide paths, table name, partition values, random parts of file ids.")
 @debug_option
 def command(table: str, as_of: str | None, as_json: bool, page: Path | None, redact: bool) -> Exit:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from . import names
-from .command import Section, Teaching, answer, debug_option, json_option, traces_option, users_words
+from .command import FileToWrite, Section, Teaching, answer, debug_option, json_option, traces_option, users_words
 from .outcome import OF_VERDICT, Exit, gravest
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def _sections() -> Iterable[Section]:
               help="model (the default), engine, spark, hudi, or package.module:factory; may be repeated.")  # fmt: skip
 @click.option("--protocol", help="Play the same steps under another protocol than the trace's.")
 @click.option("--expect", type=click.Choice([*EXPECTED]), help="Exit 0 if this is the verdict everywhere, else 1.")
-@click.option("--html", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--html", type=FileToWrite(), metavar="FILE",
               help="Write a page that steps through it; it needs no server and no network.")  # fmt: skip
 @click.option("--keep", type=click.Path(file_okay=False, path_type=Path), metavar="DIR",
               help="Keep the table that the engine has made in this folder, which must be empty.")  # fmt: skip

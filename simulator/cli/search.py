@@ -11,7 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import click
+
 from nbcc.simulator.explore import Result, explore
+from nbcc.simulator.explore.checkpoint import NoCheckpoint
 
 from .command import users_words
 
@@ -59,9 +62,12 @@ def search(
         elif workers > 1:
             result = explore_in_branches(cell, workers, progress=tick, **bounds)
         else:
-            result = explore(
-                system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
-            )
+            try:
+                result = explore(
+                    system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
+                )
+            except NoCheckpoint as error:
+                raise click.ClickException(str(error)) from None
     return Search(world, protocol, system, result)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import answer, debug_option, json_option, on_option, users_words
+from .command import FileToWrite, Finite, answer, debug_option, json_option, on_option, users_words
 from .matrix import differences, table
 from .outcome import Exit, gravest
 
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
 @on_option
 @click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
-@click.option("--memory", type=click.FloatRange(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
+@click.option("--memory", type=Finite(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
 @click.option(
     "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FileToWrite(),
     metavar="FILE",
     help="Keep each search in FILE as it ends; the same command goes on from there.",
 )
 @click.option(
     "--picture",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FileToWrite(),
     metavar="FILE",
     help="Draw the matrix as well: a .png or .svg file.",
 )

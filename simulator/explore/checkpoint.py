@@ -27,6 +27,10 @@ FOLDERS = ("model", "simulator/explore")
 FIGURES = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
 
 
+class NoCheckpoint(ValueError):
+    """A file that was not written by this search."""
+
+
 def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
     """What must be the same for a search to go on."""
     what: Any = repr(system)
@@ -45,16 +49,16 @@ def code(*folders: str) -> str:
 
 
 def read(path: Path, wanted: str) -> dict[str, Any] | None:
-    """What was written down; None where nothing was. ValueError: another search wrote it, or nobody did."""
+    """What was written down; None where nothing was. NoCheckpoint: another search wrote it, or nobody did."""
     if not path.exists():
         return None
     try:
         kept = _Careful(io.BytesIO(path.read_bytes())).load()
         same = kept["format"] == 1 and kept["identity"] == wanted
-    except (pickle.UnpicklingError, EOFError, KeyError, TypeError, AttributeError, ValueError):
-        raise ValueError(f"{path} is no checkpoint of a search; name another file, or delete it") from None
+    except (pickle.UnpicklingError, EOFError, KeyError, TypeError, AttributeError, ValueError, IndexError):
+        raise NoCheckpoint(f"{path} is no checkpoint of a search; name another file, or delete it") from None
     if not same:
-        raise ValueError(f"{path} was written by another search, or by other code; name another file, or delete it")
+        raise NoCheckpoint(f"{path} was written by another search, or by other code; name another file, or delete it")
     found: dict[str, Any] = kept
     return found
 

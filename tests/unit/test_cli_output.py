@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.simulator.cli.main import run
+
 NBCC = f"{sys.executable} -c 'from nbcc.simulator.cli.main import main; main()'"
 
 
@@ -29,7 +31,6 @@ def test_without_standard_output_the_exit_code_is_the_answer(tmp_path: Path) -> 
 def test_a_peer_without_its_environment_is_no_bug_of_ours(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nbcc.simulator.cli.main import run
     from nbcc.simulator.peers import process
 
     def missing(name: str) -> None:
@@ -38,3 +39,45 @@ def test_a_peer_without_its_environment_is_no_bug_of_ours(
     monkeypatch.setattr("nbcc.simulator.systems.hudi.peer", missing)
     assert run(["replay", "06-lost-row", "--on", "hudi"]) == 4
     assert capsys.readouterr().err == "Error: the peer hudi has no environment at here; `make interop` builds it\n"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "explore demo --checkpoint nosuch/file",
+        "explore demo --checkpoint notes.txt",
+        "explore demo --memory nan",
+        "explore demo --memory inf",
+        "verdicts --checkpoint nosuch/file",
+        "verdicts --picture nosuch/file.png",
+        "verdicts --memory nan",
+        "replay 06-lost-row --html nosuch/file.html",
+        "inspect table --html nosuch/file.html",
+        "check demo --on model --examples 1 --summary nosuch/file",
+        "check demo --on model --tour --share nan",
+    ],
+)
+def test_what_cannot_be_kept_or_counted_is_refused_before_the_work(
+    asked: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes.txt").write_text("mine", encoding="utf-8")
+    assert run(asked.split()) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert any(said in err for said in ("there is no folder 'nosuch'", "no number that ends", "notes.txt is no")), err
+    assert Path("notes.txt").read_text("utf-8") == "mine"
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [("explore demo --protocol requested-time-slicing --promise SNAP", "VIOLATED  SNAP"), ("explain AGREED", "AGREED")],
+)
+def test_the_answer_is_not_lost_with_the_folder_of_traces(
+    asked: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert run([*asked.split(), "--traces", str(tmp_path / "file" / "traces")]) == 4
+    out, err = capsys.readouterr()
+    assert out.startswith(said)
+    assert err.startswith("Error: Not a directory")
