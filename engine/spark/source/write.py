@@ -68,10 +68,12 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     table = opened_or_created(options, columns)
     context, config = table.context, table.config
     config.check_writable()
+    local = context.storage.url.startswith("file:")
     if not isinstance(context.lock, BetweenProcesses):
         raise Unsupported(
             f"write to {context.storage.url} through a data source",
-            "Spark does that in a process of its own, and tables in object stores have no lock among processes yet",
+            "Spark does that in a process of its own, where only the lock file of a local file system is taken, and"
+            f" this table has {'an object store' if not local else 'a lock provider of its own'}",
             "use Table.upsert",
         )
     batch_of(columns.empty_table(), options, config)
