@@ -86,6 +86,9 @@ def spark_of(master: str) -> Any:
         return session() if master == "spark" else session(master=master)
     from pyspark.sql import SparkSession
 
+    if not master.startswith(("spark://", "yarn", "k8s://")):
+        known = "spark, local[N], spark://HOST:PORT, yarn and k8s://"
+        raise click.UsageError(f"{master!r} is no Spark master; {known} are")
     return SparkSession.builder.master(master).appName("nbcc").getOrCreate()
 
 

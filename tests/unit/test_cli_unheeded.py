@@ -21,3 +21,9 @@ def test_an_option_without_the_one_it_belongs_to(asked: str, said: str, capsys: 
     assert run(asked.split()) is Exit.BAD_INPUT
     out, err = capsys.readouterr()
     assert (out, said in err) == ("", True), err
+
+
+@pytest.mark.parametrize("asked", ["explore demo --on nonsense", "check demo --on model --seeds 1 --across nonsense"])
+def test_a_master_that_is_none_is_refused_before_a_jvm_starts(asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(asked.split()) is Exit.BAD_INPUT
+    assert "'nonsense' is no Spark master" in capsys.readouterr().err
