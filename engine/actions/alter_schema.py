@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..config import TableConfig
-from ..config.creation import arrow_schema, check_columns
+from ..config.creation import arrow_schema, check_columns, check_partial
 from ..config.opening import PROPERTIES, load_properties
 from ..config.properties import encode_properties
 from ..config.schemas import schema_versions, with_version
@@ -42,6 +42,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     columns = arrow_schema(schema, ASKED)
     check_columns(columns, ASKED)
     changed = replace(config, schema=columns)
+    check_partial(changed, ASKED)
     avro = changed.avro_schema  # refuses types that not every reader understands
     fixed = (*config.record_key, *config.partition_by, *filter(None, [config.ordering]))
     with held(context.lock):

@@ -13,6 +13,7 @@ from ..data.columns import IS_DELETED
 from ..data.function import function_of
 from ..data.keys import is_key_type, is_partition_type
 from ..data.layers import EVENT_TIME, is_ordering_type
+from ..data.required import demands
 from ..errors import BadInput, Unsupported
 from ..schema import avro_json, from_spark
 from ..writes.laws import check_laws
@@ -75,7 +76,7 @@ def table_config(
         concurrency_mode=mode,
         **_from_options(options),
     )
-    _check_partial(config)
+    check_partial(config)
     _check_function(config)
     avro_json(columns, config.name)  # refuses types that not every reader understands
     return config
@@ -172,11 +173,13 @@ def _check_modes(merge_mode: str, table_type: str, mode: str) -> None:
         )
 
 
-def _check_partial(config: TableConfig) -> None:
-    asked = f"{ASKED} with {PARTIAL}=SET_COLUMNS"
+def check_partial(config: TableConfig, asked: str = ASKED) -> None:
+    """Refuse what a table of partial updates cannot keep: columns whose rows need a value, for one."""
+    asked = f"{asked} with {PARTIAL}=SET_COLUMNS"
     if config.partial_update and not config.merge_on_read:
         raise Unsupported(asked, "a COPY_ON_WRITE table has no logs to keep what a row is made of", "use MERGE_ON_READ")
-    fixed = [field.name for field in config.schema if not field.nullable]
+    inside = {field.name for field in config.schema if pa.types.is_struct(field.type) and demands(field.type)}
+    fixed = [field.name for field in config.schema if not field.nullable or field.name in inside]
     if config.partial_update and (needed := [name for name in fixed if name not in config.always_set]):
         raise BadInput(asked, f"{', '.join(needed)} must not be null, and who leaves it out sets none", "allow nulls")
     if config.partial_update and IS_DELETED in config.schema.names:

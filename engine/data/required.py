@@ -17,18 +17,19 @@ from .compare import elements, lengths
 
 
 def lacking(rows: pa.Table, schema: pa.Schema) -> Mask:
-    """The rows that have a null where `schema` allows none. Of a delete only the key counts."""
+    """The rows that have a null where `schema` allows none. Of a delete only the key counts, of a part what it sets."""
     lack = np.zeros(len(rows), np.bool_)
+    there = set(rows.column_names)
     for field in schema:
-        if not field.nullable or _demands(field.type):
+        if field.name in there and (not field.nullable or demands(field.type)):
             lack |= _lacks(one_array(rows[field.name]), field)
     deleted = is_deleted(rows)
     return lack if deleted is None else lack & ~deleted.to_numpy()
 
 
-def _demands(kind: pa.DataType) -> bool:
+def demands(kind: pa.DataType) -> bool:
     """Whether something inside of values of this type must not be null."""
-    return any(not inner.nullable or _demands(inner.type) for inner in _inside(kind))
+    return any(not inner.nullable or demands(inner.type) for inner in _inside(kind))
 
 
 def _inside(kind: pa.DataType) -> Iterator[pa.Field]:
@@ -44,7 +45,7 @@ def _lacks(values: pa.Array, field: pa.Field) -> Mask:
     """Where `values` has a null that `field`, of the same type but for that, does not allow."""
     null: Mask = values.is_null().to_numpy(zero_copy_only=False)
     lack = np.zeros(len(values), np.bool_) if field.nullable else null.copy()
-    if not _demands(field.type):
+    if not demands(field.type):
         return lack
     there = np.flatnonzero(~null)
     whole = values.take(pa.array(there))

@@ -256,3 +256,15 @@ def test_the_batch_and_context_samples_are_of_this_table(tmp_path: Path) -> None
     assert context(tmp_path / "t").storage.url == table.context.storage.url
     with pytest.raises(BadInput, match="it lacks 'b'"):
         table.upsert(batch(("k1", 1, "x")))
+
+
+def test_a_new_struct_may_have_columns_that_must_not_be_null(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("k1", 1, "x")))
+    wide = table.config.schema.append(pa.field("b", pa.struct([pa.field("x", pa.string(), nullable=False)])))
+    table.alter_schema(wide)
+    table.upsert(pa.Table.from_pylist([{"id": "k2", "part": "p", "ts": 1, "a": "x", "b": {"x": "y"}}], wide))
+    expected = [("k1", None), ("k2", {"x": "y"})]
+    assert [(row["id"], row["b"]) for row in table.snapshot().to_pylist()] == expected
+    table.compact()
+    assert [(row["id"], row["b"]) for row in table.snapshot().to_pylist()] == expected

@@ -202,3 +202,23 @@ def test_what_cannot_be(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="COPY_ON_WRITE"):
         make_table(tmp_path / "cow", table_type="COPY_ON_WRITE", concurrency_mode=None, options=ON)
     assert table.settled() is None
+
+
+def test_a_column_that_not_every_write_sets_may_be_null_inside_too(tmp_path: Path) -> None:
+    wide = SCHEMA.append(pa.field("d", pa.struct([pa.field("x", pa.string(), nullable=False)])))
+    with pytest.raises(BadInput, match="d must not be null, and who leaves it out sets none: allow nulls"):
+        make_table(tmp_path / "wide", schema=wide, partition_by=None, options=ON)
+    table = make_table(tmp_path / "grown", schema=SCHEMA, partition_by=None, options=ON)
+    with pytest.raises(BadInput, match="d must not be null, and who leaves it out sets none: allow nulls"):
+        table.alter_schema(wide)
+
+
+def test_a_list_without_nulls_may_be_left_out(tmp_path: Path) -> None:
+    wide = SCHEMA.append(pa.field("d", pa.list_(pa.field("element", pa.string(), nullable=False))))
+    table = make_table(tmp_path, schema=wide, partition_by=None, options=ON)
+    nullable = pa.schema([*(SCHEMA.field(name) for name in ("id", "ts")), ("d", pa.list_(pa.string()))])
+    table.upsert(pa.Table.from_pylist([{"id": "k", "ts": 1, "d": ["x"]}], nullable), columns=["d"])
+    table.upsert(some({"id": "k", "ts": 2, "a": "a2"}), columns=["a"])
+    with pytest.raises(BadInput, match="1 row has a null where the columns of the table allow none"):
+        table.upsert(pa.Table.from_pylist([{"id": "k", "ts": 3, "d": [None]}], nullable), columns=["d"])
+    assert [(row["a"], row["d"]) for row in table.snapshot().to_pylist()] == [("a2", ["x"])]
