@@ -207,7 +207,10 @@ class Table:
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule and run; None if there is nothing to compact."""
+        """Schedule and run; None if there is nothing to compact. An older plan waits for `run_compaction`.
+
+        Only where pending plans cover all there is to compact is the oldest of them run.
+        """
         return cast("Instant | None", self.run("compact"))
 
     def schedule_log_compaction(self) -> Instant | None:

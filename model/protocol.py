@@ -15,11 +15,6 @@ from .fields import nearest, refuse_unknown
 
 Axis = Literal["completion", "requested"]
 
-PER_ACTOR = ("concurrency", "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline",
-             "priority", "early_detection", "completion_time", "slicing", "scheduling", "plan_takes",
-             "batch_ids", "lock_wait", "bucket_count", "services")  # fmt: skip
-"""The choices that each actor makes for itself: real writers and services disagree in them."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Protocol:

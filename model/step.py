@@ -91,3 +91,6 @@ class Refused(ValueError):
         self.step = step
         self.reasons = reasons
         super().__init__(f"{step.actor} cannot do {step.action}: {'; '.join(reasons)}")
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[Step, tuple[str, ...]]]:
+        return type(self), (self.step, self.reasons)  # else another process could not be told

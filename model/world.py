@@ -8,7 +8,7 @@ from typing import Any, Literal, cast, get_args
 
 from . import actions
 from .fields import nearest, refuse_unknown, whole_number
-from .protocol import PER_ACTOR, Protocol
+from .protocol import Protocol
 
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
@@ -71,7 +71,7 @@ class World:
     `retries`: how often a writer takes a write up again, as a new instant, that it had to abort.
     `reads` maps (writer, number) to the file groups that the rows of a write rest on, if they are not those it writes:
     an optimistic writer says so and is held to it (`conflict_reads`).
-    `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise (PER_ACTOR).
+    `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise.
     A clean keeps every state since that after the oldest of the newest `commits_retained` writes; a cleaner's settings
     may say another number.
     `late_files` is how often a task of a writer that died puts the next file of its write all the same.
@@ -141,10 +141,10 @@ class World:
                 raise ValueError(f"world: unknown actor {kind!r}; {nearest(kind, kinds)}")
             whole_number(count, f"world: actors.{kind}")
         for actor, choices in self.settings.items():
-            if not actions.kind_of(actor):
+            if not (kind := actions.kind_of(actor)):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
-            policy = (RETAINED,) if actions.kind_of(actor) == "cleaner" else ()
-            refuse_unknown(choices, (*PER_ACTOR, *policy), f"world [actor.{actor}]")
+            policy = (RETAINED,) if kind == "cleaner" else ()
+            refuse_unknown(choices, (*kinds[kind].chooses, *policy), f"world [actor.{actor}], a {kind}")
             whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
         there = {kind for kind, count in self.actors.items() if count}

@@ -9,6 +9,9 @@ from . import run_log_compaction, schedule_log_compaction
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
-    """Plan what can be planned, then run the oldest pending plan. None if there is nothing to compact."""
+    """Plan what can be planned and run that; if nothing can, run the oldest pending plan.
+
+    None if there is nothing to compact.
+    """
     plan = schedule_log_compaction.run(context, config)
     return run_log_compaction.run(context, config, plan)

@@ -16,15 +16,17 @@ from ..data.tasks import LogInput, WindowTask
 from ..errors import BadInput, Unsupported
 from ..evidence.report import REWRITE
 from ..files.names import parse_log, split_path
+from ..files.slices import load_slices
 from ..shape import table_shape
 from ..storage import NotFound
-from ..timeline import Instant
+from ..timeline import Instant, load_settled
 
 
 def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
     """Write the rows and deletes of the log file at `path` once more; the instant that did, now or before.
 
-    Raises `BadInput` if there is no such log, `Unsupported` where what came later need not rank higher.
+    Raises `BadInput` if there is no such log, or readers see its rows; `Unsupported` where what came later need not
+    rank higher.
     """
     asked, path = f"write the rows of {path} again", normpath(path)  # one spelling: a file is written once
     name = parse_log(split_path(path)[1])
@@ -41,8 +43,21 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
         rows = context.jobs.read([task], shape.window_schema)
     except NotFound:
         raise BadInput(asked, "no file lies there", "name one that validate complains about") from None
+    _refuse_seen(context, path, asked)
     columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
     instant: Instant = operations()["upsert"].run(
         context, config, rows.select(columns), retries=3, batch_id=f"{REWRITE}{path}"
     )
     return instant
+
+
+def _refuse_seen(context: Context, path: str, asked: str) -> None:
+    """Rows that are seen would win, written once more, against later ones of the same ordering value."""
+    timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
+    since: dict[tuple[str, str], list[str]] = {}
+    for piece in load_slices(context.storage, timeline, context.commits, context.rules):
+        if piece.base:
+            since.pop(piece.group, None)
+        since.setdefault(piece.group, []).extend(file.path for log in piece.logs for file in log.files)
+    if any(path in seen for seen in since.values()):
+        raise BadInput(asked, "every reader sees them now", "name a log that validate complains about")

@@ -5,6 +5,8 @@ A mechanism is a module with
     rows(setting)       the rows of the table of actions that it adds
 and, as it needs them,
     KIND, PREFIX        the actor kind it brings, as worlds spell it, and what its actors' names begin with
+    CHOOSES             the choices of the protocol that each of these actors makes for itself (default: none): real
+                        writers and services disagree in them, and a world may say so
     IN_RANDOM_WORLDS    how many of them `check` draws at most where no world is named (default 0: none);
                         a world that does not name the kind has none
     SERVICE             True: its actions are a table service's, which no retained read may notice (QUIET)
@@ -73,6 +75,7 @@ class Mechanism(NamedTuple):
     actions: tuple[Action, ...]
     kind: str
     prefix: str
+    chooses: tuple[str, ...]
     in_random_worlds: int
     service: bool
     components: Callable[[Setting], Mapping[str, Any]]
@@ -94,6 +97,7 @@ def _mechanism(module: ModuleType) -> Mechanism:
         actions=module.ACTIONS,
         kind=kind,
         prefix=getattr(module, "PREFIX", kind),
+        chooses=getattr(module, "CHOOSES", ()),
         in_random_worlds=getattr(module, "IN_RANDOM_WORLDS", 0),
         service=getattr(module, "SERVICE", False),
         components=getattr(module, "components", lambda setting: {}),

@@ -17,6 +17,7 @@ from ..timeline.publication import publication_actions, publication_rows
 from . import Setting
 
 KIND, PREFIX = "alterer", "e"
+CHOOSES = ("completion_time",)
 ACTIONS = (
     Action("alterer_adds_column", "under the lock: takes a time, since which the table has one column more",
            "{actor} adds a column"),

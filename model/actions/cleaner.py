@@ -21,6 +21,7 @@ from ..timeline.resuming import resuming
 from . import Setting
 
 KIND, PREFIX = "cleaner", "d"
+CHOOSES = ("completion_time",)
 IN_RANDOM_WORLDS = 1
 SERVICE = True
 ACTIONS = (

@@ -19,6 +19,7 @@ from ..timeline.publication import Check, believes, given_back, publication_acti
 from . import Setting
 
 KIND, PREFIX = "clusterer", "g"
+CHOOSES = ("completion_time",)
 SERVICE = True
 ACTIONS = (
     Action("clusterer_schedules_plan", "under the lock: takes a requested time and puts the plan",

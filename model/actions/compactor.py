@@ -25,6 +25,7 @@ from .writer import KIND as WRITER
 from .writer import unpublished
 
 KIND, PREFIX = "compactor", "c"
+CHOOSES = ("completion_time", "plan_takes", "scheduling", "services", "slicing")
 IN_RANDOM_WORLDS = 2
 SERVICE = True
 ACTIONS = (

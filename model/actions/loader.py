@@ -29,6 +29,7 @@ from ..timeline.publication import UNDER_LOCK as HOLDING
 from . import Setting
 
 KIND, PREFIX = "loader", "l"
+CHOOSES = ("completion_time", "concurrency", "conflict_by", "conflict_window", "priority")
 IN_RANDOM_WORLDS = 1
 ACTIONS = (
     Action("loader_requests_instant", "under the lock: takes a requested time and puts the requested instant",

@@ -23,6 +23,7 @@ from . import Setting
 from .compactor import ever_made
 
 KIND, PREFIX = "log_compactor", "m"
+CHOOSES = ("completion_time",)
 IN_RANDOM_WORLDS = 1
 SERVICE = True
 ACTIONS = (

@@ -27,6 +27,7 @@ from ..world import World
 from . import Setting
 
 KIND, PREFIX = "replacer", "o"
+CHOOSES = ("completion_time", "concurrency", "conflict_by", "conflict_check", "conflict_window", "priority")
 ACTIONS = (
     Action("replacer_schedules_replace", "under the lock: takes a requested time and puts a plan that takes nothing",
            "{actor} schedules a replace"),

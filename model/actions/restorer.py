@@ -21,6 +21,7 @@ from . import Setting
 from .writer import state_on_timeline
 
 KIND, PREFIX = "restorer", "u"
+CHOOSES = ("completion_time",)
 ACTIONS = (
     Action("restorer_plans_restore", "under the lock: puts the plan, from which on nobody sees what it undoes",
            "{actor} plans the restore to the newest savepoint"),

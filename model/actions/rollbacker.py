@@ -29,6 +29,7 @@ from . import Setting
 from .writer import Writer, beating, state_on_timeline
 
 KIND, PREFIX = "rollbacker", "b"
+CHOOSES = ("completion_time",)
 IN_RANDOM_WORLDS = 2
 SERVICE = True
 ACTIONS = (

@@ -26,6 +26,10 @@ from ..world import World
 from . import Setting
 
 KIND, PREFIX = "writer", "w"
+CHOOSES = (
+    "batch_ids", "bucket_count", "completion_time", "concurrency", "conflict_by", "conflict_check", "conflict_reads",
+    "conflict_window", "early_detection", "lock_wait", "priority", "slicing", "timeline",
+)  # fmt: skip
 IN_RANDOM_WORLDS = 3
 ACTIONS = (
     Action("writer_requests_instant", "under the lock: takes a requested time and puts the requested instant",

@@ -140,6 +140,18 @@ def test_rows_that_a_plan_left_out_come_back_once(tmp_path: Path) -> None:
     assert validate(storage, opened=True).fine, render(validate(storage))
 
 
+def test_rows_that_are_seen_are_not_written_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Against later ones of the same ordering value they would win."""
+    table = make_table(tmp_path / "t")
+    table.upsert(batch(("k", 1, "old")))
+    table.upsert(batch(("k", 1, "new")))
+    storage = table.context.storage
+    before = objects(storage)
+    assert run(["table", str(tmp_path / "t"), "rewrite", log(1)(storage)]) == Exit.BAD_INPUT
+    assert "every reader sees them now" in capsys.readouterr().err
+    assert objects(storage) == before
+
+
 def test_the_log_of_another_table_is_not_written_into_this_one(good: Storage, tmp_path: Path) -> None:
     make_table(tmp_path / "other")
     before = objects(open_storage(tmp_path / "other"))
