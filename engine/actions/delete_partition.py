@@ -9,6 +9,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
 from ..files.slices import find_files
+from ..given import texts
 from ..services.replacing import replace_partitions
 from ..timeline import Instant, load
 
@@ -21,7 +22,8 @@ def run(context: Context, config: TableConfig, partitions: Collection[str]) -> I
     Raises `BadInput`, nothing published then, for a partition in which no write has completed.
     """
     config.check_writable()
-    named = {partitions} if isinstance(partitions, str) else set(partitions)
+    listed = [partitions] if isinstance(partitions, str) else partitions
+    named = set(texts(listed, f"delete the partitions {partitions!r}"))
     asked = f"delete the partitions {', '.join(sorted(named)) or '(none)'}"
     files = find_files(context.storage, context.whole(load(context.storage)), context.commits, context.rules)
     there = {file.partition for file in files}

@@ -25,6 +25,8 @@ def run(
     is not completed or has a savepoint; `Cleaned` if its files are gone.
     """
     config.check_writable()
+    if not (isinstance(comment, str) and isinstance(user, str)):
+        raise BadInput(f"make a savepoint with comment={comment!r}, user={user!r}", "these are texts", "give texts")
     with held(context.lock):
         active = load(context.storage)
         timeline = context.whole(active)

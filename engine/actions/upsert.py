@@ -11,6 +11,7 @@ from ..context import Context
 from ..data.tasks import WriteTask
 from ..errors import Conflict
 from ..files.slices import load_slices, to_read
+from ..given import texts
 from ..reads.times import Time, instant_of
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
@@ -54,6 +55,8 @@ def run(
 
 
 def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
+    if reads is not None:
+        reads = texts(reads, f"write a batch with reads={reads!r}")
     if based_on is None:
         return Rests(reads or ())
     return Rests(reads, instant_of(based_on, "write what is based on a read"))

@@ -17,7 +17,7 @@ SINGLE_WRITER: Final = "SINGLE_WRITER"
 def concurrency_mode(text: str, asked: str = "write") -> ConcurrencyMode:
     """The mode that is meant, whatever the case; `BadInput` if there is none."""
     for known in get_args(ConcurrencyMode):
-        if text.upper() == known:
+        if isinstance(text, str) and text.upper() == known:
             mode: ConcurrencyMode = known
             return mode
     raise BadInput(

@@ -15,6 +15,7 @@ from ..data.keys import is_key_type, is_partition_type
 from ..data.layers import EVENT_TIME, is_ordering_type
 from ..data.required import demands
 from ..errors import BadInput, Unsupported
+from ..given import texts
 from ..schema import avro_json, from_spark
 from ..writes.laws import check_laws
 from .concurrency import NON_BLOCKING, OPTIMISTIC
@@ -53,7 +54,8 @@ def table_config(
 ) -> TableConfig:
     """The config of a new table. Raises `BadInput` or `Unsupported` for the first argument that cannot be."""
     columns = arrow_schema(schema)
-    keys, orderings, partitions = _names(record_key), _names(ordering_fields), _names(partition_by)
+    keys = _names(record_key, "record_key")
+    orderings, partitions = _names(ordering_fields, "ordering_fields"), _names(partition_by, "partition_by")
     check_columns(columns)
     mode = mode_of(concurrency_mode or (NON_BLOCKING if table_type == "MERGE_ON_READ" else OPTIMISTIC), ASKED)
     _check_modes(merge_mode, table_type, mode)
@@ -310,10 +312,10 @@ _OPTIONS: Final[dict[str, tuple[str, tuple[str, ...] | None]]] = {
 _VALUES: Final[dict[str, Any]] = {"true": True, "false": False, "8": 8, "9": 9, "set_columns": True, "none": False}
 
 
-def _names(given: str | Iterable[str] | None) -> tuple[str, ...]:
-    if given is None:
-        return ()
-    return tuple(part.strip() for part in given.split(",") if part.strip()) if isinstance(given, str) else tuple(given)
+def _names(given: str | Iterable[str] | None, argument: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return tuple(part.strip() for part in given.split(",") if part.strip())
+    return () if given is None else texts(given, f"{ASKED} with {argument}={given!r}")
 
 
 def _table_name(name: str) -> str:

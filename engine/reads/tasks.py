@@ -14,6 +14,7 @@ from ..data.tasks import LogInput, ReadTask
 from ..errors import BadInput
 from ..files.group_files import LogFile
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
+from ..given import texts
 from ..rules import HUDI, Rules
 from ..shape import table_shape
 from ..timeline import Instant, Timeline
@@ -88,8 +89,7 @@ def log_inputs(logs: Iterable[LogFile]) -> tuple[LogInput, ...]:
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
     """The columns of `columns` in that order, all if it is empty."""
-    if isinstance(columns, str):
-        raise BadInput(f"take the columns {columns!r}", "that is a text", f"give a list of names: [{columns!r}]")
+    columns = texts(columns, f"take the columns {columns!r}")
     for name in columns:
         if name not in schema.names:
             near = get_close_matches(name, schema.names, 1)

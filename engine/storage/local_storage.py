@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from obstore.store import LocalStore
 
+from ..errors import BadInput
 from .object_storage import ObjectStorage, is_checksum
 from .protocol import Entry, NotFound, Storage
 
@@ -29,7 +30,10 @@ class LocalStorage(ObjectStorage):
         self._root = unquote(urlsplit(url).path)
 
     def _open(self) -> ObjectStore:
-        return LocalStore(self._root, mkdir=True, **self._options)
+        try:
+            return LocalStore(self._root, mkdir=True, **self._options)
+        except OSError as unfit:  # a file lies there, or above it, or the folder may not be made
+            raise BadInput(f"write below {self._root}", str(unfit), "name a folder that can be made") from unfit
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         created = super().put_if_absent(path, data)

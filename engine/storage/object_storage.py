@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
 from obstore.exceptions import NotFoundError as ObstoreNotFound
 from obstore.store import from_url
 
+from ..errors import BadInput
 from .protocol import Entry, NotFound
 
 if TYPE_CHECKING:
@@ -46,7 +47,12 @@ class ObjectStorage:
         return self._store
 
     def _open(self) -> ObjectStore:
-        return from_url(self.url, **self._options)
+        try:
+            return from_url(self.url, **self._options)
+        except GenericError as unfit:
+            said = str(unfit).partition("\n")[0].rstrip(".")
+            remedy = "give a path, or a URL of file:, s3:, gs:, az: or https:"
+            raise BadInput(f"open {self.url}", f"the store answered: {said}", remedy) from unfit
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         try:
