@@ -80,10 +80,14 @@ def command(
 
     if checkpoint and (workers or master):
         raise click.UsageError("a checkpoint keeps one search by one process: without --workers and --on")
-    found = search(
-        world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction, checkpoint=checkpoint,
-        workers=workers or (os.cpu_count() or 1 if master else 1), master=master,
-    )  # fmt: skip
+    try:
+        found = search(
+            world, protocol, promises, max_states=max_states, memory=memory, reduce=not no_reduction,
+            checkpoint=checkpoint, workers=workers or (os.cpu_count() or 1 if master else 1), master=master,
+        )  # fmt: skip
+    except KeyboardInterrupt:
+        click.echo(_interrupted(checkpoint), err=True)
+        return Exit.INTERRUPTED
     broken = _told(found)
     if as_json:
         document = found.result.to_json(world, protocol)
@@ -97,6 +101,14 @@ def command(
     outcomes = [OF_VERDICT[str(promise.verdict)] for promise in found.result.promises.values()]
     # A deadlock breaks no promise named here, but a search that found one has not shown that all is well.
     return gravest([*outcomes, *([Exit.UNDETERMINED] if found.result.deadlock is not None else [])])
+
+
+def _interrupted(checkpoint: Path | None) -> str:
+    if checkpoint is None:
+        return "interrupted: nothing was kept; --checkpoint FILE keeps a long search of one process now and then"
+    if not checkpoint.exists():
+        return f"interrupted, before the search was kept in {checkpoint} for the first time"
+    return f"interrupted: {checkpoint} keeps what was searched until lately, the same command goes on from there"
 
 
 def _told(found: Search) -> dict[str, Trace]:

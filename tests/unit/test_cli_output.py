@@ -81,3 +81,22 @@ def test_the_answer_is_not_lost_with_the_folder_of_traces(
     out, err = capsys.readouterr()
     assert out.startswith(said)
     assert err.startswith("Error: Not a directory")
+
+
+def test_an_interrupted_search_says_what_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stops(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nbcc.simulator.cli.search.search", stops)
+    kept = tmp_path / "kept"
+
+    def told(*options: str) -> str:
+        assert run(["explore", "demo", *options]) == 130
+        return capsys.readouterr().err
+
+    assert "nothing was kept; --checkpoint FILE keeps a long search" in told()
+    assert f"before the search was kept in {kept}" in told("--checkpoint", str(kept))
+    kept.write_bytes(b"")
+    assert f"{kept} keeps what was searched until lately, the same command goes on" in told("--checkpoint", str(kept))
