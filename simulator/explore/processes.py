@@ -10,8 +10,8 @@ import math
 import multiprocessing
 import signal
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from functools import cache
 from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection, wait
@@ -70,19 +70,27 @@ def _server() -> Any:
     context.set_forkserver_preload([*NEEDED, *(f"{actions.__name__}.{each.name}" for each in mechanisms())])
     # Ctrl-C reaches every process of a terminal. Only the caller hears it, and ends the others: they inherit the mask.
     resource_tracker.ensure_running()  # it would take the mask away
+    with _deaf():
+        forkserver.ensure_running()
+    return context
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Ctrl-C waits: of an interrupted start the new process would tell, in a traceback of its own."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
     try:
-        forkserver.ensure_running()
+        yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    return context
 
 
 def _start(work: Work, cell: Any) -> tuple[Connection, Any]:
     context = _server()
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(work, cell, theirs), daemon=True)
-    process.start()
+    with _deaf():
+        process.start()
     theirs.close()
     return mine, process
 
