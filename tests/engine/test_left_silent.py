@@ -22,16 +22,16 @@ from .table_samples import SCHEMA, batch, state
 
 
 def quick(path: Path) -> Table:
-    """A table whose writers count as dead after a few hundredths of a second, and wait no longer for its lock."""
+    """A table whose writers count as dead after a second without a beat, and wait no longer for its lock."""
     made = Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=1)
-    hearts = StoredHearts(made.context.storage, interval=0.02, misses=5)
+    hearts = StoredHearts(made.context.storage, interval=0.2, misses=5)
     lock = BetweenProcesses(made.context.storage.url, wait_seconds=0.05)
     return Table(replace(made.context, own_hearts=hearts, lock=lock), made.config)
 
 
 def undone(table: Table) -> bool:
     """Whether what is pending is rolled back before long; nothing of it is left then."""
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while not (done := table.rollback()) and time.monotonic() < until:
         time.sleep(0.02)
     return bool(done) and state(table.snapshot()) == {("k1", 1, "a")}
