@@ -80,7 +80,7 @@ def test_an_optimistic_writer_that_was_undone_gives_up_instead_of_waiting() -> N
         ({"w1": {"commits_retained": 2}}, "world [actor.w1], a writer: unknown field 'commits_retained'"),
         ({"d1": {"commits_retained": 0}}, "world [actor.d1]: commits_retained: a whole number of at least 1 is needed"),
         ({"writr": {"concurrency": "occ"}}, "world [actor.writr]: there is no such actor; did you mean 'writer'?"),
-        ({"w1": {"concurency": "occ"}}, "world [actor.w1], a writer: unknown field 'concurency'; did you mean 'concurrency'?"),
+        ({"w1": {"concurency": "occ"}}, "w1], a writer: unknown field 'concurency'; did you mean 'concurrency'?"),
         ({"w1": {"concurrency": "pessimistic"}}, "protocol: concurrency = 'pessimistic'"),
     ],
 )
