@@ -52,11 +52,11 @@ def conform(rows: pa.Table, schema: pa.Schema) -> pa.Table:
     if rows.schema.equals(schema):
         return rows
     present = set(rows.column_names)
-    columns = [_cast(rows, field) if field.name in present else nulls(len(rows), field.type) for field in schema]
+    columns = [_cast(rows, field) if field.name in present else _nulls(len(rows), field.type) for field in schema]
     return pa.table(columns, schema=schema)
 
 
-def nulls(count: int, kind: pa.DataType) -> pa.Array:
+def _nulls(count: int, kind: pa.DataType) -> pa.Array:
     """So many nulls of this type.
 
     Arrow's own nulls of a struct have nulls inside, too, and neither a cast nor Parquet takes these where the inner

@@ -16,7 +16,7 @@ from ..data.tasks import LogInput, WindowTask
 from ..errors import BadInput, Unsupported
 from ..evidence.report import REWRITE
 from ..files.names import parse_log, split_path
-from ..files.slices import load_slices
+from ..files.slices import load_slices, to_read
 from ..shape import table_shape
 from ..storage import NotFound
 from ..timeline import Instant, load_settled
@@ -37,13 +37,13 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
     if config.merge_mode != "EVENT_TIME_ORDERING" or config.merge_function or config.partial_update:
         exists = "in this table old rows that are written late may win against newer ones"
         raise Unsupported(asked, exists, "compare the rows of the file with the table, and write those that lack")
+    _refuse_seen(context, path, asked)
     shape = table_shape(config, context.rules)
     try:
         task = WindowTask(shape, (LogInput(path, name.instant),))
         rows = context.jobs.read([task], shape.window_schema)
     except NotFound:
         raise BadInput(asked, "no file lies there", "name one that validate complains about") from None
-    _refuse_seen(context, path, asked)
     columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
     instant: Instant = operations()["upsert"].run(
         context, config, rows.select(columns), retries=3, batch_id=f"{REWRITE}{path}"
@@ -54,10 +54,6 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
     """Rows that are seen would win, written once more, against later ones of the same ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
-    since: dict[tuple[str, str], list[str]] = {}
-    for piece in load_slices(context.storage, timeline, context.commits, context.rules):
-        if piece.base:
-            since.pop(piece.group, None)
-        since.setdefault(piece.group, []).extend(file.path for log in piece.logs for file in log.files)
-    if any(path in seen for seen in since.values()):
+    seen = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
+    if any(path == file.path for piece in seen for log in piece.logs for file in log.files):
         raise BadInput(asked, "every reader sees them now", "name a log that validate complains about")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
+from nbcc.model.step import Refused, Step
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 
@@ -132,3 +135,9 @@ def test_where_ack_says_nothing(readers: int, lost_answers: int, decision: str, 
     unfit = PROMISES["ACK"].unfit
     assert unfit is not None
     assert unfit(Model(world, Protocol.from_mapping({"decision": decision}))) == says
+
+
+def test_a_refusal_can_be_told_to_another_process() -> None:
+    refused = Refused(Step("w1", "writer_begins"), ("nobody may be writing",))
+    told = pickle.loads(pickle.dumps(refused))
+    assert (told.step, told.reasons, str(told)) == (refused.step, refused.reasons, str(refused))
