@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from .machine.state import State
+from .machine.transition import Refused, Step
 from .merging.record import Change, Record
 from .model import Model
-from .packed import State
 from .protocol import Protocol
 from .reads.definitions import Query
-from .step import Refused, Step
 from .table import FileSlice, Instant
 from .world import World
 

@@ -1,7 +1,7 @@
 """The transition system: one table of rows, from which enabled, apply, successors and refusals all come.
 
-A state is a number that stands for the values of all components within this Model (`packed`); it means nothing to
-another Model.
+A state is a number that stands for the values of all components within this Model (`machine.state`). It means nothing
+to another Model.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from typing import Any, TypeVar
 from . import actions
 from .actions import Mechanism, Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
-from .budget import Budget
 from .files.shared_log import LOGS, without_undone
 from .files.slicing import file_slices
+from .machine.binding import BoundTransition, Names
+from .machine.limits import Limits
+from .machine.state import ByName, Coding, State
+from .machine.stepper import Stepper
+from .machine.transition import Action, Refused, Step, Transition
 from .merging.record import Change, Record, Rule, Several
 from .metadata import through
-from .packed import ByName, Coding, State, Stepper
 from .protocol import Protocol
 from .reads.answers import Cleaned, Data, answer
 from .reads.definitions import Query, table_as_of
 from .reads.schemas import columns_in
 from .services.cleaning import opened, published_horizon, since
 from .services.restoring import hides
-from .step import Action, Refused, Row, Step
+from .step import bound
 from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
 from .world import World
 
@@ -64,19 +67,19 @@ class Model:
         self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
         self._everybody = tuple(chain.from_iterable(self.actors.values()))
         self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
-        rows = tuple(row for mechanism in self._mechanisms for row in mechanism.rows(self.setting))
+        rows = bound_transitions(self._mechanisms, self.setting)
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
         self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
         self.stepper = Stepper(self.coding, rows, joins=self.joins)
         self._by_name = {(c.row.actor, c.row.action): c for c in self.stepper.rows}
         if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
-        self._budget = Budget(self.coding, self.stepper.rows)
+        self._limits = Limits(self.coding, self.stepper.rows)
         self._derived: dict[Hashable, Any] = {}
         self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
     @property
-    def table_of_rows(self) -> tuple[Row, ...]:
+    def table_of_rows(self) -> tuple[BoundTransition, ...]:
         """The table of actions, for tests and pictures."""
         return tuple(compiled.row for compiled in self.stepper.rows)
 
@@ -115,10 +118,14 @@ class Model:
         compiled = self._by_name.get((step.actor, step.action))
         if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
-        row, values = compiled.row, self.coding.read(state, compiled.reads)
-        reasons = tuple(guard.reason for guard in row.own if not guard.holds(values[0]))
-        reasons += tuple(guard.reason for guard in row.guards if not guard.holds(*values))
-        if not reasons and step.args not in (possible := tuple(row.choices(*values))):
+        row = compiled.row
+        reasons = tuple(
+            guard.reason
+            for guard in (*row.own, *row.guards)
+            if not guard.holds(*(self.component(state, name) for name in guard.reads))
+        )
+        possible = () if reasons else tuple(row.arguments.call(*self.coding.read(state, compiled.argument_reads)))
+        if not reasons and step.args not in possible:
             now = " or ".join(str(dict(args)) for args in possible)
             reasons = (f"the arguments must be {now}, not {dict(step.args)}",)
         return reasons
@@ -293,7 +300,7 @@ class Model:
 
     def stopped_by_budget(self, state: State) -> Iterator[str]:
         """The actors that only a limit of the world keeps from an action, crashes aside."""
-        return self._budget.stopped(state)
+        return self._limits.stopped(state)
 
     def is_service(self, step: Step) -> bool:
         """Whether a table service, a crash or an expiring lock acts: nothing that a retained read may notice."""
@@ -304,6 +311,17 @@ class Model:
         args = dict(step.args)
         said = self._actions[step.action].says.format(actor=step.actor, **args)
         return said + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
+
+
+def bound_transitions(mechanisms: Iterable[Mechanism], setting: Setting) -> tuple[BoundTransition, ...]:
+    """Every transition of the mechanisms, its names resolved; besides components it may name these constants."""
+
+    def constants(actor: str) -> dict[str, object]:
+        return {"setting": setting, "world": setting.world, "protocol": setting.protocol_of(actor)}
+
+    names = Names(setting.first, setting.actors, constants)
+    rows = (each for mechanism in mechanisms for each in mechanism.rows(setting))
+    return tuple(names.bind(each) if isinstance(each, Transition) else bound(each) for each in rows)
 
 
 def _there(values: Mapping[str, Any]) -> Iterator[Any]:

@@ -1,39 +1,18 @@
-"""A step, and a row of the table of actions: what it touches, when it can happen, what it does."""
+"""Rows: transitions that address components by position. Temporary, until every module names what it reads."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-Args = tuple[tuple[str, object], ...]
+from .machine.binding import Bound, BoundGuard, BoundTransition
+from .machine.transition import Action, Args, Refused, Step
 
-
-class Step(NamedTuple):
-    """One action of one actor; `args` are (name, value) pairs, so that a step is a value that can be looked up."""
-
-    actor: str
-    action: str
-    args: Args = ()
-
-
-class Action(NamedTuple):
-    """What is known of an action without a world: `says` is a sentence with {actor} and the names of its args.
-
-    `joins`: at the grain `peer` it follows its actor's step before it directly, because one call does both.
-    """
-
-    name: str
-    about: str
-    says: str
-    joins: bool = False
+__all__ = ["Action", "Args", "Guard", "Refused", "Row", "Step", "bound", "one_way"]
 
 
 class Guard(NamedTuple):
-    """A condition. `reason` says in words what must be so; a budget is a limit of the world, not of the protocol.
-
-    `rests_on`: components, of those that its row reads, which its answer rests on; (): all of them. Where these are
-    few it is looked at once per values of them, before the rest of the row.
-    """
+    """A condition. `reason` says in words what must be so; a budget is a limit of the world, not of the protocol."""
 
     reason: str
     holds: Callable[..., bool]
@@ -52,7 +31,6 @@ class Row(NamedTuple):
     `reads` names the components whose values are given, in this order, to guards, choices and effect. The first one is
     the actor's own; `own` are the guards over that component alone (looked at first, once per value of it).
     `choices` gives the arguments that are possible now; `effect(*values, **args)` gives the new values of `writes`.
-    No step may look at, or change, anything that is not named here: memo and independence rest on it, a test holds it.
     """
 
     action: str
@@ -84,13 +62,17 @@ class Row(NamedTuple):
         return row._replace(guards=(*row.guards, asked))
 
 
-class Refused(ValueError):
-    """A step that cannot happen in this state; `reasons` lists every condition that was false."""
+def bound(row: Row) -> BoundTransition:
+    """The row as a transition whose names are resolved."""
 
-    def __init__(self, step: Step, reasons: tuple[str, ...]) -> None:
-        self.step = step
-        self.reasons = reasons
-        super().__init__(f"{step.actor} cannot do {step.action}: {'; '.join(reasons)}")
+    def guards(some: Iterable[Guard], reads: tuple[str, ...]) -> tuple[BoundGuard, ...]:
+        return tuple(BoundGuard(each.reason, each.holds, reads, each.budget) for each in some)
 
-    def __reduce__(self) -> tuple[type[Refused], tuple[Step, tuple[str, ...]]]:
-        return type(self), (self.step, self.reasons)  # else another process could not be told
+    def effect(*values: Any, **args: Any) -> dict[str, Any]:
+        return dict(zip(row.writes, row.effect(*values, **args), strict=True))
+
+    own, others = guards(row.own, row.reads[:1]), guards(row.guards, row.reads)
+    arguments = Bound(row.choices, row.reads)
+    return BoundTransition(
+        row.action, row.actor, row.reads, row.writes, own, others, arguments, Bound(effect, row.reads), row.reads[0]
+    )

@@ -13,8 +13,9 @@ from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
-from ..conditions import at
-from ..metadata import through
+from ..machine.transition import Action, Args, Changes, Guard, Transition, at, transition
+from ..metadata import MetadataTable, through
+from ..protocol import Protocol
 from ..reads.listing import (
     Restores,
     all_plans,
@@ -31,9 +32,12 @@ from ..reads.listing import (
 )
 from ..services.cleaning import needed, published_horizon
 from ..services.restoring import is_gone
-from ..step import Action, Args, Guard, Row
-from ..table import DataFile, Plan, Table, Write, table_of
+from ..table import Clean, DataFile, Plan, Table, Write, table_of
 from . import Setting
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
+Removed = frozenset[int]
 
 KIND, PREFIX = "reader", "r"
 IN_RANDOM_WORLDS = 1
@@ -97,103 +101,161 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Reader() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _rows_of(me, setting)
+        yield from _transitions_of(me, setting)
 
 
-def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
-    once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
+def _transitions_of(me: str, setting: Setting) -> Iterator[Transition]:
     looks = setting.protocol.archive_lookup if setting.of("archiver") else "never"
-    budget = Guard(f"{me} must have a read left", lambda own: own.step not in ENDS, budget=True)
     by_metadata = bool(setting.world.metadata_table)
     files_first = by_metadata and setting.protocol.metadata_read == "before_timeline"
-    begins = at(me, OPENS) if files_first else _not_reading(me)
-    first_look = ("published",) if files_first and setting.of("archiver") else ()
-    yield from _listing(me, setting, looks, (at(me, KNOWS) if looks == "before_listing" else begins, budget))
+    begins = at(OPENS) if files_first else NOT_READING
+    yield from _listing(me, setting, looks, (at(KNOWS) if looks == "before_listing" else begins, READ_LEFT))
     if looks == "before_listing":
-        unread = Guard(f"{me} must not have looked", lambda own: own.step != KNOWS)
-        yield Row("reader_opens_archive", me, (me, "archive", "published"), (me,), (begins, budget, unread),
-                  lambda own, archive, published: (_beginning(own, published)._replace(step=KNOWS, archived=archive),),
-                  )  # fmt: skip
+        yield transition("reader_opens_archive", me, (begins, READ_LEFT, ARCHIVE_NOT_READ), open_archive)
     if looks == "after_listing":
-        yield _looking(me, once, by_clock)
+        yield transition("reader_looks_into_archive", me, (HAS_LISTED,), read_archive)
     if by_metadata:
-        yield Row("reader_lists_files", me, (me, "metadata", *first_look), (me,),
-                  (_not_reading(me), budget) if files_first else (at(me, SURE),),
-                  lambda own, metadata, *seen: (_beginning(own, *seen)._replace(step=OPENS, listed=metadata.listed),),
-                  )  # fmt: skip
-    yield _reading(me, setting, OPENS if by_metadata and not files_first else SURE)
+        since = (NOT_READING, READ_LEFT) if files_first else (at(SURE),)
+        lists = transition("reader_lists_files", me, since, list_files)
+        yield lists.precede(note_newest_write) if files_first and setting.of("archiver") else lists
+    reads = read_files if setting.of("cleaner") else read_all
+    yield transition("reader_reads", me, (at(OPENS if by_metadata and not files_first else SURE),), reads)
 
 
-def _listing(me: str, setting: Setting, looks: str, to_list: tuple[Guard, Guard]) -> Iterator[Row]:
-    """The rows of one listing or two; `looks`: when it looks into the archive."""
-    once, by_clock = setting.protocol.listing == "once", setting.protocol.read_time == "clock"
-    removed, undone = ("removed",) if setting.of("archiver") else (), setting.if_any("restores")
-
-    def starts(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        restores, time = (more[0] if undone else ()), (more[-1] if by_clock else 0)
-        own = _beginning(own, published) if removed else own
-        own = own._replace(step="listing", time=time, before=len(restores))
-        return (_begun(own, published, plans, restores),)
-
-    def starts_again(own: Reader, published: tuple[Any, ...], plans: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        return (_begun(own._replace(step="listing again"), published, plans, more[0] if undone else ()),)
-
-    def ends(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
-        left, restores = left_by(gone)
-        entries, plans = shown(own, published, seen, left, restores), plans_shown(own, seen, restores)
-        time = own.time if by_clock else newest(entries, known(own, seen, restores))
-        if not once:
-            first = writes_of(entries, time) if undone else ()
-            return (own._replace(step="listed", there=(), plans=(), time=time, restores=0, first=first),)
-        own, every = own._replace(plans=plans, restores=len(restores)), ever_published(published, restores)
-        return (_sure(own, entries, every, time) if looks != "after_listing" else _held(own, entries, time),)
-
-    def ends_again(own: Reader, published: tuple[Any, ...], *gone: Any, seen: tuple[int, ...]) -> tuple[Any, ...]:
-        left, restores = left_by(gone)
-        entries = shown(own, published, seen, left, restores)
-        if looks == "after_listing":
-            return (_held(own, [entry for entry in entries if entry.completed <= own.time], own.time),)
-        if misses(own.first, there := writes_of(entries, own.time), hidden(own, seen, restores)):
-            return (own._replace(step="listed", there=(), plans=(), restores=0, first=there),)
-        own = own._replace(plans=plans_shown(own, seen, restores), restores=len(restores))
-        return (_sure(own, entries, ever_published(published, restores), own.time),)
-
-    def left_by(gone: tuple[Any, ...]) -> tuple[frozenset[int], Restores]:
-        """What an archiver has removed, and the restores that were planned."""
-        return gone[0] if removed else frozenset(), gone[-1] if undone else ()
-
-    def choices(own: Reader, published: tuple[Any, ...], *gone: Any) -> Iterable[Args]:
-        return parts(own, published, *left_by(gone))
-
-    files, ended = (me, "published", "plans", *undone), (me, "published", *removed, *undone)
-    yield Row("reader_starts_listing", me, (*files, "clock") if by_clock else files, (me,), to_list, starts)
-    yield Row("reader_ends_listing", me, ended, (me,), (at(me, "listing"),), ends, choices=choices)
-    if not once:
-        before = KNOWS if looks == "after_listing" else "listed"
-        yield Row("reader_starts_listing_again", me, files, (me,), (at(me, before),), starts_again)
-        yield Row("reader_ends_listing_again", me, ended, (me,), (at(me, "listing again"),), ends_again,
-                  choices=choices)  # fmt: skip
+def _listing(me: str, setting: Setting, looks: str, to_list: tuple[Guard, Guard]) -> Iterator[Transition]:
+    """The transitions of one listing or two; `looks`: when the reader reads the archive."""
+    by_clock = setting.protocol.read_time == "clock"
+    starts = transition("reader_starts_listing", me, to_list, start_listing)
+    if by_clock:
+        starts = starts.extend(take_clock_time)
+    yield starts.precede(note_newest_write) if setting.of("archiver") else starts
+    ends = end_only_listing if setting.protocol.listing == "once" else end_first_listing
+    yield transition("reader_ends_listing", me, (at("listing"),), ends, arguments=listed_parts)
+    if setting.protocol.listing != "once":
+        before = at(KNOWS if looks == "after_listing" else "listed")
+        yield transition("reader_starts_listing_again", me, (before,), start_second_listing)
+        again = hold_second_listing if looks == "after_listing" else end_second_listing
+        yield transition("reader_ends_listing_again", me, (at("listing again"),), again, arguments=listed_parts)
 
 
-def _not_reading(me: str) -> Guard:
-    return Guard(f"{me} must not be reading", lambda own: not own.busy and not own.dead)
+def start_listing(own: Reader, published: Published, plans: Plans, restores: Restores = ()) -> Changes:
+    """Begin to list: all that is on the timeline now will be seen."""
+    own = own._replace(step="listing", time=0, before=len(restores))
+    return {"own": _started(own, published, plans, restores)}
 
 
-def _looking(me: str, once: bool, by_clock: bool) -> Row:
-    """After each listing: what it missed because it was archived meanwhile is there."""
+def take_clock_time(own: Reader, clock: int) -> Changes:
+    """Read as of the time on the clock, instead of the greatest completion time that the listing shows."""
+    return {"own": own._replace(time=clock)}
 
-    def into(own: Reader, published: tuple[Any, ...], archive: frozenset[int]) -> tuple[Any, ...]:
-        latest = newest_archived(published, archive)
-        if own.step == "listed":
-            return (own._replace(step=KNOWS, time=own.time if by_clock else max(own.time, latest)),)
-        time = own.time if by_clock or not once else max(own.time, latest)
-        seen = [entry for entry in published if entry.requested in own.kept]
-        return (_sure(own._replace(archived=archive), seen, published, time),)
 
-    mine = Guard(f"{me} must have listed", lambda own: own.step in ("listed", HELD) and not own.dead)
-    return Row("reader_looks_into_archive", me, (me, "published", "archive"), (me,), (mine,), into)
+def note_newest_write(own: Reader, published: Published) -> Changes:
+    """Remember, where the read begins, when the newest write had completed. ACK asks for it beside an archiver."""
+    return {"own": own if own.busy else own._replace(begun=_newest_write(published))}
+
+
+def start_second_listing(own: Reader, published: Published, plans: Plans, restores: Restores = ()) -> Changes:
+    """Begin to list again: everything up to T was there before."""
+    return {"own": _started(own._replace(step="listing again"), published, plans, restores)}
+
+
+def listed_parts(
+    own: Reader, published: Published, removed: Removed = frozenset(), restores: Restores = ()
+) -> Iterable[Args]:
+    """What a listing may show of the instants that came or went while it ran."""
+    return parts(own, published, removed, restores)
+
+
+def end_first_listing(
+    own: Reader, published: Published, protocol: Protocol, setting: Setting,
+    removed: Removed = frozenset(), restores: Restores = (), *, seen: tuple[int, ...],
+) -> Changes:  # fmt: skip
+    """T is the greatest completion time seen."""
+    entries, time = _first_time(own, published, protocol, removed, restores, seen)
+    first = writes_of(entries, time) if setting.of("restorer") else ()
+    return {"own": own._replace(step="listed", there=(), plans=(), time=time, restores=0, first=first)}
+
+
+def end_only_listing(
+    own: Reader, published: Published, protocol: Protocol, setting: Setting,
+    removed: Removed = frozenset(), restores: Restores = (), *, seen: tuple[int, ...],
+) -> Changes:  # fmt: skip
+    """`listing = once`: the reader keeps what the first listing shows."""
+    entries, time = _first_time(own, published, protocol, removed, restores, seen)
+    own = own._replace(plans=plans_shown(own, seen, restores), restores=len(restores))
+    if setting.of("archiver") and protocol.archive_lookup == "after_listing":
+        return {"own": _held(own, entries, time)}
+    return {"own": _sure(own, entries, ever_published(published, restores), time)}
+
+
+def end_second_listing(
+    own: Reader, published: Published, removed: Removed = frozenset(), restores: Restores = (), *, seen: tuple[int, ...]
+) -> Changes:
+    """Keep what completed at or before T. A reader that misses what it has seen before lists once more."""
+    entries = shown(own, published, seen, removed, restores)
+    there = writes_of(entries, own.time)
+    if misses(own.first, there, hidden(own, seen, restores)):
+        return {"own": own._replace(step="listed", there=(), plans=(), restores=0, first=there)}
+    own = own._replace(plans=plans_shown(own, seen, restores), restores=len(restores))
+    return {"own": _sure(own, entries, ever_published(published, restores), own.time)}
+
+
+def hold_second_listing(
+    own: Reader, published: Published, removed: Removed = frozenset(), restores: Restores = (), *, seen: tuple[int, ...]
+) -> Changes:
+    """Keep what completed at or before T; the archive is read afterwards."""
+    entries = shown(own, published, seen, removed, restores)
+    return {"own": _held(own, [entry for entry in entries if entry.completed <= own.time], own.time)}
+
+
+def open_archive(own: Reader, published: Published, archive: Removed) -> Changes:
+    """Read the archive before the active timeline."""
+    begun = own.begun if own.busy else _newest_write(published)
+    return {"own": own._replace(step=KNOWS, archived=archive, begun=begun)}
+
+
+def read_archive(own: Reader, published: Published, archive: Removed, protocol: Protocol) -> Changes:
+    """After each listing: the archive holds what the listing missed because it was archived meanwhile."""
+    by_clock, once = protocol.read_time == "clock", protocol.listing == "once"
+    latest = newest_archived(published, archive)
+    if own.step == "listed":
+        return {"own": own._replace(step=KNOWS, time=own.time if by_clock else max(own.time, latest))}
+    time = own.time if by_clock or not once else max(own.time, latest)
+    seen = [entry for entry in published if entry.requested in own.kept]
+    return {"own": _sure(own._replace(archived=archive), seen, published, time)}
+
+
+def list_files(own: Reader, metadata: MetadataTable) -> Changes:
+    """List the files through the metadata table instead of the store."""
+    return {"own": own._replace(step=OPENS, listed=metadata.listed)}
+
+
+def read_all(own: Reader, restores: Restores = ()) -> Changes:
+    """Read the files of the instants it kept. A read of what a restore has deleted is refused."""
+    return {"own": own._replace(step="refused" if _is_restored_away(own, restores) else "answered")}
+
+
+def read_files(
+    own: Reader, published: Published, plans: Plans, cleans: tuple[Clean, ...], deleted: frozenset[DataFile],
+    setting: Setting, log_plans: Plans = (), restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """A cleaner may have deleted a file: the read is refused if its time is before the horizon, else lost."""
+    if _is_restored_away(own, restores):
+        return {"own": own._replace(step="refused")}
+    table = kept_table(own, published, plans, log_plans)
+    opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
+    if deleted.isdisjoint(chain.from_iterable(opened)):
+        return {"own": own._replace(step="answered")}
+    behind = own.time < published_horizon(cleans, published, setting.protocol)
+    return {"own": own._replace(step="refused" if behind else "lost")}
+
+
+READ_LEFT = Guard("{me} must have a read left", lambda own: own.step not in ENDS, limit=True)
+NOT_READING = Guard("{me} must not be reading", lambda own: not own.busy and not own.dead)
+ARCHIVE_NOT_READ = Guard("{me} must not have looked", lambda own: own.step != KNOWS)
+HAS_LISTED = Guard("{me} must have listed", lambda own: own.step in ("listed", HELD) and not own.dead)
 
 
 def newest_archived(published: tuple[Any, ...], archive: frozenset[int]) -> int:
@@ -201,28 +263,17 @@ def newest_archived(published: tuple[Any, ...], archive: frozenset[int]) -> int:
     return max((entry.completed for entry in published if entry.requested in archive), default=0)
 
 
-def _reading(me: str, setting: Setting, since: str) -> Row:
-    undone = setting.if_any("restores")
-    cleaning = ("plans", "cleans", "deleted", *setting.if_any("log_plans")) if setting.of("cleaner") else ()
-
-    def reads(own: Reader, *seen: Any) -> tuple[Any, ...]:
-        if undone and any(is_gone(seen[-1], requested) for requested in (*own.kept, *own.plans)):
-            return (own._replace(step="refused"),)  # the restore that has undone it says so
-        return (own._replace(step=_ended(own, setting, seen) if cleaning else "answered"),)
-
-    looked_at = (me, *(("published", *cleaning) if cleaning else ()), *undone)
-    return Row("reader_reads", me, looked_at, (me,), (at(me, since),), reads)
+def _is_restored_away(own: Reader, restores: Restores) -> bool:
+    return bool(restores) and any(is_gone(restores, requested) for requested in (*own.kept, *own.plans))
 
 
-def _ended(own: Reader, setting: Setting, seen: tuple[Any, ...]) -> str:
-    """How a read ends beside cleaning."""
-    deleted: frozenset[DataFile]
-    published, plans, cleans, deleted, *logs = seen
-    table = kept_table(own, published, plans, *logs)
-    opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
-    if deleted.isdisjoint(chain.from_iterable(opened)):
-        return "answered"
-    return "refused" if own.time < published_horizon(cleans, published, setting.protocol) else "lost"
+def _first_time(
+    own: Reader, published: Published, protocol: Protocol, removed: Removed, restores: Restores, seen: tuple[int, ...]
+) -> tuple[Published, int]:
+    """What the first listing shows, and the time of the read."""
+    entries = shown(own, published, seen, removed, restores)
+    by_clock = protocol.read_time == "clock"
+    return entries, own.time if by_clock else newest(entries, known(own, seen, restores))
 
 
 def kept_table(
@@ -240,14 +291,11 @@ def kept_table(
     return table_of(kept, tuple(p for p in all_plans(plans, restores) if p.requested in seen), log_plans=log_plans)
 
 
-def _beginning(own: Reader, published: tuple[Any, ...] = ()) -> Reader:
-    """The reader as its read begins, if it does; `published` beside an archiver alone."""
-    if own.busy:
-        return own
-    return own._replace(begun=max((entry.completed or 0 for entry in published if isinstance(entry, Write)), default=0))
+def _newest_write(published: Published) -> int:
+    return max((entry.completed or 0 for entry in published if isinstance(entry, Write)), default=0)
 
 
-def _begun(own: Reader, published: tuple[Any, ...], plans: tuple[Plan, ...], restores: Restores) -> Reader:
+def _started(own: Reader, published: Published, plans: Plans, restores: Restores) -> Reader:
     there, planned = present(published, restores), tuple(plan.requested for plan in plans)
     return own._replace(there=there, plans=planned, restores=len(restores))
 

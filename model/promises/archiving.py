@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..actions.reader import ENDS, SURE
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..services.archiving import WRITES
 from ..step import Step
 from .promise import Promise

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import inf
 
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..services.cleaning import needed, needed_by_plans
 from ..step import Step
 from ..table import DataFile

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from ..actions.replacer import replaced_groups
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..step import Step
 from ..table import Compaction, Write, is_undone
 from ..timeline.conflicts import file_id_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..step import Step
 from ..table import Rollback, Write
 from .promise import Promise

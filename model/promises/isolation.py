@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import inf
 
+from ..machine.state import State
 from ..merging.fold import Fold
 from ..model import Model
-from ..packed import State
 from ..step import Step
 from ..table import Write
 from .conflicts import first_or_none, under_occ

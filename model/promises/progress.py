@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..step import Step
 from .promise import Promise
 

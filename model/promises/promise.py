@@ -6,8 +6,8 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..step import Step
 
 

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from math import inf
 
 from ..actions.consumer import time_of
+from ..machine.state import State
 from ..merging.fold import Fold, logs_of
 from ..model import Model
-from ..packed import State
 from ..services.restoring import hides
 from ..step import Step
 from ..table import Write

@@ -6,9 +6,9 @@ from collections.abc import Hashable
 from math import inf
 
 from ..files.covering import covered
+from ..machine.state import State
 from ..merging.fold import NOTHING, Fold, logs_of
 from ..model import Model
-from ..packed import State
 from ..step import Step
 from ..table import FileSlice, Log
 from .compare import one_against_other

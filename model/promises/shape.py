@@ -13,8 +13,8 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..files.shared_log import LOGS
+from ..machine.state import State
 from ..model import Model
-from ..packed import State
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 
 KNOWN = {

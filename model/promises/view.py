@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from ..actions.reader import kept_table
 from ..files.slicing import barriers, file_slices
+from ..machine.state import State
 from ..merging.fold import Fold, logs_of
 from ..model import Model
-from ..packed import State
 from ..reads import definitions as reads
 from ..reads import windows
 from ..reads.listing import ever_published

@@ -6,12 +6,12 @@ from functools import lru_cache
 from itertools import pairwise, product
 
 from ..files.covering import covered, inputs
+from ..machine.state import State
 from ..merging.by_function import law_broken
 from ..merging.fold import logs_of
 from ..merging.partial import Part, join, row_of, row_of_state, state_of
 from ..merging.record import Ranked, merge
 from ..model import Model
-from ..packed import State
 from ..step import Step
 from ..table import Log, Write
 from .promise import Promise

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from nbcc.model.packed import Coding, Compiled
-from nbcc.model.step import Guard
+from nbcc.model.machine.binding import BoundGuard
+from nbcc.model.machine.state import Coding
+from nbcc.model.machine.stepper import Compiled, CompiledGuard
 
 from .result import Coverage
 from .space import Space
@@ -33,33 +34,40 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
     return Coverage(actions=actions, never_false=never, untested=untested)
 
 
-def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[Guard, bool]]:
+def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
     """Each condition of a row, and whether it was once the only one that was false."""
     row = compiled.row
-    yield from _alone(row.own, ([value] for value in coding.values(compiled.reads[0])))
+    own = [guard.holds for guard in row.own]
+    yield from zip(row.own, _alone(own, coding.values(compiled.own)), strict=True)
     nothing = [state for state, moves in compiled.found.items() if not moves]  # elsewhere no condition was false
     spread = chain.from_iterable(nothing[start::FAR] for start in range(FAR))
-    yield from _alone(row.guards, (coding.read(state, compiled.reads) for state in spread))
+    others = [_of_state(coding, each) for each in compiled.guards]
+    yield from zip(row.guards, _alone(others, spread), strict=True)
 
 
-def _alone(guards: Sequence[Guard], seen: Iterable[Sequence[Any]]) -> Iterator[tuple[Guard, bool]]:
+def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
+    return lambda state: each.guard.holds(*coding.read(state, each.positions))
+
+
+def _alone(conditions: Sequence[Callable[[Any], bool]], seen: Iterable[Any]) -> list[bool]:
+    """For each condition whether it was the only false one somewhere."""
     alone: list[int] = []
-    left = list(range(len(guards)))
-    for values in seen:
-        if any(not _holds(guards[i].holds, values) for i in alone):
-            continue  # whichever others are false, too: none of them alone
-        false = list(islice((i for i in left if not _holds(guards[i].holds, values)), 2))
+    left = list(range(len(conditions)))
+    for value in seen:
+        if any(not _holds(conditions[i], value) for i in alone):
+            continue  # others may be false as well, but none of them alone
+        false = list(islice((i for i in left if not _holds(conditions[i], value)), 2))
         if len(false) == 1:
             alone += false
             left.remove(*false)
         if not left:
             break
-    return ((guard, i in alone) for i, guard in enumerate(guards))
+    return [i in alone for i in range(len(conditions))]
 
 
-def _holds(holds: Callable[..., bool], values: Sequence[Any]) -> bool:
-    """A condition that cannot even be looked at, because another one does not hold, is not what decides."""
+def _holds(holds: Callable[[Any], bool], value: Any) -> bool:
+    """A condition that cannot be evaluated, because another one does not hold, decides nothing."""
     try:
-        return holds(*values)
+        return holds(value)
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):
         return True

@@ -14,12 +14,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from nbcc.model import Model
-from nbcc.model.step import Row
+from nbcc.model.machine.binding import BoundTransition
 
 from .rows import RowSystem
 
 
-def touched(row: Row) -> frozenset[str]:
+def touched(row: BoundTransition) -> frozenset[str]:
     """The components that a row reads or writes."""
     return frozenset((*row.reads, *row.writes))
 
@@ -28,9 +28,9 @@ def private_rows(model: Model | RowSystem, promises: Iterable[Any]) -> frozenset
     """The rows, as (actor, action), that may be fused under this protocol and for these promises."""
     rows = model.table_of_rows
     watched = {name for promise in promises for name in promise.reads(model)}
-    shared = {name for row in rows for name in touched(row) - {row.reads[0]}} | watched
+    shared = {name for row in rows for name in touched(row) - {row.component}} | watched
     return frozenset(
         (row.actor, row.action)
         for row in rows
-        if touched(row) == {row.reads[0]} and row.reads[0] not in shared
+        if touched(row) == {row.component} and row.component not in shared
     )  # fmt: skip

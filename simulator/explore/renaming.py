@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, State, Step
-from nbcc.model.packed import WIDTH
+from nbcc.model.machine.state import WIDTH
 
 from .rows import RowSystem
 

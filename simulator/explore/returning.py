@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
-from nbcc.model.packed import WIDTH, Coding, Compiled
+from nbcc.model.machine.state import WIDTH, Coding
+from nbcc.model.machine.stepper import Compiled
 
 from .renaming import Renaming, renamed
 from .space import Space

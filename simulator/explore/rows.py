@@ -6,8 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any
 
 from nbcc.model import State, Step
-from nbcc.model.packed import Coding, Stepper
-from nbcc.model.step import Row
+from nbcc.model.machine.state import Coding
+from nbcc.model.machine.stepper import Stepper
+from nbcc.model.step import Row, bound
 
 
 class RowSystem:
@@ -17,7 +18,7 @@ class RowSystem:
     def __init__(self, first: Mapping[str, Any], rows: Iterable[Row], actors: Mapping[str, tuple[str, ...]]) -> None:
         self.actors = actors
         self.coding = Coding(first, actors.values())
-        self.table_of_rows = tuple(rows)
+        self.table_of_rows = tuple(bound(row) for row in rows)
         self.stepper = Stepper(self.coding, self.table_of_rows)
         self.initial: State = 0
 

@@ -8,7 +8,7 @@ from math import prod
 from typing import Any
 
 from nbcc.model import Model
-from nbcc.model.packed import Compiled, Stepper
+from nbcc.model.machine.stepper import Compiled, Stepper
 
 from .reduction import private_rows
 from .rows import RowSystem
@@ -98,7 +98,7 @@ class Reduced(Space):
         self.private = private_rows(model, about_states) if may else frozenset()
         self.fused = bool(self.private)
         rows = (row for row in model.table_of_rows if (row.actor, row.action) in self.private)
-        self._bits = model.coding.mask(model.coding.place[row.reads[0]] for row in rows)
+        self._bits = model.coding.mask(model.coding.place[row.component] for row in rows)
         self._runs: dict[Any, int] = {}
         self.stepper = Stepper(model.coding, model.table_of_rows, self.private, model.stepper.joins)
         self.successors = self.stepper.successors

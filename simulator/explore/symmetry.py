@@ -18,7 +18,7 @@ from math import factorial, inf, prod
 from typing import Any
 
 from nbcc.model import Model, State
-from nbcc.model.packed import WIDTH
+from nbcc.model.machine.state import WIDTH
 
 from .exchanges import classes
 from .renaming import Image, InOrder, Order, Renaming

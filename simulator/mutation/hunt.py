@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model
-from nbcc.model.packed import Compiled
+from nbcc.model.machine.stepper import Compiled
 from nbcc.model.promises import CANARY, PROMISES
 
 from ..explore import Result, Verdict, explore
@@ -204,11 +204,11 @@ def same_steps(model: Model, right: Right) -> bool:
 
 
 def _place(compiled: Compiled) -> tuple[object, ...]:
-    return compiled.row.action, compiled.row.actor, compiled.reads[0], compiled.writes, compiled.mask
+    return compiled.row.action, compiled.row.actor, compiled.own, compiled.writes, compiled.mask
 
 
 def _awake(compiled: Compiled, graph: Graph) -> list[bool]:
-    return [all(guard.holds(value) for guard in compiled.row.own) for value in graph.values[compiled.reads[0]]]
+    return [all(guard.holds(value) for guard in compiled.row.own) for value in graph.values[compiled.own]]
 
 
 def _moves_alike(case: Searched, right: Right) -> bool:

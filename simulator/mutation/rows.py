@@ -1,16 +1,16 @@
-"""Mutants made of the table of actions: a guard dropped, or what an effect writes to one component skipped."""
+"""Mutants made of the transitions: a guard dropped, or what an effect writes to one component skipped."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from nbcc.model import Model, actions
+from nbcc.model import Model, model
 from nbcc.model.actions import Mechanism, Setting
-from nbcc.model.step import Guard, Row
+from nbcc.model.machine.binding import BoundGuard, BoundTransition
 
 from ..verdicts.kills import small_worlds
 from .generated import Generated
@@ -18,7 +18,7 @@ from .probes import Probe
 
 
 def of_rows() -> Iterator[Generated]:
-    """Every guard but the budgets (limits of the world), and every written component, of every action there is."""
+    """Every guard that is no limit of the world, and every written component, of every action there is."""
     seen: set[str] = set()
     for world in small_worlds():
         for row in Model(world).table_of_rows:
@@ -28,99 +28,94 @@ def of_rows() -> Iterator[Generated]:
                     yield Generated(name, operator, partial(_changed, partial(_mutated, row.action, name)))
 
 
-def _changes(row: Row) -> Iterator[tuple[str, str, Callable[[], Row]]]:
-    for which in ("own", "guards"):
-        for i, guard in enumerate(getattr(row, which)):
-            if not guard.budget:
-                yield _name_of_guard(row, guard), "guard dropped", partial(_without_guard, which, i, row)
-    for i, component in enumerate(row.writes):
-        yield _name_of_effect(row, component), "effect skipped", partial(_without_effect, i, row)
+def _changes(row: BoundTransition) -> Iterator[tuple[str, str, Callable[[], BoundTransition]]]:
+    for guard in (*row.own, *row.guards):
+        if not guard.limit:
+            yield _name_of_guard(row, guard), "guard dropped", partial(_without_guard, guard, row)
+    for component in row.writes:
+        yield _name_of_effect(row, component), "effect skipped", partial(_without_effect, component, row)
 
 
-def _name_of_guard(row: Row, guard: Guard) -> str:
+def _name_of_guard(row: BoundTransition, guard: BoundGuard) -> str:
     return f"{row.action}: without guard: {guard.reason.replace(row.actor, 'it')}"
 
 
-def _name_of_effect(row: Row, component: str) -> str:
+def _name_of_effect(row: BoundTransition, component: str) -> str:
     return f"{row.action}: without effect on {'its own component' if component == row.actor else component}"
 
 
-def _mutated(action: str, mutant: str, row: Row) -> Row:
-    """A row may have the guard in another place than others of its action, or not at all."""
+def _mutated(action: str, mutant: str, row: BoundTransition) -> BoundTransition:
+    """The transition with this mutant, if it has the action and the mutant applies to it."""
     if row.action != action:
         return row
     return next((change() for name, _, change in _changes(row) if name == mutant), row)
 
 
-def _without_guard(which: str, i: int, row: Row) -> Row:
-    guards = getattr(row, which)
-    return row._replace(**{which: guards[:i] + guards[i + 1 :]})
+def _without_guard(guard: BoundGuard, row: BoundTransition) -> BoundTransition:
+    own, guards = (tuple(each for each in some if each is not guard) for some in (row.own, row.guards))
+    return row._replace(own=own, guards=guards)
 
 
-def _without_effect(i: int, row: Row) -> Row:
-    row = _reading(row)
-    at = row.reads.index(row.writes[i])
+def _without_effect(component: str, row: BoundTransition) -> BoundTransition:
+    def call(*values: Any, **args: Any) -> dict[str, Any]:
+        return {name: value for name, value in row.effect.call(*values, **args).items() if name != component}
 
-    def effect(*values: Any, **args: Any) -> tuple[Any, ...]:
-        after = row.effect(*values, **args)
-        return (*after[:i], values[at], *after[i + 1 :])
-
-    return row._replace(effect=effect)
-
-
-def _reading(row: Row) -> Row:
-    """The row, given what it writes as well, where it is written whatever it was."""
-    new = [name for name in row.writes if name not in row.reads]
-    return row.reading(*new) if new else row
+    return row._replace(effect=row.effect._replace(call=call))
 
 
 @contextmanager
-def _changed(change: Callable[[Row], Row]) -> Iterator[None]:
-    """Every row of every model that is made, changed."""
-    found = actions.mechanisms
+def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[None]:
+    """Every transition of every model that is built, changed."""
+    bind = model.bound_transitions
 
-    def mechanisms() -> tuple[Mechanism, ...]:
-        return tuple(m._replace(rows=partial(_rows, m.rows)) for m in found())
+    def changed(mechanisms: Iterable[Mechanism], setting: Setting) -> tuple[BoundTransition, ...]:
+        return tuple(map(change, bind(mechanisms, setting)))
 
-    def _rows(rows: Callable[[Setting], Iterator[Row]], setting: Setting) -> Iterator[Row]:
-        return map(change, rows(setting))
-
-    with patch.object(actions, "mechanisms", mechanisms):
+    with patch.object(model, "bound_transitions", changed):
         yield
 
 
 def probed(probe: Probe) -> AbstractContextManager[None]:
-    """All rows, each of whose guards and effects notes the mutants for which it would have been another."""
+    """All transitions, each of whose guards and effects notes the mutants that would have given another value."""
     return _changed(partial(_probed, probe))
 
 
-def _probed(probe: Probe, row: Row) -> Row:
-    row = _reading(row)
-    own = tuple(_probed_guard(probe, row, guard, row.own) for guard in row.own)
-    guards = tuple(_probed_guard(probe, row, guard, row.guards) for guard in row.guards)
-    places = [(_name_of_effect(row, name), row.reads.index(name)) for name in row.writes]
+def _probed(probe: Probe, row: BoundTransition) -> BoundTransition:
+    """Each guard also reads what the other guards read, and the effect reads what it writes."""
+    reads = tuple(dict.fromkeys((*row.effect.reads, *row.writes)))
+    places = {name: reads.index(name) for name in row.writes}
 
-    def effect(*values: Any, **args: Any) -> tuple[Any, ...]:
-        after = row.effect(*values, **args)
-        for (name, at), value in zip(places, after, strict=True):
-            if probe.left((name,)):
-                probe.note(name, value, partial(values.__getitem__, at))
-        return after
+    def call(*values: Any, **args: Any) -> dict[str, Any]:
+        after = row.effect.call(*values[: len(row.effect.reads)], **args)
+        for component, at in places.items():
+            name = _name_of_effect(row, component)
+            if component in after and probe.left((name,)):
+                probe.note(name, after[component], partial(values.__getitem__, at))
+        return dict(after)
 
-    return row._replace(own=own, guards=guards, effect=effect)
+    return row._replace(
+        reads=tuple(dict.fromkeys((*row.reads, *row.writes))),
+        own=tuple(_probed_guard(probe, row, guard, row.own) for guard in row.own),
+        guards=tuple(_probed_guard(probe, row, guard, row.guards) for guard in row.guards),
+        effect=row.effect._replace(call=call, reads=reads),
+    )
 
 
-def _probed_guard(probe: Probe, row: Row, guard: Guard, together: tuple[Guard, ...]) -> Guard:
-    """Without a guard that is false a row is another where nothing else keeps it."""
-    if guard.budget:
+def _probed_guard(
+    probe: Probe, row: BoundTransition, guard: BoundGuard, together: tuple[BoundGuard, ...]
+) -> BoundGuard:
+    """Without a guard that is false a transition is another one only if no other guard is false."""
+    if guard.limit:
         return guard
-    # Who asks whether a limit alone keeps somebody looks at the other conditions without it.
-    name, others = _name_of_guard(row, guard), [each for each in together if each is not guard and not each.budget]
+    # Limits are left out: whether a limit alone stops an actor is asked without them.
+    name, others = _name_of_guard(row, guard), [each for each in together if each is not guard and not each.limit]
+    reads = tuple(dict.fromkeys((*guard.reads, *(each for other in others for each in other.reads))))
+    asked = [(other, [reads.index(each) for each in other.reads]) for other in others]
 
     def holds(*values: Any) -> bool:
-        found = guard.holds(*values)
+        found = guard.holds(*values[: len(guard.reads)])
         if not found and probe.left((name,)):
-            probe.note(name, False, lambda: all(other.holds(*values) for other in others))
+            probe.note(name, False, lambda: all(each.holds(*(values[i] for i in at)) for each, at in asked))
         return found
 
-    return guard._replace(holds=holds, rests_on=())  # the others may rest on more
+    return guard._replace(holds=holds, reads=reads)

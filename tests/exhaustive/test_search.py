@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from nbcc.model import Model
-from nbcc.model.packed import Coding, Hidden
+from nbcc.model.machine.state import Coding, Hidden
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore, worst

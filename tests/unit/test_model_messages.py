@@ -7,8 +7,8 @@ import pickle
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.machine.transition import Refused, Step
 from nbcc.model.promises import PROMISES
-from nbcc.model.step import Refused, Step
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 

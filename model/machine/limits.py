@@ -1,31 +1,32 @@
-"""Who is kept from acting by a limit of the world alone: by no condition of the protocol, and by no crash."""
+"""Limits: which actors only a limit of the world stops, no condition of the protocol and no crash."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from .packed import Coding, Compiled, State
+from .state import Coding, State
+from .stepper import Compiled, CompiledGuard
 
 _Near = tuple[list[Compiled], list[Compiled]]
-"""The rows that an actor's own value stops by limits alone, and those that it does not stop and a limit may."""
+"""The transitions that the actor's own value stops by limits alone, and those that another limit may stop."""
 
 
-class Budget:
-    """The rows of a model; what was found is remembered per footprint."""
+class Limits:
+    """The transitions of a model; results are remembered per footprint."""
 
     def __init__(self, coding: Coding, rows: Iterable[Compiled]) -> None:
         self.coding = coding
         by_own: dict[int, list[Compiled]] = {}
         for compiled in rows:
             if compiled.row.action != "actor_crashes":
-                by_own.setdefault(compiled.reads[0], []).append(compiled)
+                by_own.setdefault(compiled.own, []).append(compiled)
         self._rows = [(own, coding.mask((own,)), some) for own, some in by_own.items()]
         self._near: dict[tuple[int, State], _Near] = {}
         self._found: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """The actors, each once; those first of whom their own value tells it."""
+        """The actors, each once; first those for which the value of their own component decides."""
         near = [self._near_of(own, state & mask, rows) for own, mask, rows in self._rows]
         told = set()
         for compiled in chain(*(limited for limited, _ in near), *(able for _, able in near)):
@@ -38,9 +39,9 @@ class Budget:
             value, limited, able = self.coding.value(bits, own), list[Compiled](), list[Compiled]()
             for compiled in rows:
                 false = [guard for guard in compiled.row.own if not guard.holds(value)]
-                if false and all(guard.budget for guard in false):
+                if false and all(guard.limit for guard in false):
                     limited.append(compiled)
-                elif not false and any(guard.budget for guard in compiled.row.guards):
+                elif not false and any(guard.limit for guard in compiled.row.guards):
                     able.append(compiled)
             self._near[own, bits] = limited, able
         return self._near[own, bits]
@@ -48,8 +49,12 @@ class Budget:
     def _lacks_a_limit_alone(self, compiled: Compiled, state: State) -> bool:
         at = (id(compiled), state & compiled.mask)
         if at not in self._found:
-            values, guards = self.coding.read(state, compiled.reads), compiled.row.guards
-            limited = any(not guard.holds(values[0]) for guard in compiled.row.own)
-            limited = limited or any(not guard.holds(*values) for guard in guards if guard.budget)
-            self._found[at] = limited and all(guard.holds(*values) for guard in guards if not guard.budget)
+            own = self.coding.value(state, compiled.own)
+            limited = any(not guard.holds(own) for guard in compiled.row.own)
+            limited = limited or any(not self._holds(each, state) for each in compiled.guards if each.guard.limit)
+            others = (each for each in compiled.guards if not each.guard.limit)
+            self._found[at] = limited and all(self._holds(each, state) for each in others)
         return self._found[at]
+
+    def _holds(self, each: CompiledGuard, state: State) -> bool:
+        return each.guard.holds(*self.coding.read(state, each.positions))

@@ -1,0 +1,203 @@
+"""Names resolved once, when a model is built: each parameter of a guard or effect becomes a component or a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from inspect import Parameter, signature
+from itertools import chain, product
+from typing import Any, NamedTuple
+
+from .transition import Args, Changes, Guard, Transition
+
+EVERY = "every_"
+"""How a parameter begins that takes the components of all actors of a kind."""
+
+
+class UnknownName(TypeError):
+    """A parameter, or a change, that is neither a component of the model nor a constant of it."""
+
+
+class Bound(NamedTuple):
+    """A function of the values of `reads`, in this order; `keywords` are the arguments of the step that it takes."""
+
+    call: Callable[..., Any]
+    reads: tuple[str, ...]
+    keywords: tuple[str, ...] = ()
+
+
+class BoundGuard(NamedTuple):
+    """A condition on the values of `reads`, in this order."""
+
+    reason: str
+    holds: Callable[..., bool]
+    reads: tuple[str, ...]
+    limit: bool = False
+
+
+class BoundTransition(NamedTuple):
+    """A transition of which every name is resolved. `own` are the guards over the actor's own component alone.
+
+    `reads` are all components that any of its functions reads, the actor's own first. `arguments` and `effect` take the
+    values of their own `reads`; the effect returns new values by the names of components, some of `writes`.
+    """
+
+    action: str
+    actor: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    own: tuple[BoundGuard, ...]
+    guards: tuple[BoundGuard, ...]
+    arguments: Bound
+    effect: Bound
+    component: str
+    """The component of the actor: its name, unless the transition says otherwise."""
+
+
+class Names:
+    """The names of one model: its components, its actors by kind, and constants by actor."""
+
+    def __init__(
+        self,
+        components: Iterable[str],
+        actors: Mapping[str, Sequence[str]],
+        constants: Callable[[str], Mapping[str, object]] = lambda actor: {},
+    ) -> None:
+        self._components = frozenset(components)
+        self._actors = actors
+        self._constants = constants
+
+    def bind(self, transition: Transition) -> BoundTransition:
+        """The transition with every name resolved."""
+        me = transition.actor
+        guards = [self._guard(guard, me) for guard in transition.guards]
+        arguments = self._arguments([self.function(each, me) for each in transition.arguments])
+        writes = tuple(self._component(name, me) for name in transition.changes)
+        effect = self._effect([self.function(each, me) for each in transition.effects], me, frozenset(writes))
+        reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
+        return BoundTransition(
+            transition.action,
+            me,
+            tuple(dict.fromkeys(reads)),
+            writes,
+            tuple(guard for guard in guards if set(guard.reads) <= {me}),
+            tuple(guard for guard in guards if not set(guard.reads) <= {me}),
+            arguments,
+            effect,
+            me,
+        )
+
+    def function(self, function: Callable[..., Any], me: str) -> Bound:
+        """A function of one actor with its parameters resolved."""
+        given: list[object] = []
+        reads: dict[str, int] = {}
+        components: list[tuple[int, int]] = []  # where in `given`, and which of `reads`
+        groups: list[tuple[int, tuple[str, ...]]] = []
+        keywords: list[str] = []
+        constants = {"me": me, **self._constants(me)}
+        for name, default in _parameters(function):
+            if default is KEYWORD:
+                keywords.append(name)
+            elif name in constants:
+                given.append(constants[name])
+            elif name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
+                actors = tuple(self._actors[name.removeprefix(EVERY)])
+                groups.append((len(given), actors))
+                given.append(None)
+                for actor in actors:
+                    reads.setdefault(actor, len(reads))
+            elif name == "own" or name in self._components:
+                components.append((len(given), reads.setdefault(me if name == "own" else name, len(reads))))
+                given.append(None)
+            elif default is not REQUIRED:
+                given.append(default)
+            else:
+                raise UnknownName(self._unknown(name, constants, function))
+        together = [(place, [(actor, reads[actor]) for actor in actors]) for place, actors in groups]
+
+        def call(*values: Any, **args: Any) -> Any:
+            passed = given.copy()
+            for place, index in components:
+                passed[place] = values[index]
+            for place, members in together:
+                passed[place] = {actor: values[index] for actor, index in members}
+            return function(*passed, **args)
+
+        plain = not together and [place for place, _ in components] == list(range(len(given)))
+        in_order = plain and [index for _, index in components] == list(range(len(given)))
+        return Bound(function if in_order else call, tuple(reads), tuple(keywords))
+
+    def _guard(self, guard: Guard, me: str) -> BoundGuard:
+        bound = self.function(guard.holds, me)
+        holds, reads = (bound.call, bound.reads) if bound.reads else (lambda own: bound.call(), (me,))
+        return BoundGuard(guard.reason.format(me=me), holds, reads, guard.limit)
+
+    def _component(self, name: str, me: str) -> str:
+        if name != "own" and name not in self._components:
+            raise UnknownName(self._unknown(name, {}, None))
+        return me if name == "own" else name
+
+    def _unknown(self, name: str, constants: Mapping[str, object], function: object) -> str:
+        there = sorted({*self._components, *constants, "own", *(EVERY + kind for kind in self._actors)})
+        near = get_close_matches(name, there, 1)
+        where = f" of {getattr(function, '__qualname__', function)}" if function else ""
+        return f"{name!r}{where} is not a component or constant" + (f"; did you mean {near[0]!r}?" if near else "")
+
+    @staticmethod
+    def _arguments(functions: Sequence[Bound]) -> Bound:
+        """The arguments that several functions list, in every combination."""
+        if not functions:
+            return Bound(lambda: ((),), ())
+        if len(functions) == 1:
+            return functions[0]
+        reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
+        places = [[reads.index(name) for name in each.reads] for each in functions]
+
+        def call(*values: Any) -> Iterable[Args]:
+            listed = (each.call(*(values[i] for i in at)) for each, at in zip(functions, places, strict=True))
+            return [tuple(chain(*some)) for some in product(*listed)]
+
+        return Bound(call, reads)
+
+    def _effect(self, effects: Sequence[Bound], me: str, writes: frozenset[str]) -> Bound:
+        """The effects one after another, as one function from the values of components to new values."""
+        reads = tuple(dict.fromkeys(chain(*(each.reads for each in effects))))
+
+        def changed(changes: Changes) -> dict[str, object]:
+            found = {me if name == "own" else name: value for name, value in changes.items()}
+            if not found.keys() <= writes:
+                raise UnknownName(f"{', '.join(found.keys() - writes)} is changed, and not declared among `changes`")
+            return found
+
+        def one(*values: Any, **args: Any) -> dict[str, object]:
+            return changed(only.call(*values, **args))
+
+        def several(*values: Any, **args: Any) -> dict[str, object]:
+            state = dict(zip(reads, values, strict=True))
+            after: dict[str, object] = {}
+            for effect in effects:
+                taken = {name: args[name] for name in effect.keywords}
+                new = changed(effect.call(*(state[name] for name in effect.reads), **taken))
+                after.update(new)
+                state.update(new)
+            return after
+
+        only = effects[0]
+        return Bound(one if len(effects) == 1 else several, reads)
+
+
+REQUIRED: Any = object()
+"""The default of a parameter that has none."""
+KEYWORD: Any = object()
+"""Marks a keyword-only parameter."""
+
+
+def _parameters(function: Callable[..., Any]) -> Iterable[tuple[str, Any]]:
+    """The parameters of a function, each with its default value, `REQUIRED` or `KEYWORD`."""
+    for parameter in signature(function).parameters.values():
+        if parameter.kind is Parameter.KEYWORD_ONLY:
+            yield parameter.name, KEYWORD
+        elif parameter.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD):
+            yield parameter.name, REQUIRED if parameter.default is Parameter.empty else parameter.default
+        else:
+            raise UnknownName(f"{getattr(function, '__qualname__', function)} must name what it reads, without * or **")

@@ -1,0 +1,109 @@
+"""States as one number each.
+
+A component numbers its values in the order in which they first occur. A state is these numbers side by side, each in a
+field of `WIDTH` bits. A number has a meaning only within the `Coding` that assigned it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+State = int
+WIDTH = 24
+"""Bits of a field; a component that takes more values than fit has filled any memory long before."""
+_FIELD = (1 << WIDTH) - 1
+
+
+class Hidden(LookupError):
+    """A function reads a component that it did not declare, of a state in which that component is masked."""
+
+
+class Coding:
+    """The values that components have taken. `first` maps each component to its first value, which has the number 0.
+
+    `alike`: groups of components with values of one kind (the writers). Components of a group whose first values are
+    equal share their numbers, so that symmetry can exchange them.
+    """
+
+    def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
+        self.names = tuple(first)
+        self.place = {name: position for position, name in enumerate(self.names)}
+        leader: dict[str, str] = {}
+        for names in alike:
+            leader.update((name, names[0]) for name in names if first[name] == first[names[0]])
+        tables: dict[str, tuple[list[Any], dict[Any, int]]] = {}
+        self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
+
+    def number(self, position: int, value: Any) -> int:
+        """The number of a value of a component; a value that is new gets the next number."""
+        values, numbers = self._tables[position]
+        found = numbers.get(value)
+        if found is None:
+            found = numbers[value] = len(values)
+            if found >= _FIELD:
+                raise OverflowError(f"{self.names[position]} takes more than {_FIELD:,} values")
+            values.append(value)
+        return found
+
+    def value(self, state: State, position: int) -> Any:
+        """The value of a component; raises `Hidden` if it is masked (see `hiding`)."""
+        try:
+            return self._tables[position][0][state >> position * WIDTH & _FIELD]
+        except IndexError:
+            raise Hidden(f"{self.names[position]} is hidden: a function that reads it must declare it") from None
+
+    def read(self, state: State, positions: Iterable[int]) -> list[Any]:
+        """The values of several components."""
+        try:
+            return [self._tables[p][0][state >> p * WIDTH & _FIELD] for p in positions]
+        except IndexError:
+            return [self.value(state, p) for p in positions]
+
+    def mask(self, positions: Iterable[int]) -> int:
+        """The bits of some components."""
+        return sum(_FIELD << position * WIDTH for position in set(positions))
+
+    def put(self, state: State, position: int, value: Any) -> State:
+        """The state in which one component holds another value."""
+        new, old = self.number(position, value), state >> position * WIDTH & _FIELD
+        return state + (new - old << position * WIDTH)
+
+    def hiding(self, names: Iterable[str]) -> State:
+        """Bits that mask all components but these; reading a masked component raises `Hidden`."""
+        return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
+
+    def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
+        """A function of a state: equal exactly where the values of these components are."""
+        return self.mask(self.place[name] for name in names).__and__
+
+    def values(self, position: int) -> Sequence[Any]:
+        """The values that a component, or another of its group, has taken."""
+        return self._tables[position][0]
+
+    def dump(self) -> list[list[Any]]:
+        """The values of every component by number, for a search checkpoint."""
+        return [values for values, _ in self._tables]
+
+    def load(self, dumped: Sequence[Sequence[Any]]) -> None:
+        """Take over the numbers of another coding of the same components."""
+        for (values, numbers), others in zip(self._tables, dumped, strict=True):
+            values[:] = others
+            numbers.clear()
+            numbers.update((value, number) for number, value in enumerate(values))
+
+
+class ByName(Mapping[str, Any]):
+    """The components of a state by name; a value is decoded when it is asked for."""
+
+    def __init__(self, coding: Coding, state: State) -> None:
+        self.coding, self.state = coding, state
+
+    def __getitem__(self, name: str) -> Any:
+        return self.coding.value(self.state, self.coding.place[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.coding.names)
+
+    def __len__(self) -> int:
+        return len(self.coding.names)

@@ -1,0 +1,132 @@
+"""A transition: one action of one actor, written as plain functions. Their parameter names say what they read.
+
+    own                the component of the actor that acts
+    me                 the name of that actor
+    every_writer       the components of all actors of the kind `writer`: a mapping from name to component
+    lock, clock, ...   shared components; with a default value where a world may lack the component
+    world, protocol    constants that the model gives by name (see `binding.Names`)
+
+Keyword-only parameters of an effect are the arguments of the step. No function can read a component that it does not
+name, so that its parameters are its footprint: the search evaluates it once per distinct values of just these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+Args = tuple[tuple[str, object], ...]
+"""The arguments of one step as (name, value) pairs."""
+
+Changes = Mapping[str, object]
+"""New values by the names of components; `own` is the acting actor's."""
+
+
+class Step(NamedTuple):
+    """One action of one actor; `args` are (name, value) pairs, so that a step is a value that can be looked up."""
+
+    actor: str
+    action: str
+    args: Args = ()
+
+
+class Action(NamedTuple):
+    """What is known of an action without a world: `says` is a sentence with {actor} and the names of its arguments.
+
+    `joins`: at the grain `peer` it follows the previous step of its actor directly, because one call does both.
+    """
+
+    name: str
+    about: str
+    says: str
+    joins: bool = False
+
+
+class Guard(NamedTuple):
+    """A condition of a transition. `reason` says in words what must hold; it may contain {me}.
+
+    `limit`: a limit of the world (how many writes, how many crashes), not a condition of the protocol.
+    """
+
+    reason: str
+    holds: Callable[..., bool]
+    limit: bool = False
+
+
+class ActorState(Protocol):
+    """What the machine asks of the component of an actor: the step of its operation, and whether it has crashed."""
+
+    @property
+    def step(self) -> str: ...
+
+    @property
+    def dead(self) -> bool: ...
+
+
+def at(step: str) -> Guard:
+    """The actor is alive and at this step of its operation."""
+
+    def is_at(own: ActorState) -> bool:
+        return own.step == step and not own.dead
+
+    return Guard(f"{{me}} must be {step}", is_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Transition:
+    """One action of one actor in one world under one protocol.
+
+    A step is possible if every guard holds. `arguments` lists its possible arguments: each function of it returns some,
+    and a step takes one of each. The effects happen in order, each on the state that the one before it leaves; each
+    returns new values of some of the components that `changes` names.
+    """
+
+    action: str
+    actor: str
+    guards: tuple[Guard, ...]
+    effects: tuple[Callable[..., Changes], ...]
+    changes: tuple[str, ...]
+    arguments: tuple[Callable[..., Iterable[Args]], ...] = ()
+
+    def require(self, *guards: Guard) -> Transition:
+        """The transition under further conditions."""
+        return replace(self, guards=(*self.guards, *guards))
+
+    def extend(self, effect: Callable[..., Changes], *changes: str) -> Transition:
+        """The transition with a further effect, which happens last."""
+        more = tuple(name for name in changes if name not in self.changes)
+        return replace(self, effects=(*self.effects, effect), changes=(*self.changes, *more))
+
+    def precede(self, effect: Callable[..., Changes], *changes: str) -> Transition:
+        """The transition with a further effect, which happens first."""
+        more = tuple(name for name in changes if name not in self.changes)
+        return replace(self, effects=(effect, *self.effects), changes=(*self.changes, *more))
+
+    def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
+        """The transition with further arguments, in every combination with those that it has."""
+        return replace(self, arguments=(*self.arguments, values))
+
+
+def transition(
+    action: str,
+    actor: str,
+    guards: Iterable[Guard],
+    effect: Callable[..., Changes],
+    *changes: str,
+    arguments: Callable[..., Iterable[Args]] | None = None,
+) -> Transition:
+    """A transition with one effect; without `changes` it changes the acting actor's component alone."""
+    return Transition(action, actor, tuple(guards), (effect,), changes or ("own",), (arguments,) if arguments else ())
+
+
+class Refused(ValueError):
+    """A step that is impossible in this state; `reasons` lists every condition that was false."""
+
+    def __init__(self, step: Step, reasons: tuple[str, ...]) -> None:
+        self.step = step
+        self.reasons = reasons
+        super().__init__(f"{step.actor} cannot do {step.action}: {'; '.join(reasons)}")
+
+    def __reduce__(self) -> tuple[type[Refused], tuple[Step, tuple[str, ...]]]:
+        return type(self), (self.step, self.reasons)  # the default would lose the arguments between processes
