@@ -160,8 +160,12 @@ class Stepper:
         footprint = state & compiled.mask
         moves = found.get(footprint)
         if moves is None:
-            moves = found[footprint] = tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
+            moves = found[footprint] = self.moves(compiled, state)
         return moves
+
+    def moves(self, compiled: Compiled, state: State) -> Moves:
+        """The steps of a transition in a state, computed and not looked up."""
+        return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
 
     def _may(self, compiled: Compiled, state: State) -> bool:
         """Whether every condition holds that reads more than the actor's own component."""

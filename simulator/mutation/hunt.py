@@ -198,7 +198,7 @@ def same_steps(model: Model, right: Right) -> bool:
         return False
     return all(
         _awake(row, right.graph) == kept.awake
-        and all(tuple(model.stepper._effects(row, at)) == moves for at, moves in kept.found.items())
+        and all(model.stepper.moves(row, at) == moves for at, moves in kept.found.items())
         for row, kept in zip(mine, right.rows, strict=True)
     )
 

@@ -151,7 +151,7 @@ def test_a_promise_that_looks_at_what_it_does_not_declare_fails(
         right, **change, reads=lambda model: tuple(each for each in right.reads(model) if each != forgotten)
     )
 
-    with pytest.raises(Hidden, match=f"^{forgotten} is hidden: who looks at it has to declare it$"):
+    with pytest.raises(Hidden, match=f"^{forgotten} is hidden: a function that reads it must declare it$"):
         explore(model, [wrong])
     assert not change or explore(model, [replace(wrong, reads=lambda model: (*right.reads(model), forgotten))])
 
