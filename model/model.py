@@ -56,18 +56,18 @@ class Model:
             if m.kind
         }
         first: dict[str, Any] = {"clock": 0, "lock": None, "published": ()}
-        self._keeping: list[Mechanism] = []  # those that can keep an instant off the published timeline
         for mechanism in self._mechanisms:
             if own := mechanism.components(Setting(world, self.protocol, self.actors, first)):
                 first.update(own)
-                self._keeping.append(mechanism)
         self.setting = Setting(world, self.protocol, self.actors, first)
         self.components = tuple(first)
         self.coding = Coding(first, [names for names in self.actors.values() if names])
         self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
         self._everybody = tuple(chain.from_iterable(self.actors.values()))
         self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
-        rows = bound_transitions(self._mechanisms, self.setting)
+        names = names_of(self._mechanisms, self.setting)
+        rows = bound_transitions(self._mechanisms, self.setting, names)
+        self._pending = names.view(PENDING)
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
         self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
         self.stepper = Stepper(self.coding, rows, joins=self.joins)
@@ -217,10 +217,9 @@ class Model:
 
     def pending(self, state: State) -> list[Instant]:
         """The instants of the timeline that are not among those published, by requested time."""
-        values = ByName(self.coding, state)
-        pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._keeping))
-        if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
-            known = {entry.requested for entry in _there(values)}
+        pending: list[Instant] = self._pending.call(*(self.component(state, name) for name in self._pending.reads))
+        if self.protocol.decision == "log":  # another actor may have published it before its own actor knows
+            known = {entry.requested for entry in _there(ByName(self.coding, state))}
             pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
         return sorted(pending, key=lambda instant: instant.requested)
 
@@ -313,13 +312,23 @@ class Model:
         return said + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
 
 
-def bound_transitions(mechanisms: Iterable[Mechanism], setting: Setting) -> tuple[BoundTransition, ...]:
-    """Every transition of the mechanisms, its names resolved; besides components it may name these constants."""
+PENDING = "pending_instants"
+"""The view of all instants that no actor has published yet."""
+
+
+def names_of(mechanisms: Iterable[Mechanism], setting: Setting) -> Names:
+    """The names of a model: besides components, the constants `setting`, `world` and `protocol`, and one view."""
 
     def constants(actor: str) -> dict[str, object]:
-        return {"setting": setting, "world": setting.world, "protocol": setting.protocol_of(actor)}
+        protocol = setting.protocol_of(actor) if actor else setting.protocol
+        return {"setting": setting, "world": setting.world, "protocol": protocol}
 
-    names = Names(setting.first, setting.actors, constants)
+    pending = [each.pending for each in mechanisms if each.kind in ("", *setting.actors)]
+    return Names(setting.first, setting.actors, constants, {PENDING: pending})
+
+
+def bound_transitions(mechanisms: Iterable[Mechanism], setting: Setting, names: Names) -> tuple[BoundTransition, ...]:
+    """Every transition of the mechanisms, its names resolved."""
     rows = (each for mechanism in mechanisms for each in mechanism.rows(setting))
     return tuple(names.bind(each) if isinstance(each, Transition) else bound(each) for each in rows)
 

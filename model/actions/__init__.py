@@ -11,7 +11,7 @@ and, as it needs them,
                         a world that does not name the kind has none
     SERVICE             True: its actions are a table service's, which no retained read may notice (QUIET)
     components(setting) the components it adds: name -> first value
-    pending(setting, values)  the instants that it keeps off the published timeline; `values` by component name
+    pending(...)        the instants that it keeps off the published timeline; its parameters name what it reads
 An actor's component is named like the actor and is a NamedTuple with `step`, `busy` (in the midst of an operation) and
 `dead` (it crashed): so crashes can meet it.
 `__path__` may be extended: a module in another folder is a mechanism like any other.
@@ -80,7 +80,7 @@ class Mechanism(NamedTuple):
     service: bool
     components: Callable[[Setting], Mapping[str, Any]]
     rows: Callable[[Setting], Iterator[Row]]
-    pending: Callable[[Setting, Mapping[str, Any]], Iterable[Instant]]
+    pending: Callable[..., Iterable[Instant]]
 
 
 def mechanisms() -> tuple[Mechanism, ...]:
@@ -102,8 +102,13 @@ def _mechanism(module: ModuleType) -> Mechanism:
         service=getattr(module, "SERVICE", False),
         components=getattr(module, "components", lambda setting: {}),
         rows=module.rows,
-        pending=getattr(module, "pending", lambda setting, values: ()),
+        pending=getattr(module, "pending", no_instants),
     )
+
+
+def no_instants() -> Iterable[Instant]:
+    """The pending instants of a mechanism that has none."""
+    return ()
 
 
 def kinds() -> dict[str, Mechanism]:

@@ -9,11 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
-from ..step import Action, Guard, Row
+from ..conditions import at as at_row
+from ..conditions import lock_is_free
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..step import Row
 from ..table import Altered, Instant
 from ..timeline.clock import clock_of, requests_of
 from ..timeline.publication import publication_actions, publication_rows
+from ..world import World
 from . import Setting
 
 KIND, PREFIX = "alterer", "e"
@@ -50,25 +54,31 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**({"schemas": ()} if mine else {}), **{me: Alterer() for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Row | Transition]:
     for me in setting.of(KIND):
-        yield _adding(me, setting)
+        yield transition("alterer_adds_column", me, (at("idle"), LOCK_IS_FREE, CHANGE_LEFT), add_column,
+                         "own", "clock", "schemas")  # fmt: skip
         yield _requesting(me, setting)
-        yield Row("alterer_starts_commit", me, (me,), (me,), (at(me, "requested"),),
-                  lambda own: (own._replace(step="started", inflight=True),))  # fmt: skip
+        yield transition("alterer_starts_commit", me, (at("requested"),), start_commit)
         yield from publication_rows(KIND, me, "started", setting, _publishing(me))
 
 
-def _adding(me: str, setting: Setting) -> Row:
-    most, clock_here = setting.world.alterations, clock_of(setting.world, setting.protocol)
-    left = Guard("a change of columns must be left", lambda own, lock, clock, known: len(known) < most, budget=True)
+def change_is_left(schemas: tuple[int, ...], world: World) -> bool:
+    return len(schemas) < world.alterations
 
-    def adds(own: Alterer, lock: None, clock: int, schemas: tuple[int, ...]) -> tuple[Any, ...]:
-        since, later = clock_here.take(clock)
-        return Alterer("about to say so", len(schemas) + 1), later, (*schemas, since)
 
-    return Row("alterer_adds_column", me, (me, "lock", "clock", "schemas"), (me, "clock", "schemas"), (at(me, "idle"),),
-               adds, (lock_is_free(), left))  # fmt: skip
+CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=True)
+
+
+def add_column(clock: int, schemas: tuple[int, ...], setting: Setting) -> Changes:
+    """Under the lock: from the time that is taken here on, the table has one more column."""
+    since, later = clock_of(setting.world, setting.protocol).take(clock)
+    return {"own": Alterer("about to say so", len(schemas) + 1), "clock": later, "schemas": (*schemas, since)}
+
+
+def start_commit(own: Alterer) -> Changes:
+    """Put the inflight instant of a commit without files."""
+    return {"own": own._replace(step="started", inflight=True)}
 
 
 def _requesting(me: str, setting: Setting) -> Row:
@@ -79,7 +89,7 @@ def _requesting(me: str, setting: Setting) -> Row:
         return own._replace(step="requested", requested=time), later
 
     return Row("alterer_requests_instant", me, (me, "lock", "clock", *times.reads), (me, "clock"),
-               (at(me, "about to say so"),), requests, (lock_is_free(),))  # fmt: skip
+               (at_row(me, "about to say so"),), requests, (lock_is_free(),))  # fmt: skip
 
 
 def _publishing(me: str) -> Any:
@@ -89,8 +99,8 @@ def _publishing(me: str) -> Any:
     return publish
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    for me in setting.of(KIND):
-        own = values[me]
+def pending(every_alterer: Mapping[str, Alterer]) -> Iterator[Instant]:
+    """The pending commits that add a column."""
+    for own in every_alterer.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)

@@ -7,14 +7,14 @@ by one. Between the two, and after a crash, they are in both; at no moment in ne
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Args, Changes, Guard, Transition, at, transition
 from ..services.archiving import archivable, last_decided, staying
-from ..step import Action, Args, Guard, Row
-from ..table import table_of
-from . import Setting, mechanisms
+from ..table import Instant, Plan, table_of
+from ..world import World
+from . import Setting
 
 KIND, PREFIX = "archiver", "a"
 SERVICE = True
@@ -53,67 +53,74 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**shared, **{me: Archiver(setting.world.instants_retained) for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield _archiving(me, setting)
-        yield _resuming(me, setting)
-        yield _removing(me)
+        yield transition("archiver_archives_instants", me, (at("idle"), LOCK_IS_FREE, *TO_ARCHIVE), archive_instants,
+                         "own", "archive", "archives", arguments=instants_to_archive)  # fmt: skip
+        yield transition("archiver_resumes_archiving", me, (at("idle"), LOCK_IS_FREE, LEFT_ON_BOTH), resume_archiving,
+                         arguments=instants_on_both)  # fmt: skip
+        yield transition("archiver_removes_instant", me, (at("removing"),), remove_instant, "own", "removed",
+                         arguments=oldest_left)  # fmt: skip
 
 
-def _archiving(me: str, setting: Setting) -> Row:
-    world, protocol = setting.world, setting.protocol
-    apart = {me, "clock", "lock", "archive", "removed", "archives", "crashes", *setting.of("reader")}
-    others = tuple(name for name in setting.first if name not in apart and name not in setting.of(KIND))
-
-    def chosen(own: Archiver, archive: frozenset[int], removed: frozenset[int], seen: tuple[Any, ...]) -> Any:
-        values = dict(zip(others, seen, strict=True))
-        pending = chain.from_iterable(each.pending(setting, values) for each in mechanisms())
-        active = [entry for entry in values["published"] if entry.requested not in removed]
-        table = table_of(values["published"], values.get("plans", ()), log_plans=values.get("log_plans", ()))
-        stay = staying(active, table, world.groups, own.retained, protocol) | last_decided(values.get("decisions", ()))
-        return archivable(active, (instant.requested for instant in pending), stay, protocol)
-
-    def choices(own: Archiver, lock: Any, archive: Any, removed: Any, archives: int, *seen: Any) -> Iterable[Args]:
-        return ((("instants", chosen(own, archive, removed, seen)),),)
-
-    def archives(
-        own: Archiver, lock: None, archive: frozenset[int], removed: Any, count: int, *_: Any, instants: tuple[int, ...]
-    ) -> tuple[Any, ...]:
-        return own._replace(step="removing", left=instants), covered(archive, instants), count + 1
-
-    guards = (
-        lock_is_free(),
-        Guard("an archiving must be left", lambda *v: v[4] < world.archives, budget=True),
-        Guard("nothing archived may be on the active timeline", lambda *v: v[2] == v[3]),
-        Guard("there must be an instant that may go", lambda *v: bool(chosen(v[0], v[2], v[3], v[5:]))),
-    )
-    reads = (me, "lock", "archive", "removed", "archives", *others)
-    return Row("archiver_archives_instants", me, reads, (me, "archive", "archives"), (at(me, "idle"),), archives,
-               guards, choices)  # fmt: skip
+def archiving_is_left(archives: int, world: World) -> bool:
+    return archives < world.archives
 
 
-def _resuming(me: str, setting: Setting) -> Row:
-    def left(archive: frozenset[int], removed: frozenset[int]) -> tuple[int, ...]:
-        return tuple(sorted(archive - removed))
-
-    def resumes(own: Archiver, lock: None, archive: Any, removed: Any, instants: tuple[int, ...]) -> tuple[Any, ...]:
-        return (own._replace(step="removing", left=instants),)
-
-    guards = (
-        lock_is_free(),
-        Guard("something archived must be on the active timeline", lambda *v: bool(left(*v[2:]))),
-    )
-    return Row("archiver_resumes_archiving", me, (me, "lock", "archive", "removed"), (me,), (at(me, "idle"),), resumes,
-               guards, lambda *v: ((("instants", left(*v[2:])),),))  # fmt: skip
+def none_is_on_both(archive: frozenset[int], removed: frozenset[int]) -> bool:
+    return archive == removed
 
 
-def _removing(me: str) -> Row:
-    def removes(own: Archiver, removed: frozenset[int], instants: tuple[int, ...]) -> tuple[Any, ...]:
-        left = tuple(instant for instant in own.left if instant not in instants)
-        return own._replace(step="removing" if left else "idle", left=left), removed | set(instants)
+def some_is_on_both(archive: frozenset[int], removed: frozenset[int]) -> bool:
+    return archive != removed
 
-    return Row("archiver_removes_instant", me, (me, "removed"), (me, "removed"), (at(me, "removing"),), removes,
-               choices=lambda own, removed: ((("instants", next_to_go(own.left)),),))  # fmt: skip
+
+def instants_to_archive(
+    own: Archiver, setting: Setting, removed: frozenset[int], published: tuple[Any, ...],
+    pending_instants: Iterable[Instant], plans: tuple[Plan, ...], log_plans: tuple[Plan, ...] = (),
+    decisions: tuple[Any, ...] = (),
+) -> Iterable[Args]:  # fmt: skip
+    """The oldest completed instants that may leave the active timeline, as one argument; none if there are none."""
+    protocol = setting.protocol
+    active = [entry for entry in published if entry.requested not in removed]
+    table = table_of(published, plans, log_plans=log_plans)
+    stay = staying(active, table, setting.world.groups, own.retained, protocol) | last_decided(decisions)
+    chosen = archivable(active, (instant.requested for instant in pending_instants), stay, protocol)
+    return ((("instants", chosen),),) if chosen else ()
+
+
+def archive_instants(own: Archiver, archive: frozenset[int], archives: int, *, instants: tuple[int, ...]) -> Changes:
+    """Under the lock: add the instants to the archive and put its manifest."""
+    own = own._replace(step="removing", left=instants)
+    return {"own": own, "archive": covered(archive, instants), "archives": archives + 1}
+
+
+def instants_on_both(archive: frozenset[int], removed: frozenset[int]) -> Iterable[Args]:
+    """What a dead archiver has left on both timelines."""
+    return ((("instants", tuple(sorted(archive - removed))),),)
+
+
+def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
+    """Take over what a dead archiver has left."""
+    return {"own": own._replace(step="removing", left=instants)}
+
+
+def oldest_left(own: Archiver) -> Iterable[Args]:
+    return ((("instants", next_to_go(own.left)),),)
+
+
+def remove_instant(own: Archiver, removed: frozenset[int], *, instants: tuple[int, ...]) -> Changes:
+    """Take the oldest of them off the active timeline."""
+    left = tuple(instant for instant in own.left if instant not in instants)
+    return {"own": own._replace(step="removing" if left else "idle", left=left), "removed": removed | set(instants)}
+
+
+TO_ARCHIVE = (
+    Guard("an archiving must be left", archiving_is_left, limit=True),
+    Guard("nothing archived may be on the active timeline", none_is_on_both),
+    Guard("there must be an instant that may go", instants_to_archive),
+)
+LEFT_ON_BOTH = Guard("something archived must be on the active timeline", some_is_on_both)
 
 
 def covered(archive: frozenset[int], instants: tuple[int, ...]) -> frozenset[int]:

@@ -6,7 +6,7 @@ up the clean of a dead cleaner deletes the same files; one that is gone is no er
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
@@ -188,8 +188,9 @@ def _started(own: Cleaner, me: str, started: Clean, cleans: tuple[Clean, ...]) -
     return own, tuple(c._replace(runner=me, inflight=True) if c == started else c for c in cleans)
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
-    for each in values.get("cleans", ()):
+def pending(published: tuple[Any, ...], cleans: tuple[Clean, ...] = ()) -> Iterator[Instant]:
+    """The pending cleans."""
+    done = {entry.requested for entry in published} if cleans else ()
+    for each in cleans:
         if each.requested not in done:
             yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)

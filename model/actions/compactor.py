@@ -6,7 +6,7 @@ base files, so that another compactor can take it up again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -216,8 +216,9 @@ def _started(me: str, setting: Setting, started: Plan, plans: tuple[Plan, ...]) 
     return own, tuple(now if p == started else p for p in plans)
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]} if values["plans"] else ()
-    for each in values["plans"]:
+def pending(plans: tuple[Plan, ...], published: tuple[Any, ...]) -> Iterator[Instant]:
+    """The pending compactions."""
+    done = {entry.requested for entry in published} if plans else ()
+    for each in plans:
         if each.requested not in done:
             yield Instant(each.requested, "compaction", "inflight" if each.inflight else "requested", None)

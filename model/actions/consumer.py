@@ -8,18 +8,21 @@ everything and moves it up to the oldest of them, option 2 reads no further than
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from ..conditions import at
+from ..machine.transition import Action, Changes, Guard, Transition, at, transition
 from ..protocol import Protocol
 from ..reads.listing import Restores
 from ..services.cleaning import published_horizon
 from ..services.restoring import hides, is_gone
-from ..step import Action, Guard, Row
-from ..table import DataFile, Write
+from ..table import Clean, DataFile, Write
+from ..world import World
 from . import Setting
+
+Published = tuple[Any, ...]
+Cleans = tuple[Clean, ...]
 
 KIND, PREFIX = "consumer", "k"
 IN_RANDOM_WORLDS = 1
@@ -96,57 +99,87 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Consumer() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
+    by_pending = setting.protocol.checkpoint != "end_of_window"
     for me in setting.of(KIND):
-        yield _taking(me, setting)
-        yield _listing(me, setting)
-        yield _reading(me, setting)
+        shown = Guard("something must have completed since the checkpoint of {me}",
+                      completed_before_pending if by_pending else completed_since)  # fmt: skip
+        take = take_window_before_pending if by_pending else take_window
+        takes = transition("consumer_takes_window", me, (at("idle"), WINDOW_LEFT, shown), take)
+        # If readers list once, the listing that gives the end of the window is the one whose writes are read.
+        yield takes.extend(list_window) if setting.protocol.listing == "once" else takes
+        yield transition("consumer_lists_window", me, (at("listing"),), list_window)
+        yield transition("consumer_reads_window", me, (at("reading"),), read_window)
 
 
-def _taking(me: str, setting: Setting) -> Row:
-    """Where readers list once, the listing that gives the window's end is the one whose writes are read."""
-    protocol = setting.protocol
-    cleans, undone = _cleans(setting) if protocol.listing == "once" else (), setting.if_any("restores")
-    writers = () if protocol.checkpoint == "end_of_window" else (*setting.of("writer"), *setting.of("loader"))
-
-    def ends(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[int, int]:
-        writing = others[len(cleans) : len(others) - len(undone)]
-        return bounds(own, published, writing, protocol, others[-1] if undone else ())
-
-    def takes(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
-        until, store = ends(own, published, *others)
-        window = own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=())
-        once = protocol.listing == "once"
-        if not once:
-            return (window,)
-        return (_listed(window, published, protocol, others[: len(cleans)], others[-1] if undone else ()),)
-
-    def shown(own: Consumer, published: tuple[Any, ...], *others: Any) -> bool:
-        return ends(own, published, *others)[0] > own.checkpoint
-
-    guards = (Guard(f"something must have completed since the checkpoint of {me}", shown),)
-    left = Guard(f"{me} must have a window left", lambda own: own.windows < setting.world.windows, budget=True)
-    looks_at = (me, "published", *cleans, *writers, *undone)
-    return Row("consumer_takes_window", me, looks_at, (me,), (at(me, "idle"), left), takes, guards)
+def window_is_left(own: Consumer, world: World) -> bool:
+    return own.windows < world.windows
 
 
-def _listing(me: str, setting: Setting) -> Row:
-    protocol, undone = setting.protocol, setting.if_any("restores")
-
-    def lists(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
-        restores, cleaned = (others[-1], others[:-1]) if undone else ((), others)
-        return (_listed(own, published, protocol, cleaned, restores),)
-
-    looks_at = (me, "published", *_cleans(setting), *undone)
-    return Row("consumer_lists_window", me, looks_at, (me,), (at(me, "listing"),), lists)
+WINDOW_LEFT = Guard("{me} must have a window left", window_is_left, limit=True)
 
 
-def _cleans(setting: Setting) -> tuple[str, ...]:
-    return ("cleans",) if setting.of("cleaner") else ()
+def completed_since(own: Consumer, published: Published, protocol: Protocol, restores: Restores = ()) -> bool:
+    return bounds(own, published, (), protocol, restores)[0] > own.checkpoint
+
+
+def completed_before_pending(
+    own: Consumer, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
+    every_loader: Mapping[str, Any], restores: Restores = (),
+) -> bool:  # fmt: skip
+    return bounds(own, published, _writing(every_writer, every_loader), protocol, restores)[0] > own.checkpoint
+
+
+def take_window(own: Consumer, published: Published, protocol: Protocol, restores: Restores = ()) -> Changes:
+    """List the timeline: the window ends at the newest completion that the listing shows."""
+    return {"own": _window(own, *bounds(own, published, (), protocol, restores))}
+
+
+def take_window_before_pending(
+    own: Consumer, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
+    every_loader: Mapping[str, Any], restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """The same, by RFC-22's options 1 and 2: the oldest pending write bounds the checkpoint, or the window itself."""
+    return {"own": _window(own, *bounds(own, published, _writing(every_writer, every_loader), protocol, restores))}
+
+
+def list_window(
+    own: Consumer, published: Published, protocol: Protocol, cleans: Cleans | None = None, restores: Restores = ()
+) -> Changes:
+    """List again: all that completed in the window is there."""
+    return {"own": _listed(own, published, protocol, cleans, restores)}
+
+
+def read_window(
+    own: Consumer, published: Published, protocol: Protocol, cleans: Cleans = (),
+    deleted: frozenset[DataFile] = frozenset(), restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Read the window and store the new checkpoint with what was read.
+
+    If a file is gone and the horizon does not explain it, the window is lost. If the horizon does, the read is refused,
+    or (`behind_horizon = skipped`) goes on with what is left.
+    """
+    if own.undone or any(is_gone(restores, requested) for requested in own.kept):
+        return {"own": own._replace(step="refused")}
+    gone = {entry.requested for entry in _writes(own, published) if not deleted.isdisjoint(files_of(entry))}
+    behind = own.behind or (bool(gone) and own.after < published_horizon(cleans, published, protocol))
+    if behind and protocol.behind_horizon != "skipped":
+        return {"own": own._replace(step="refused")}
+    if gone and not behind:
+        return {"own": own._replace(step="lost")}
+    return {"own": delivered(own, tuple(requested for requested in own.kept if requested not in gone))}
+
+
+def _writing(writers: Mapping[str, Any], loaders: Mapping[str, Any]) -> tuple[Any, ...]:
+    return (*writers.values(), *loaders.values())
+
+
+def _window(own: Consumer, until: int, store: int) -> Consumer:
+    return own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=())
 
 
 def _listed(
-    own: Consumer, published: tuple[Any, ...], protocol: Protocol, cleaned: tuple[Any, ...], restores: Restores
+    own: Consumer, published: tuple[Any, ...], protocol: Protocol, cleans: Cleans | None, restores: Restores
 ) -> Consumer:
     """The consumer once it knows which writes its window holds, and whether the window begins before the horizon, or
     where a restore has undone what it has read."""
@@ -154,7 +187,7 @@ def _listed(
         own = own._replace(until=max(own.until, restores[-1].requested), store=max(own.store, restores[-1].requested))
     inside = (e for e in published if isinstance(e, Write) and own.after < time_of(e, protocol) <= own.until)
     kept = tuple(sorted(entry.requested for entry in inside))
-    behind = bool(cleaned) and own.after < published_horizon(cleaned[0], published, protocol)
+    behind = cleans is not None and own.after < published_horizon(cleans, published, protocol)
     undone = rests_on_undone(restores, own.after, own.until)
     return own._replace(step="reading", kept=kept, behind=behind, undone=undone)
 
@@ -162,30 +195,6 @@ def _listed(
 def rests_on_undone(restores: Restores, after: int, until: int) -> bool:
     """Whether a window begins or ends among what a restore has undone."""
     return any(hides(restores, time) for time in (after, until))
-
-
-def _reading(me: str, setting: Setting) -> Row:
-    """Files that are gone are missed where the horizon does not say so; where it does, the read is refused, or goes on
-    with what is left."""
-    protocol, restored = setting.protocol, setting.if_any("restores")
-    skips = protocol.behind_horizon == "skipped"
-
-    def reads(own: Consumer, published: tuple[Any, ...], *others: Any) -> tuple[Any, ...]:
-        restores, cleaned = (others[-1], others[:-1]) if restored else ((), others)
-        if own.undone or any(is_gone(restores, requested) for requested in own.kept):
-            return (own._replace(step="refused"),)
-        cleans, deleted = cleaned or ((), frozenset())
-        gone = {entry.requested for entry in _writes(own, published) if not deleted.isdisjoint(files_of(entry))}
-        behind = own.behind or (bool(gone) and own.after < published_horizon(cleans, published, protocol))
-        if behind and not skips:
-            return (own._replace(step="refused"),)
-        if gone and not behind:
-            return (own._replace(step="lost"),)
-        return (delivered(own, tuple(requested for requested in own.kept if requested not in gone)),)
-
-    cleaning = ("cleans", "deleted") if setting.of("cleaner") else ()
-    looks_at = (me, "published", *cleaning, *restored)
-    return Row("consumer_reads_window", me, looks_at, (me,), (at(me, "reading"),), reads)
 
 
 def delivered(own: Consumer, read: tuple[int, ...]) -> Consumer:

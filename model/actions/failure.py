@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..step import Action, Guard, Row
+from ..kernel.lock import HOLDS_LOCK
+from ..machine.transition import Action, ActorState, Changes, Guard, Transition, transition
+from ..world import World
 from . import Setting
 
 SERVICE = True
@@ -34,28 +36,53 @@ def components(setting: Setting) -> dict[str, Any]:
     return found
 
 
-def rows(setting: Setting) -> Iterator[Row]:
-    yield from _losses(setting)
-    most = setting.world.crashes
-    if not most:
-        return
-    left = Guard("a crash must be left", lambda own, crashes: crashes < most, budget=True)
-    for me in (name for names in setting.actors.values() for name in names):
-        yield Row("actor_crashes", me, (me, "crashes"), (me, "crashes"),
-                  (Guard(f"{me} must be alive and in the midst of an operation", lambda own: own.busy),),
-                  lambda own, crashes: (own._replace(step="dead", dead=True), crashes + 1), (left,))  # fmt: skip
-        if setting.protocol.lock_expiry == "never":
-            continue
-        yield Row("lock_expires", me, (me, "lock"), ("lock",), (Guard(f"{me} must be dead", lambda own: own.dead),),
-                  lambda own, lock: (None,),
-                  (Guard(f"{me} must hold the lock", lambda own, lock, me=me: lock == me),))  # fmt: skip
+def rows(setting: Setting) -> Iterator[Transition]:
+    everybody = [name for names in setting.actors.values() for name in names]
+    for me in everybody if setting.world.lock_losses else ():
+        yield transition("lock_is_lost", me, (IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), lose_lock, "lock", "losses")
+    for me in everybody if setting.world.crashes else ():
+        yield transition("actor_crashes", me, (IS_BUSY, CRASH_LEFT), crash, "own", "crashes")
+        if setting.protocol.lock_expiry != "never":
+            yield transition("lock_expires", me, (IS_DEAD, HOLDS_LOCK), expire_lock, "lock")
 
 
-def _losses(setting: Setting) -> Iterator[Row]:
-    most = setting.world.lock_losses
-    left = Guard("a lock must be left to be lost", lambda own, lock, losses: losses < most, budget=True)
-    for me in (name for names in setting.actors.values() for name in names if most):
-        yield Row("lock_is_lost", me, (me, "lock", "losses"), ("lock", "losses"),
-                  (Guard(f"{me} must be alive", lambda own: not own.dead),),
-                  lambda own, lock, losses: (None, losses + 1),
-                  (Guard(f"{me} must hold the lock", lambda own, lock, losses, me=me: lock == me), left))  # fmt: skip
+def is_alive(own: ActorState) -> bool:
+    return not own.dead
+
+
+def is_dead(own: ActorState) -> bool:
+    return own.dead
+
+
+def is_busy(own: Any) -> bool:
+    return bool(own.busy)
+
+
+def crash_is_left(crashes: int, world: World) -> bool:
+    return crashes < world.crashes
+
+
+def loss_is_left(losses: int, world: World) -> bool:
+    return losses < world.lock_losses
+
+
+IS_ALIVE = Guard("{me} must be alive", is_alive)
+IS_DEAD = Guard("{me} must be dead", is_dead)
+IS_BUSY = Guard("{me} must be alive and in the midst of an operation", is_busy)
+CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
+LOSS_LEFT = Guard("a lock must be left to be lost", loss_is_left, limit=True)
+
+
+def crash(own: Any, crashes: int) -> Changes:
+    """The actor dies; what it has put stays."""
+    return {"own": own._replace(step="dead", dead=True), "crashes": crashes + 1}
+
+
+def expire_lock() -> Changes:
+    """The lock of a dead holder is free again."""
+    return {"lock": None}
+
+
+def lose_lock(losses: int) -> Changes:
+    """The lock of a living holder is free again, and the holder does not notice."""
+    return {"lock": None, "losses": losses + 1}

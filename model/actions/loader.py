@@ -194,8 +194,8 @@ def _publishing(me: str, setting: Setting) -> Iterator[Row]:
         yield row._replace(own=(*row.own, clear)) if waits else row
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    for me in setting.of(KIND):
-        loader = values[me]
+def pending(every_loader: Mapping[str, Loader]) -> Iterator[Instant]:
+    """The pending bulk inserts."""
+    for loader in every_loader.values():
         if loader.requested:
             yield Instant(loader.requested, "deltacommit", "inflight" if loader.inflight else "requested", None)

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..conditions import at
-from ..step import Action, Guard, Row
+from ..machine.transition import Action, Changes, Guard, Transition, at, transition
 from . import Setting
-from .writer import KIND, LEFT
+from .writer import KIND, LEFT, Writer
 
 ACTIONS = (
     Action("writer_stops_waiting", "has waited for the lock as long as it was told to; reports that, and beats no more",
@@ -19,9 +18,17 @@ ACTIONS = (
 )  # fmt: skip
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         if setting.protocol_of(me).lock_wait == "times_out":
-            taken = Guard("another must hold the lock", lambda own, lock, me=me: lock not in (None, me))
-            yield Row("writer_stops_waiting", me, (me, "lock"), (me,), (at(me, "written"),),
-                      lambda own, lock: (own._replace(step=LEFT),), (taken,))  # fmt: skip
+            taken = Guard("another must hold the lock", another_holds_lock)
+            yield transition("writer_stops_waiting", me, (at("written"), taken), stop_waiting)
+
+
+def another_holds_lock(lock: str | None, me: str) -> bool:
+    return lock not in (None, me)
+
+
+def stop_waiting(own: Writer) -> Changes:
+    """The writer leaves its pending write behind and stops its heartbeat."""
+    return {"own": own._replace(step=LEFT)}

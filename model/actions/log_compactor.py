@@ -7,7 +7,7 @@ compactor can take it up again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..conditions import at
@@ -152,8 +152,9 @@ def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]
     return own, tuple(p._replace(runner=me, inflight=True) if p == started else p for p in plans)
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
-    for each in values.get("log_plans", ()):
+def pending(published: tuple[Any, ...], log_plans: tuple[Plan, ...] = ()) -> Iterator[Instant]:
+    """The pending log compactions."""
+    done = {entry.requested for entry in published} if log_plans else ()
+    for each in log_plans:
         if each.requested not in done:
             yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..conditions import at, holds_lock
-from ..step import Action, Guard, Row
+from ..kernel.lock import HOLDS_LOCK
+from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..protocol import Protocol
 from ..table import Write
 from ..timeline.publication import READY
+from ..world import World
 from . import Setting
 from .writer import Writer, written
 
@@ -43,26 +45,44 @@ def its_own(published: tuple[Any, ...], requested: int) -> bool:
     return any(entry.requested == requested for entry in published)
 
 
-def rows(setting: Setting) -> Iterator[Row]:
-    most = setting.world.lost_answers
-    left = Guard("an answer must be left that can be lost", lambda own, lock, done, lost: lost < most, budget=True)
-    for me in setting.of("writer") if most else ():
+def rows(setting: Setting) -> Iterator[Transition]:
+    for me in setting.of("writer") if setting.world.lost_answers else ():
+        yield transition("answer_is_lost", me, (at(READY), HOLDS_LOCK, ANSWER_LEFT), put_without_answer,
+                         "own", "published", "lost_answers")  # fmt: skip
+        unsure = (at(UNSURE), HOLDS_LOCK)
+        own = Guard("the file that exists must be its own, and looked at", recognises_own)
+        yield transition("writer_recognises_instant", me, (*unsure, own), report_done, "own", "lock", "reported_done")
+        not_own = Guard("the file must be another's, or not be looked at", takes_for_another)
+        yield transition("writer_reports_failure", me, (*unsure, not_own), report_failed,
+                         "own", "lock", "reported_failed")  # fmt: skip
 
-        def puts(own: Writer, lock: str, published: tuple[Any, ...], lost: int, me: str = me) -> tuple[Any, ...]:
-            return own._replace(step=UNSURE), put(published, written(setting.world, me, own)), lost + 1
 
-        def reports(own: Writer, lock: str, published: tuple[Any, ...], told: tuple[int, ...]) -> tuple[Any, ...]:
-            return Writer(number=own.number), None, (*told, own.requested)
+def answer_is_left(lost_answers: int, world: World) -> bool:
+    return lost_answers < world.lost_answers
 
-        def recognised(own: Writer, lock: str, published: tuple[Any, ...], told: Any, me: str = me) -> bool:
-            return setting.protocol_of(me).lost_answer == "recognised" and its_own(published, own.requested)
 
-        own = Guard("the file that exists must be its own, and looked at", recognised)
-        not_own = Guard("the file must be another's, or not be looked at", lambda *values, f=recognised: not f(*values))
+ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, limit=True)
 
-        yield Row("answer_is_lost", me, (me, "lock", "published", "lost_answers"), (me, "published", "lost_answers"),
-                  (at(me, READY),), puts, (holds_lock(me), left))  # fmt: skip
-        yield Row("writer_recognises_instant", me, (me, "lock", "published", "reported_done"),
-                  (me, "lock", "reported_done"), (at(me, UNSURE),), reports, (holds_lock(me), own))  # fmt: skip
-        yield Row("writer_reports_failure", me, (me, "lock", "published", "reported_failed"),
-                  (me, "lock", "reported_failed"), (at(me, UNSURE),), reports, (holds_lock(me), not_own))  # fmt: skip
+
+def put_without_answer(own: Writer, me: str, world: World, published: tuple[Any, ...], lost_answers: int) -> Changes:
+    """The completed instant is put; the store's client asks again, and the answer is that the file exists."""
+    entry = written(world, me, own)
+    return {"own": own._replace(step=UNSURE), "published": put(published, entry), "lost_answers": lost_answers + 1}
+
+
+def recognises_own(own: Writer, protocol: Protocol, published: tuple[Any, ...]) -> bool:
+    return protocol.lost_answer == "recognised" and its_own(published, own.requested)
+
+
+def takes_for_another(own: Writer, protocol: Protocol, published: tuple[Any, ...]) -> bool:
+    return not recognises_own(own, protocol, published)
+
+
+def report_done(own: Writer, reported_done: tuple[int, ...]) -> Changes:
+    """The writer reads its own content: its write is committed, and its caller is told so."""
+    return {"own": Writer(number=own.number), "lock": None, "reported_done": (*reported_done, own.requested)}
+
+
+def report_failed(own: Writer, reported_failed: tuple[int, ...]) -> Changes:
+    """The writer reports a failure, although every reader sees its write."""
+    return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}

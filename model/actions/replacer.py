@@ -171,10 +171,10 @@ def still_stands(setting: Setting) -> Check | None:
     return stands("requested") if setting.if_any("restores") else None
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
+def pending(every_replacer: Mapping[str, Replacer], setting: Setting) -> Iterator[Instant]:
+    """The pending replaces, unless each is a pending plan like others."""
     if setting.protocol.replacing == "plan":
-        return  # then it is a pending plan like others
-    for me in setting.of(KIND):
-        own = values[me]
+        return
+    for own in every_replacer.values():
         if own.requested:
             yield Instant(own.requested, "commit", "requested" if own.step == "scheduled" else "inflight", None)

@@ -7,7 +7,7 @@ dead restorer goes through the same list.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..conditions import at
@@ -153,8 +153,9 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
     yield from publication_rows(KIND, me, "undone", setting, publish, requested=lambda own: own.restore)
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
-    for each in values.get("restores", ()):
+def pending(published: tuple[Any, ...], restores: tuple[Restore, ...] = ()) -> Iterator[Instant]:
+    """The pending restores."""
+    done = {entry.requested for entry in published} if restores else ()
+    for each in restores:
         if each.requested not in done:
             yield Instant(each.requested, "restore", "inflight" if each.inflight else "requested", None)

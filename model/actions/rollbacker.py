@@ -7,7 +7,7 @@ that what is left of a failed write can be recognised; the plan stays on the tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..conditions import at, lock_is_free
@@ -314,8 +314,9 @@ def _changed(own: Rollbacker, rollbacks: tuple[Rollback, ...], change: Any) -> t
     return tuple(change(rollback) if rollback.requested == own.rollback else rollback for rollback in rollbacks)
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
-    for each in values.get("rollbacks", ()):
+def pending(published: tuple[Any, ...], rollbacks: tuple[Rollback, ...] = ()) -> Iterator[Instant]:
+    """The pending rollbacks."""
+    done = {entry.requested for entry in published} if rollbacks else ()
+    for each in rollbacks:
         if each.requested not in done:
             yield Instant(each.requested, "rollback", "inflight" if each.inflight else "requested", None)

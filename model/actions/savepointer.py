@@ -7,16 +7,16 @@ keeps the files of every savepoint that is there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
+from ..machine.transition import Action, Changes, Guard, Transition, at, transition
 from ..services.archiving import WRITES
 from ..services.savepoints import files_as_of
-from ..step import Action, Guard, Row
-from ..table import Instant, Savepoint, table_of
-from ..timeline.clock import clock_of
-from ..timeline.publication import believes, given_back
+from ..table import Instant, Plan, Savepoint, table_of
+from ..timeline.clock import clock_of, clock_readings
+from ..world import World
 from . import Setting
 
 KIND, PREFIX = "savepointer", "s"
@@ -53,12 +53,16 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**shared, **{me: Savepointer() for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield _pinning(me, setting)
-        yield _publishing(me, setting)
+        yield transition("savepointer_pins_instant", me, (at("idle"), LOCK_IS_FREE, SAVEPOINT_LEFT, CAN_BE_PINNED),
+                         pin_instant, "own", "lock", "saved", "savepoints")  # fmt: skip
+        holds = () if setting.world.lock_losses else (HOLDS_LOCK,)
+        yield transition("savepointer_publishes_savepoint", me, (at(PINNED), *holds), publish_savepoint,
+                         "own", "lock", "clock", "savepoints", arguments=clock_readings)  # fmt: skip
         if setting.world.savepoints_dropped:
-            yield _dropping(me, setting)
+            yield transition("savepointer_drops_savepoint", me, (at("idle"), LOCK_IS_FREE, DROP_LEFT, SOME_SAVEPOINT),
+                             drop_savepoint, "dropped", "savepoints")  # fmt: skip
 
 
 def newest(published: tuple[Any, ...]) -> Any | None:
@@ -66,64 +70,63 @@ def newest(published: tuple[Any, ...]) -> Any | None:
     return next((entry for entry in reversed(published) if isinstance(entry, WRITES)), None)
 
 
-def _pinning(me: str, setting: Setting) -> Row:
-    world, protocol = setting.world, setting.protocol
-    log_plans = setting.if_any("log_plans")
-
-    def pins(own: Savepointer, lock: None, saved: int, there: tuple[Savepoint, ...], *seen: Any) -> tuple[Any, ...]:
-        published, plans, *logs = seen
-        entry = newest(published)
-        assert entry is not None, "the guard saw the same timeline"
-        table = table_of(published, plans, log_plans=logs[0] if logs else ())
-        files = files_as_of(table, world.groups, entry.completed, protocol)
-        others = tuple(each for each in there if each.requested != entry.requested)
-        begun = Savepoint(entry.requested, entry.completed, files, tuple(write.requested for write in table.writes))
-        return own._replace(step=PINNED, pinned=entry.requested), me, saved + 1, (*others, begun)
-
-    def is_free(savepoints: tuple[Savepoint, ...], published: Any) -> bool:
-        entry = newest(published)
-        pinned = {each.requested for each in savepoints if each.completed is not None}
-        return entry is not None and entry.requested not in pinned
-
-    guards = (
-        lock_is_free(),
-        Guard("a savepoint must be left", lambda *v: v[2] < world.savepoints, budget=True),
-        Guard("the newest completed instant must be there, and not pinned yet", lambda *v: is_free(v[3], v[4])),
-    )
-    writes = (me, "lock", "saved", "savepoints")
-    return Row("savepointer_pins_instant", me, (*writes, "published", "plans", *log_plans), writes, (at(me, "idle"),),
-               pins, guards)  # fmt: skip
+def savepoint_is_left(saved: int, world: World) -> bool:
+    return saved < world.savepoints
 
 
-def _publishing(me: str, setting: Setting) -> Row:
-    clocks = clock_of(setting.world, setting.protocol)
-
-    def publishes(
-        own: Savepointer, lock: str, clock: int, savepoints: tuple[Savepoint, ...], ahead: int = 0
-    ) -> tuple[Any, ...]:
-        known = (time for each in savepoints for time in (each.at, each.completed or 0))
-        completed, later = clocks.take(clock, ahead, after=max(known, default=0))  # it may have been dropped
-        done = (each._replace(completed=completed) if each.requested == own.pinned else each for each in savepoints)
-        return Savepointer(), given_back(me, lock), later, tuple(done)
-
-    shared = (me, "lock", "clock", "savepoints")
-    return Row("savepointer_publishes_savepoint", me, shared, shared, (at(me, PINNED),), publishes,
-               believes(me, setting), lambda *_: clocks.readings())  # fmt: skip
+def newest_is_not_pinned(savepoints: tuple[Savepoint, ...], published: tuple[Any, ...]) -> bool:
+    entry = newest(published)
+    pinned = {each.requested for each in savepoints if each.completed is not None}
+    return entry is not None and entry.requested not in pinned
 
 
-def _dropping(me: str, setting: Setting) -> Row:
-    most = setting.world.savepoints_dropped
-    guards = (
-        lock_is_free(),
-        Guard("a savepoint must be left to drop", lambda *v: v[2] < most, budget=True),
-        Guard("there must be a savepoint", lambda *v: bool(v[3])),
-    )
-    return Row("savepointer_drops_savepoint", me, (me, "lock", "dropped", "savepoints"), ("dropped", "savepoints"),
-               (at(me, "idle"),), lambda own, lock, dropped, savepoints: (dropped + 1, savepoints[1:]),
-               guards)  # fmt: skip
+def drop_is_left(dropped: int, world: World) -> bool:
+    return dropped < world.savepoints_dropped
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    """Completed ones, too: nothing may be archived past a savepoint."""
-    for each in values.get("savepoints", ()):
+def some_savepoint(savepoints: tuple[Savepoint, ...]) -> bool:
+    return bool(savepoints)
+
+
+SAVEPOINT_LEFT = Guard("a savepoint must be left", savepoint_is_left, limit=True)
+CAN_BE_PINNED = Guard("the newest completed instant must be there, and not pinned yet", newest_is_not_pinned)
+DROP_LEFT = Guard("a savepoint must be left to drop", drop_is_left, limit=True)
+SOME_SAVEPOINT = Guard("there must be a savepoint", some_savepoint)
+
+
+def pin_instant(
+    own: Savepointer, me: str, setting: Setting, saved: int, savepoints: tuple[Savepoint, ...],
+    published: tuple[Any, ...], plans: tuple[Plan, ...], log_plans: tuple[Plan, ...] = (),
+) -> Changes:  # fmt: skip
+    """Take the lock and put the inflight savepoint, with the files that a read as of the pinned instant opens."""
+    entry = newest(published)
+    assert entry is not None, "the guard found one"
+    table = table_of(published, plans, log_plans=log_plans)
+    files = files_as_of(table, setting.world.groups, entry.completed, setting.protocol)
+    others = tuple(each for each in savepoints if each.requested != entry.requested)
+    begun = Savepoint(entry.requested, entry.completed, files, tuple(write.requested for write in table.writes))
+    own = own._replace(step=PINNED, pinned=entry.requested)
+    return {"own": own, "lock": me, "saved": saved + 1, "savepoints": (*others, begun)}
+
+
+def publish_savepoint(
+    own: Savepointer, me: str, lock: str | None, clock: int, savepoints: tuple[Savepoint, ...], setting: Setting,
+    *, ahead: int = 0,
+) -> Changes:  # fmt: skip
+    """Put the completed savepoint and release the lock."""
+    known = (time for each in savepoints for time in (each.at, each.completed or 0))
+    after = max(known, default=0)  # the savepoint itself may have been dropped
+    completed, later = clock_of(setting.world, setting.protocol).take(clock, ahead, after=after)
+    done = (each._replace(completed=completed) if each.requested == own.pinned else each for each in savepoints)
+    return {"own": Savepointer(), "lock": released(lock, me), "clock": later, "savepoints": tuple(done)}
+
+
+def drop_savepoint(dropped: int, savepoints: tuple[Savepoint, ...]) -> Changes:
+    """Under the lock: take the oldest savepoint off the timeline."""
+    return {"dropped": dropped + 1, "savepoints": savepoints[1:]}
+
+
+def pending(savepoints: tuple[Savepoint, ...] = ()) -> Iterator[Instant]:
+    """The savepoints, completed ones as well: nothing may be archived past a savepoint."""
+    for each in savepoints:
         yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)

@@ -16,7 +16,7 @@ from ..files.shared_log import LOGS, appending, is_shared
 from ..reads.schemas import opened_before
 from ..services.restoring import stands
 from ..step import Action, Args, Guard, Row
-from ..table import Instant, Plan, Rollback, Write, is_undone
+from ..table import Instant, Plan, Restore, Rollback, Write, is_undone
 from ..timeline.batches import of_a_new_batch, once
 from ..timeline.clock import requests_of
 from ..timeline.conflicts import clusterings, file_ids
@@ -257,13 +257,18 @@ def exposed(published: tuple[Any, ...], writers: Iterable[Writer]) -> tuple[Any,
     return tuple(entry for entry in published if entry.requested < oldest)
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    for me in setting.of(KIND):
-        writer = values[me]
-        state = state_on_timeline(writer, values.get("rollbacks", ()))
+def pending(
+    every_writer: Mapping[str, Writer],
+    published: tuple[Any, ...],
+    rollbacks: tuple[Rollback, ...] = (),
+    restores: tuple[Restore, ...] = (),
+) -> Iterator[Instant]:
+    """The pending writes."""
+    for writer in every_writer.values():
+        state = state_on_timeline(writer, rollbacks)
         if state is None:
             continue
-        if any(entry.requested == writer.requested for entry in values["published"]):
-            continue  # it is published, and its writer does not know
-        if not is_undone(values.get("restores", ()), writer.requested):
+        if any(entry.requested == writer.requested for entry in published):
+            continue  # another actor has published it, and its writer does not know
+        if not is_undone(restores, writer.requested):
             yield Instant(writer.requested, "commit" if writer.onto else "deltacommit", state, None)

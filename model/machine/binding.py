@@ -30,7 +30,7 @@ class BoundGuard(NamedTuple):
     """A condition on the values of `reads`, in this order."""
 
     reason: str
-    holds: Callable[..., bool]
+    holds: Callable[..., object]
     reads: tuple[str, ...]
     limit: bool = False
 
@@ -55,17 +55,23 @@ class BoundTransition(NamedTuple):
 
 
 class Names:
-    """The names of one model: its components, its actors by kind, and constants by actor."""
+    """The names of one model: its components, its actors by kind, its views, and constants by actor.
+
+    A view is a value that guards and effects name like a component: what one function of components and other views
+    returns, or the results of several functions, one after another.
+    """
 
     def __init__(
         self,
         components: Iterable[str],
         actors: Mapping[str, Sequence[str]],
         constants: Callable[[str], Mapping[str, object]] = lambda actor: {},
+        views: Mapping[str, Sequence[Callable[..., Iterable[object]]]] | None = None,
     ) -> None:
         self._components = frozenset(components)
         self._actors = actors
         self._constants = constants
+        self._views = views or {}
 
     def bind(self, transition: Transition) -> BoundTransition:
         """The transition with every name resolved."""
@@ -92,7 +98,7 @@ class Names:
         given: list[object] = []
         reads: dict[str, int] = {}
         components: list[tuple[int, int]] = []  # where in `given`, and which of `reads`
-        groups: list[tuple[int, tuple[str, ...]]] = []
+        derived: list[tuple[int, Callable[..., Any], list[int]]] = []  # where, of what, and which of `reads`
         keywords: list[str] = []
         constants = {"me": me, **self._constants(me)}
         for name, default in _parameters(function):
@@ -102,10 +108,12 @@ class Names:
                 given.append(constants[name])
             elif name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
                 actors = tuple(self._actors[name.removeprefix(EVERY)])
-                groups.append((len(given), actors))
+                derived.append((len(given), _by_name(actors), [reads.setdefault(a, len(reads)) for a in actors]))
                 given.append(None)
-                for actor in actors:
-                    reads.setdefault(actor, len(reads))
+            elif name in self._views:
+                view = self.view(name, me)
+                derived.append((len(given), view.call, [reads.setdefault(each, len(reads)) for each in view.reads]))
+                given.append(None)
             elif name == "own" or name in self._components:
                 components.append((len(given), reads.setdefault(me if name == "own" else name, len(reads))))
                 given.append(None)
@@ -113,19 +121,30 @@ class Names:
                 given.append(default)
             else:
                 raise UnknownName(self._unknown(name, constants, function))
-        together = [(place, [(actor, reads[actor]) for actor in actors]) for place, actors in groups]
 
         def call(*values: Any, **args: Any) -> Any:
             passed = given.copy()
             for place, index in components:
                 passed[place] = values[index]
-            for place, members in together:
-                passed[place] = {actor: values[index] for actor, index in members}
+            for place, derive, indices in derived:
+                passed[place] = derive(*(values[index] for index in indices))
             return function(*passed, **args)
 
-        plain = not together and [place for place, _ in components] == list(range(len(given)))
+        plain = not derived and [place for place, _ in components] == list(range(len(given)))
         in_order = plain and [index for _, index in components] == list(range(len(given)))
         return Bound(function if in_order else call, tuple(reads), tuple(keywords))
+
+    def view(self, name: str, me: str = "") -> Bound:
+        """A view as a function of components, for one actor or for none."""
+        bound = [self.function(each, me) for each in self._views[name]]
+        reads = tuple(dict.fromkeys(chain(*(each.reads for each in bound))))
+        places = [[reads.index(read) for read in each.reads] for each in bound]
+
+        def call(*values: Any) -> list[Any]:
+            parts = zip(bound, places, strict=True)
+            return [found for each, at in parts for found in each.call(*(values[i] for i in at))]
+
+        return Bound(call, reads)
 
     def _guard(self, guard: Guard, me: str) -> BoundGuard:
         bound = self.function(guard.holds, me)
@@ -138,7 +157,7 @@ class Names:
         return me if name == "own" else name
 
     def _unknown(self, name: str, constants: Mapping[str, object], function: object) -> str:
-        there = sorted({*self._components, *constants, "own", *(EVERY + kind for kind in self._actors)})
+        there = sorted({*self._components, *self._views, *constants, "own", *(EVERY + kind for kind in self._actors)})
         near = get_close_matches(name, there, 1)
         where = f" of {getattr(function, '__qualname__', function)}" if function else ""
         return f"{name!r}{where} is not a component or constant" + (f"; did you mean {near[0]!r}?" if near else "")
@@ -176,7 +195,7 @@ class Names:
             state = dict(zip(reads, values, strict=True))
             after: dict[str, object] = {}
             for effect in effects:
-                taken = {name: args[name] for name in effect.keywords}
+                taken = {name: args[name] for name in effect.keywords if name in args}
                 new = changed(effect.call(*(state[name] for name in effect.reads), **taken))
                 after.update(new)
                 state.update(new)
@@ -184,6 +203,10 @@ class Names:
 
         only = effects[0]
         return Bound(one if len(effects) == 1 else several, reads)
+
+
+def _by_name(actors: tuple[str, ...]) -> Callable[..., dict[str, Any]]:
+    return lambda *values: dict(zip(actors, values, strict=True))
 
 
 REQUIRED: Any = object()

@@ -57,4 +57,4 @@ class Limits:
         return self._found[at]
 
     def _holds(self, each: CompiledGuard, state: State) -> bool:
-        return each.guard.holds(*self.coding.read(state, each.positions))
+        return bool(each.guard.holds(*self.coding.read(state, each.positions)))

@@ -172,11 +172,11 @@ class Stepper:
         read = self.coding.read
         for guard, positions, mask, known in compiled.guards:
             if known is None:
-                holds = guard.holds(*read(state, positions))
+                holds = bool(guard.holds(*read(state, positions)))
             else:
                 footprint = state & mask
                 found = known.get(footprint)
-                holds = known[footprint] = guard.holds(*read(state, positions)) if found is None else found
+                holds = known[footprint] = bool(guard.holds(*read(state, positions))) if found is None else found
             if not holds:
                 return False
         return True

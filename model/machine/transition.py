@@ -44,13 +44,15 @@ class Action(NamedTuple):
 
 
 class Guard(NamedTuple):
-    """A condition of a transition. `reason` says in words what must hold; it may contain {me}.
+    """A condition of a transition: it holds if the function returns a true value, such as a non-empty tuple.
+
+    `reason` says in words what must hold; it may contain {me}.
 
     `limit`: a limit of the world (how many writes, how many crashes), not a condition of the protocol.
     """
 
     reason: str
-    holds: Callable[..., bool]
+    holds: Callable[..., object]
     limit: bool = False
 
 

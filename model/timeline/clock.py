@@ -51,6 +51,11 @@ def clock_of(world: World, protocol: Protocol) -> Clock:
     return Clock(world.skew, world.skew - world.skew_beyond if protocol.clock == "true_time" else 0)
 
 
+def clock_readings(setting: Setting) -> Iterable[Args]:
+    """What an actor's clock may show, as the argument of a step that reads it."""
+    return clock_of(setting.world, setting.protocol).readings()
+
+
 class Requests(NamedTuple):
     """How requested times are taken by one actor; `reads` are the components that a taking looks at besides the clock.
 

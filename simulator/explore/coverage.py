@@ -46,10 +46,10 @@ def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, b
 
 
 def _of_state(coding: Coding, each: CompiledGuard) -> Callable[[int], bool]:
-    return lambda state: each.guard.holds(*coding.read(state, each.positions))
+    return lambda state: bool(each.guard.holds(*coding.read(state, each.positions)))
 
 
-def _alone(conditions: Sequence[Callable[[Any], bool]], seen: Iterable[Any]) -> list[bool]:
+def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -> list[bool]:
     """For each condition whether it was the only false one somewhere."""
     alone: list[int] = []
     left = list(range(len(conditions)))
@@ -65,9 +65,9 @@ def _alone(conditions: Sequence[Callable[[Any], bool]], seen: Iterable[Any]) -> 
     return [i in alone for i in range(len(conditions))]
 
 
-def _holds(holds: Callable[[Any], bool], value: Any) -> bool:
+def _holds(holds: Callable[[Any], object], value: Any) -> bool:
     """A condition that cannot be evaluated, because another one does not hold, decides nothing."""
     try:
-        return holds(value)
+        return bool(holds(value))
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):
         return True

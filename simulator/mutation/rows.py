@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from nbcc.model import Model, model
 from nbcc.model.actions import Mechanism, Setting
-from nbcc.model.machine.binding import BoundGuard, BoundTransition
+from nbcc.model.machine.binding import BoundGuard, BoundTransition, Names
 
 from ..verdicts.kills import small_worlds
 from .generated import Generated
@@ -68,8 +68,8 @@ def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[N
     """Every transition of every model that is built, changed."""
     bind = model.bound_transitions
 
-    def changed(mechanisms: Iterable[Mechanism], setting: Setting) -> tuple[BoundTransition, ...]:
-        return tuple(map(change, bind(mechanisms, setting)))
+    def changed(mechanisms: Iterable[Mechanism], setting: Setting, names: Names) -> tuple[BoundTransition, ...]:
+        return tuple(map(change, bind(mechanisms, setting, names)))
 
     with patch.object(model, "bound_transitions", changed):
         yield
@@ -113,7 +113,7 @@ def _probed_guard(
     asked = [(other, [reads.index(each) for each in other.reads]) for other in others]
 
     def holds(*values: Any) -> bool:
-        found = guard.holds(*values[: len(guard.reads)])
+        found = bool(guard.holds(*values[: len(guard.reads)]))
         if not found and probe.left((name,)):
             probe.note(name, False, lambda: all(each.holds(*(values[i] for i in at)) for each, at in asked))
         return found
