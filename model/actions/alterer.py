@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..conditions import at as at_row
 from ..conditions import lock_is_free
 from ..kernel.lock import LOCK_IS_FREE
-from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..step import Row
 from ..table import Altered, Instant
 from ..timeline.clock import clock_of, requests_of
@@ -56,10 +56,10 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Row | Transition]:
     for me in setting.of(KIND):
-        yield transition("alterer_adds_column", me, (at("idle"), LOCK_IS_FREE, CHANGE_LEFT), add_column,
-                         "own", "clock", "schemas")  # fmt: skip
+        yield transition("alterer_adds_column", me, at="idle", guards=(LOCK_IS_FREE, CHANGE_LEFT),
+                         effect=add_column, changes=("own", "clock", "schemas"))  # fmt: skip
         yield _requesting(me, setting)
-        yield transition("alterer_starts_commit", me, (at("requested"),), start_commit)
+        yield transition("alterer_starts_commit", me, at="requested", to="started", effect=start_commit)
         yield from publication_rows(KIND, me, "started", setting, _publishing(me))
 
 
@@ -78,7 +78,7 @@ def add_column(clock: int, schemas: tuple[int, ...], setting: Setting) -> Change
 
 def start_commit(own: Alterer) -> Changes:
     """Put the inflight instant of a commit without files."""
-    return {"own": own._replace(step="started", inflight=True)}
+    return {"own": own._replace(inflight=True)}
 
 
 def _requesting(me: str, setting: Setting) -> Row:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
-from ..machine.transition import Action, Args, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..services.archiving import archivable, last_decided, staying
 from ..table import Instant, Plan, table_of
 from ..world import World
@@ -55,12 +55,14 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield transition("archiver_archives_instants", me, (at("idle"), LOCK_IS_FREE, *TO_ARCHIVE), archive_instants,
-                         "own", "archive", "archives", arguments=instants_to_archive)  # fmt: skip
-        yield transition("archiver_resumes_archiving", me, (at("idle"), LOCK_IS_FREE, LEFT_ON_BOTH), resume_archiving,
-                         arguments=instants_on_both)  # fmt: skip
-        yield transition("archiver_removes_instant", me, (at("removing"),), remove_instant, "own", "removed",
-                         arguments=oldest_left)  # fmt: skip
+        yield transition("archiver_archives_instants", me, at="idle", to="removing",
+                         guards=(LOCK_IS_FREE, *TO_ARCHIVE), arguments=instants_to_archive,
+                         effect=archive_instants, changes=("own", "archive", "archives"))  # fmt: skip
+        yield transition("archiver_resumes_archiving", me, at="idle", to="removing",
+                         guards=(LOCK_IS_FREE, LEFT_ON_BOTH), arguments=instants_on_both,
+                         effect=resume_archiving)  # fmt: skip
+        yield transition("archiver_removes_instant", me, at="removing", arguments=oldest_left,
+                         effect=remove_instant, changes=("own", "removed"))  # fmt: skip
 
 
 def archiving_is_left(archives: int, world: World) -> bool:
@@ -91,8 +93,7 @@ def instants_to_archive(
 
 def archive_instants(own: Archiver, archive: frozenset[int], archives: int, *, instants: tuple[int, ...]) -> Changes:
     """Under the lock: add the instants to the archive and put its manifest."""
-    own = own._replace(step="removing", left=instants)
-    return {"own": own, "archive": covered(archive, instants), "archives": archives + 1}
+    return {"own": own._replace(left=instants), "archive": covered(archive, instants), "archives": archives + 1}
 
 
 def instants_on_both(archive: frozenset[int], removed: frozenset[int]) -> Iterable[Args]:
@@ -102,7 +103,7 @@ def instants_on_both(archive: frozenset[int], removed: frozenset[int]) -> Iterab
 
 def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
     """Take over what a dead archiver has left."""
-    return {"own": own._replace(step="removing", left=instants)}
+    return {"own": own._replace(left=instants)}
 
 
 def oldest_left(own: Archiver) -> Iterable[Args]:

@@ -9,10 +9,11 @@ everything and moves it up to the oldest of them, option 2 reads no further than
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
-from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..protocol import Protocol
 from ..reads.listing import Restores
 from ..services.cleaning import published_horizon
@@ -105,11 +106,12 @@ def rows(setting: Setting) -> Iterator[Transition]:
         shown = Guard("something must have completed since the checkpoint of {me}",
                       completed_before_pending if by_pending else completed_since)  # fmt: skip
         take = take_window_before_pending if by_pending else take_window
-        takes = transition("consumer_takes_window", me, (at("idle"), WINDOW_LEFT, shown), take)
+        takes = transition("consumer_takes_window", me, at="idle", to="listing",
+                           guards=(WINDOW_LEFT, shown), effect=take)  # fmt: skip
         # If readers list once, the listing that gives the end of the window is the one whose writes are read.
-        yield takes.extend(list_window) if setting.protocol.listing == "once" else takes
-        yield transition("consumer_lists_window", me, (at("listing"),), list_window)
-        yield transition("consumer_reads_window", me, (at("reading"),), read_window)
+        yield replace(takes.extend(list_window), to="reading") if setting.protocol.listing == "once" else takes
+        yield transition("consumer_lists_window", me, at="listing", to="reading", effect=list_window)
+        yield transition("consumer_reads_window", me, at="reading", effect=read_window)
 
 
 def window_is_left(own: Consumer, world: World) -> bool:
@@ -175,7 +177,7 @@ def _writing(writers: Mapping[str, Any], loaders: Mapping[str, Any]) -> tuple[An
 
 
 def _window(own: Consumer, until: int, store: int) -> Consumer:
-    return own._replace(step="listing", after=own.checkpoint, until=until, store=store, kept=())
+    return own._replace(after=own.checkpoint, until=until, store=store, kept=())
 
 
 def _listed(
@@ -189,7 +191,7 @@ def _listed(
     kept = tuple(sorted(entry.requested for entry in inside))
     behind = cleans is not None and own.after < published_horizon(cleans, published, protocol)
     undone = rests_on_undone(restores, own.after, own.until)
-    return own._replace(step="reading", kept=kept, behind=behind, undone=undone)
+    return own._replace(kept=kept, behind=behind, undone=undone)
 
 
 def rests_on_undone(restores: Restores, after: int, until: int) -> bool:

@@ -39,11 +39,12 @@ def components(setting: Setting) -> dict[str, Any]:
 def rows(setting: Setting) -> Iterator[Transition]:
     everybody = [name for names in setting.actors.values() for name in names]
     for me in everybody if setting.world.lock_losses else ():
-        yield transition("lock_is_lost", me, (IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), lose_lock, "lock", "losses")
+        yield transition("lock_is_lost", me, guards=(IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), effect=lose_lock,
+                         changes=("lock", "losses"))  # fmt: skip
     for me in everybody if setting.world.crashes else ():
-        yield transition("actor_crashes", me, (IS_BUSY, CRASH_LEFT), crash, "own", "crashes")
+        yield transition("actor_crashes", me, guards=(IS_BUSY, CRASH_LEFT), effect=crash, changes=("own", "crashes"))
         if setting.protocol.lock_expiry != "never":
-            yield transition("lock_expires", me, (IS_DEAD, HOLDS_LOCK), expire_lock, "lock")
+            yield transition("lock_expires", me, guards=(IS_DEAD, HOLDS_LOCK), effect=expire_lock, changes=("lock",))
 
 
 def is_alive(own: ActorState) -> bool:

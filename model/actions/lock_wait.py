@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Guard, Transition, transition
 from . import Setting
-from .writer import KIND, LEFT, Writer
+from .writer import KIND, LEFT
 
 ACTIONS = (
     Action("writer_stops_waiting", "has waited for the lock as long as it was told to; reports that, and beats no more",
@@ -22,13 +22,9 @@ def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         if setting.protocol_of(me).lock_wait == "times_out":
             taken = Guard("another must hold the lock", another_holds_lock)
-            yield transition("writer_stops_waiting", me, (at("written"), taken), stop_waiting)
+            yield transition("writer_stops_waiting", me, at="written", to=LEFT, guards=(taken,))
 
 
 def another_holds_lock(lock: str | None, me: str) -> bool:
     return lock not in (None, me)
 
-
-def stop_waiting(own: Writer) -> Changes:
-    """The writer leaves its pending write behind and stops its heartbeat."""
-    return {"own": own._replace(step=LEFT)}

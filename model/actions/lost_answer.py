@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..kernel.lock import HOLDS_LOCK
-from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..protocol import Protocol
 from ..table import Write
 from ..timeline.publication import READY
@@ -47,14 +47,14 @@ def its_own(published: tuple[Any, ...], requested: int) -> bool:
 
 def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of("writer") if setting.world.lost_answers else ():
-        yield transition("answer_is_lost", me, (at(READY), HOLDS_LOCK, ANSWER_LEFT), put_without_answer,
-                         "own", "published", "lost_answers")  # fmt: skip
-        unsure = (at(UNSURE), HOLDS_LOCK)
+        yield transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
+                         effect=put_without_answer, changes=("own", "published", "lost_answers"))  # fmt: skip
         own = Guard("the file that exists must be its own, and looked at", recognises_own)
-        yield transition("writer_recognises_instant", me, (*unsure, own), report_done, "own", "lock", "reported_done")
+        yield transition("writer_recognises_instant", me, at=UNSURE, guards=(HOLDS_LOCK, own), effect=report_done,
+                         changes=("own", "lock", "reported_done"))  # fmt: skip
         not_own = Guard("the file must be another's, or not be looked at", takes_for_another)
-        yield transition("writer_reports_failure", me, (*unsure, not_own), report_failed,
-                         "own", "lock", "reported_failed")  # fmt: skip
+        yield transition("writer_reports_failure", me, at=UNSURE, guards=(HOLDS_LOCK, not_own), effect=report_failed,
+                         changes=("own", "lock", "reported_failed"))  # fmt: skip
 
 
 def answer_is_left(lost_answers: int, world: World) -> bool:
@@ -67,7 +67,7 @@ ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, l
 def put_without_answer(own: Writer, me: str, world: World, published: tuple[Any, ...], lost_answers: int) -> Changes:
     """The completed instant is put; the store's client asks again, and the answer is that the file exists."""
     entry = written(world, me, own)
-    return {"own": own._replace(step=UNSURE), "published": put(published, entry), "lost_answers": lost_answers + 1}
+    return {"published": put(published, entry), "lost_answers": lost_answers + 1}
 
 
 def recognises_own(own: Writer, protocol: Protocol, published: tuple[Any, ...]) -> bool:

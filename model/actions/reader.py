@@ -13,7 +13,7 @@ from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
-from ..machine.transition import Action, Args, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..metadata import MetadataTable, through
 from ..protocol import Protocol
 from ..reads.listing import (
@@ -110,39 +110,43 @@ def _transitions_of(me: str, setting: Setting) -> Iterator[Transition]:
     looks = setting.protocol.archive_lookup if setting.of("archiver") else "never"
     by_metadata = bool(setting.world.metadata_table)
     files_first = by_metadata and setting.protocol.metadata_read == "before_timeline"
-    begins = at(OPENS) if files_first else NOT_READING
-    yield from _listing(me, setting, looks, (at(KNOWS) if looks == "before_listing" else begins, READ_LEFT))
+    begins, idle = (OPENS, ()) if files_first else ("", (NOT_READING,))
+    lists_at, first = (KNOWS, ()) if looks == "before_listing" else (begins, idle)
+    yield from _listing(me, setting, looks, lists_at, (*first, READ_LEFT))
     if looks == "before_listing":
-        yield transition("reader_opens_archive", me, (begins, READ_LEFT, ARCHIVE_NOT_READ), open_archive)
+        yield transition("reader_opens_archive", me, at=begins, to=KNOWS,
+                         guards=(*idle, READ_LEFT, ARCHIVE_NOT_READ), effect=open_archive)  # fmt: skip
     if looks == "after_listing":
-        yield transition("reader_looks_into_archive", me, (HAS_LISTED,), read_archive)
+        yield transition("reader_looks_into_archive", me, guards=(HAS_LISTED,), effect=read_archive)
     if by_metadata:
-        since = (NOT_READING, READ_LEFT) if files_first else (at(SURE),)
-        lists = transition("reader_lists_files", me, since, list_files)
+        since, when = ("", [NOT_READING, READ_LEFT]) if files_first else (SURE, [])
+        lists = transition("reader_lists_files", me, at=since, to=OPENS, guards=when, effect=list_files)
         yield lists.precede(note_newest_write) if files_first and setting.of("archiver") else lists
     reads = read_files if setting.of("cleaner") else read_all
-    yield transition("reader_reads", me, (at(OPENS if by_metadata and not files_first else SURE),), reads)
+    yield transition("reader_reads", me, at=OPENS if by_metadata and not files_first else SURE, effect=reads)
 
 
-def _listing(me: str, setting: Setting, looks: str, to_list: tuple[Guard, Guard]) -> Iterator[Transition]:
+def _listing(me: str, setting: Setting, looks: str, begins: str, first: tuple[Guard, ...]) -> Iterator[Transition]:
     """The transitions of one listing or two; `looks`: when the reader reads the archive."""
     by_clock = setting.protocol.read_time == "clock"
-    starts = transition("reader_starts_listing", me, to_list, start_listing)
+    starts = transition("reader_starts_listing", me, at=begins, to="listing", guards=first, effect=start_listing)
     if by_clock:
         starts = starts.extend(take_clock_time)
     yield starts.precede(note_newest_write) if setting.of("archiver") else starts
     ends = end_only_listing if setting.protocol.listing == "once" else end_first_listing
-    yield transition("reader_ends_listing", me, (at("listing"),), ends, arguments=listed_parts)
+    yield transition("reader_ends_listing", me, at="listing", effect=ends, arguments=listed_parts)
     if setting.protocol.listing != "once":
-        before = at(KNOWS if looks == "after_listing" else "listed")
-        yield transition("reader_starts_listing_again", me, (before,), start_second_listing)
+        before = KNOWS if looks == "after_listing" else "listed"
+        yield transition("reader_starts_listing_again", me, at=before, to="listing again",
+                         effect=start_second_listing)  # fmt: skip
         again = hold_second_listing if looks == "after_listing" else end_second_listing
-        yield transition("reader_ends_listing_again", me, (at("listing again"),), again, arguments=listed_parts)
+        yield transition("reader_ends_listing_again", me, at="listing again", effect=again,
+                         arguments=listed_parts)  # fmt: skip
 
 
 def start_listing(own: Reader, published: Published, plans: Plans, restores: Restores = ()) -> Changes:
     """Begin to list: all that is on the timeline now will be seen."""
-    own = own._replace(step="listing", time=0, before=len(restores))
+    own = own._replace(time=0, before=len(restores))
     return {"own": _started(own, published, plans, restores)}
 
 
@@ -158,7 +162,7 @@ def note_newest_write(own: Reader, published: Published) -> Changes:
 
 def start_second_listing(own: Reader, published: Published, plans: Plans, restores: Restores = ()) -> Changes:
     """Begin to list again: everything up to T was there before."""
-    return {"own": _started(own._replace(step="listing again"), published, plans, restores)}
+    return {"own": _started(own, published, plans, restores)}
 
 
 def listed_parts(
@@ -213,7 +217,7 @@ def hold_second_listing(
 def open_archive(own: Reader, published: Published, archive: Removed) -> Changes:
     """Read the archive before the active timeline."""
     begun = own.begun if own.busy else _newest_write(published)
-    return {"own": own._replace(step=KNOWS, archived=archive, begun=begun)}
+    return {"own": own._replace(archived=archive, begun=begun)}
 
 
 def read_archive(own: Reader, published: Published, archive: Removed, protocol: Protocol) -> Changes:
@@ -229,7 +233,7 @@ def read_archive(own: Reader, published: Published, archive: Removed, protocol: 
 
 def list_files(own: Reader, metadata: MetadataTable) -> Changes:
     """List the files through the metadata table instead of the store."""
-    return {"own": own._replace(step=OPENS, listed=metadata.listed)}
+    return {"own": own._replace(listed=metadata.listed)}
 
 
 def read_all(own: Reader, restores: Restores = ()) -> Changes:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
-from ..machine.transition import Action, Changes, Guard, Transition, at, transition
+from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..services.archiving import WRITES
 from ..services.savepoints import files_as_of
 from ..table import Instant, Plan, Savepoint, table_of
@@ -55,14 +55,16 @@ def components(setting: Setting) -> dict[str, Any]:
 
 def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield transition("savepointer_pins_instant", me, (at("idle"), LOCK_IS_FREE, SAVEPOINT_LEFT, CAN_BE_PINNED),
-                         pin_instant, "own", "lock", "saved", "savepoints")  # fmt: skip
+        yield transition("savepointer_pins_instant", me, at="idle", to=PINNED,
+                         guards=(LOCK_IS_FREE, SAVEPOINT_LEFT, CAN_BE_PINNED), effect=pin_instant,
+                         changes=("own", "lock", "saved", "savepoints"))  # fmt: skip
         holds = () if setting.world.lock_losses else (HOLDS_LOCK,)
-        yield transition("savepointer_publishes_savepoint", me, (at(PINNED), *holds), publish_savepoint,
-                         "own", "lock", "clock", "savepoints", arguments=clock_readings)  # fmt: skip
+        yield transition("savepointer_publishes_savepoint", me, at=PINNED, guards=holds, arguments=clock_readings,
+                         effect=publish_savepoint, changes=("own", "lock", "clock", "savepoints"))  # fmt: skip
         if setting.world.savepoints_dropped:
-            yield transition("savepointer_drops_savepoint", me, (at("idle"), LOCK_IS_FREE, DROP_LEFT, SOME_SAVEPOINT),
-                             drop_savepoint, "dropped", "savepoints")  # fmt: skip
+            yield transition("savepointer_drops_savepoint", me, at="idle",
+                             guards=(LOCK_IS_FREE, DROP_LEFT, SOME_SAVEPOINT), effect=drop_savepoint,
+                             changes=("dropped", "savepoints"))  # fmt: skip
 
 
 def newest(published: tuple[Any, ...]) -> Any | None:
@@ -105,7 +107,7 @@ def pin_instant(
     files = files_as_of(table, setting.world.groups, entry.completed, setting.protocol)
     others = tuple(each for each in savepoints if each.requested != entry.requested)
     begun = Savepoint(entry.requested, entry.completed, files, tuple(write.requested for write in table.writes))
-    own = own._replace(step=PINNED, pinned=entry.requested)
+    own = own._replace(pinned=entry.requested)
     return {"own": own, "lock": me, "saved": saved + 1, "savepoints": (*others, begun)}
 
 

@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from .transition import Args, Changes, Guard, Transition
+from .transition import ActorState, Args, Changes, Guard, Transition
 
 EVERY = "every_"
 """How a parameter begins that takes the components of all actors of a kind."""
@@ -76,10 +76,12 @@ class Names:
     def bind(self, transition: Transition) -> BoundTransition:
         """The transition with every name resolved."""
         me = transition.actor
-        guards = [self._guard(guard, me) for guard in transition.guards]
+        starts = [Guard(f"{{me}} must be {transition.at}", _is_at(transition.at))] if transition.at else []
+        guards = [self._guard(guard, me) for guard in (*starts, *transition.guards)]
         arguments = self._arguments([self.function(each, me) for each in transition.arguments])
         writes = tuple(self._component(name, me) for name in transition.changes)
-        effect = self._effect([self.function(each, me) for each in transition.effects], me, frozenset(writes))
+        effects = (*transition.effects, *([_to(transition.to)] if transition.to else ()))
+        effect = self._effect([self.function(each, me) for each in effects], me, frozenset(writes))
         reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
         return BoundTransition(
             transition.action,
@@ -148,6 +150,8 @@ class Names:
 
     def _guard(self, guard: Guard, me: str) -> BoundGuard:
         bound = self.function(guard.holds, me)
+        if guard.also or guard.negated:
+            bound = _all([bound, *(self.function(each, me) for each in guard.also)], not guard.negated)
         holds, reads = (bound.call, bound.reads) if bound.reads else (lambda own: bound.call(), (me,))
         return BoundGuard(guard.reason.format(me=me), holds, reads, guard.limit)
 
@@ -203,6 +207,32 @@ class Names:
 
         only = effects[0]
         return Bound(one if len(effects) == 1 else several, reads)
+
+
+def _is_at(step: str) -> Callable[[ActorState], bool]:
+    def is_at(own: ActorState) -> bool:
+        return own.step == step and not own.dead
+
+    return is_at
+
+
+def _to(step: str) -> Callable[[Any], Changes]:
+    def go_to(own: Any) -> Changes:
+        return {"own": own._replace(step=step)}
+
+    return go_to
+
+
+def _all(functions: Sequence[Bound], expected: bool) -> Bound:
+    """Whether all functions return a true value, if that is `expected`; else whether one returns a false value."""
+    reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
+    places = [[reads.index(name) for name in each.reads] for each in functions]
+
+    def call(*values: Any) -> bool:
+        parts = zip(functions, places, strict=True)
+        return all(each.call(*(values[i] for i in at)) for each, at in parts) == expected
+
+    return Bound(call, reads)
 
 
 def _by_name(actors: tuple[str, ...]) -> Callable[..., dict[str, Any]]:

@@ -43,17 +43,29 @@ class Action(NamedTuple):
     joins: bool = False
 
 
-class Guard(NamedTuple):
-    """A condition of a transition: it holds if the function returns a true value, such as a non-empty tuple.
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition of a transition: it holds if each of its functions returns a true value, such as a non-empty tuple.
 
-    `reason` says in words what must hold; it may contain {me}.
-
-    `limit`: a limit of the world (how many writes, how many crashes), not a condition of the protocol.
+    `reason` says in words what must hold; it may contain {me}. `limit`: a limit of the world (how many writes, how many
+    crashes), not a condition of the protocol. `negated`: it holds if one of the functions returns a false value.
     """
 
     reason: str
     holds: Callable[..., object]
     limit: bool = False
+    also: tuple[Callable[..., object], ...] = ()
+    negated: bool = False
+
+    def __and__(self, other: Guard) -> Guard:
+        """Both conditions as one; neither may be a limit, or negated."""
+        if any((self.limit, other.limit, self.negated, other.negated)):
+            raise ValueError(f"a limit, or a negated condition, cannot be part of another: {self.reason}; {other.reason}")
+        return Guard(f"{self.reason}; {other.reason}", self.holds, also=(*self.also, other.holds, *other.also))
+
+    def __invert__(self) -> Guard:
+        """The opposite condition."""
+        return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 
 class ActorState(Protocol):
@@ -66,26 +78,20 @@ class ActorState(Protocol):
     def dead(self) -> bool: ...
 
 
-def at(step: str) -> Guard:
-    """The actor is alive and at this step of its operation."""
-
-    def is_at(own: ActorState) -> bool:
-        return own.step == step and not own.dead
-
-    return Guard(f"{{me}} must be {step}", is_at)
-
-
 @dataclass(frozen=True, slots=True)
 class Transition:
     """One action of one actor in one world under one protocol.
 
-    A step is possible if every guard holds. `arguments` lists its possible arguments: each function of it returns some,
-    and a step takes one of each. The effects happen in order, each on the state that the one before it leaves; each
-    returns new values of some of the components that `changes` names.
+    `at`: the step of its operation at which the actor must be, alive; '' for any. `to`: the step that follows; '' where
+    the effects decide. A step is possible if also every guard holds. `arguments` lists its possible arguments: each
+    function of it returns some, and a step takes one of each. The effects happen in order, each on the state that the
+    one before it leaves; each returns new values of some of the components that `changes` names.
     """
 
     action: str
     actor: str
+    at: str
+    to: str
     guards: tuple[Guard, ...]
     effects: tuple[Callable[..., Changes], ...]
     changes: tuple[str, ...]
@@ -97,29 +103,35 @@ class Transition:
 
     def extend(self, effect: Callable[..., Changes], *changes: str) -> Transition:
         """The transition with a further effect, which happens last."""
-        more = tuple(name for name in changes if name not in self.changes)
-        return replace(self, effects=(*self.effects, effect), changes=(*self.changes, *more))
+        return replace(self, effects=(*self.effects, effect), changes=_with(self.changes, changes))
 
     def precede(self, effect: Callable[..., Changes], *changes: str) -> Transition:
         """The transition with a further effect, which happens first."""
-        more = tuple(name for name in changes if name not in self.changes)
-        return replace(self, effects=(effect, *self.effects), changes=(*self.changes, *more))
+        return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
         """The transition with further arguments, in every combination with those that it has."""
         return replace(self, arguments=(*self.arguments, values))
 
 
+def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
+    return (*names, *(name for name in more if name not in names))
+
+
 def transition(
     action: str,
     actor: str,
-    guards: Iterable[Guard],
-    effect: Callable[..., Changes],
-    *changes: str,
+    *,
+    at: str = "",
+    to: str = "",
+    guards: Iterable[Guard] = (),
+    effect: Callable[..., Changes] | None = None,
+    changes: Iterable[str] = ("own",),
     arguments: Callable[..., Iterable[Args]] | None = None,
 ) -> Transition:
-    """A transition with one effect; without `changes` it changes the acting actor's component alone."""
-    return Transition(action, actor, tuple(guards), (effect,), changes or ("own",), (arguments,) if arguments else ())
+    """A transition with at most one effect; without `changes` it changes the acting actor's component alone."""
+    effects, listed = (effect,) if effect else (), (arguments,) if arguments else ()
+    return Transition(action, actor, at, to, tuple(guards), effects, tuple(changes), listed)
 
 
 class Refused(ValueError):
