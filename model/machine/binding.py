@@ -193,7 +193,7 @@ class Names:
             return found
 
         def one(*values: Any, **args: Any) -> dict[str, object]:
-            return changed(only.call(*values, **args))
+            return changed(effects[0].call(*values, **args))
 
         def several(*values: Any, **args: Any) -> dict[str, object]:
             state = dict(zip(reads, values, strict=True))
@@ -205,7 +205,6 @@ class Names:
                 state.update(new)
             return after
 
-        only = effects[0]
         return Bound(one if len(effects) == 1 else several, reads)
 
 

@@ -60,7 +60,8 @@ class Guard:
     def __and__(self, other: Guard) -> Guard:
         """Both conditions as one; neither may be a limit, or negated."""
         if any((self.limit, other.limit, self.negated, other.negated)):
-            raise ValueError(f"a limit, or a negated condition, cannot be part of another: {self.reason}; {other.reason}")
+            both = f"{self.reason}; {other.reason}"
+            raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
         return Guard(f"{self.reason}; {other.reason}", self.holds, also=(*self.also, other.holds, *other.also))
 
     def __invert__(self) -> Guard:
