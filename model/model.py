@@ -213,8 +213,8 @@ class Model:
         values = ByName(self.coding, state)
         pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._keeping))
         if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
-            known = {entry.requested for entry in _there(values)}
-            pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
+            known = {(entry.requested, entry.action) for entry in _there(values)}
+            pending = [i for i in pending if (i.requested, i.completes_as) not in known or i.action == "savepoint"]
         return sorted(pending, key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
