@@ -79,7 +79,8 @@ def requesting_rows(kind: str, setting: Setting, row: Row) -> Iterator[Row]:
     if claims_times(setting):
         yield put
         return
-    reads = (*put.reads, "published", *(each for some in ("writer", "loader") for each in setting.of(some) if each != me))
+    others = (each for some in ("writer", "loader") for each in setting.of(some) if each != me)
+    reads = (*put.reads, "published", *others)
     free = Guard("no other request may carry its time", lambda *values: not is_there(*values))
     there = Guard("another request must carry its time", is_there)
     yield put._replace(reads=reads, guards=(free,))
