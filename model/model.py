@@ -219,8 +219,8 @@ class Model:
         """The instants of the timeline that are not among those published, by requested time."""
         pending: list[Instant] = self._pending.call(*(self.component(state, name) for name in self._pending.reads))
         if self.protocol.decision == "log":  # another actor may have published it before its own actor knows
-            known = {entry.requested for entry in _there(ByName(self.coding, state))}
-            pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
+            known = {(entry.requested, entry.action) for entry in _there(ByName(self.coding, state))}
+            pending = [i for i in pending if (i.requested, i.completes_as) not in known or i.action == "savepoint"]
         return sorted(pending, key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:

@@ -69,20 +69,39 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, timeline: Timeline, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """What the plan lists of one group, in its order; logs of the base's own instant hold the base's tombstones."""
+    """What the plan lists of one group, in its order; logs that the base's own commit lists hold its tombstones."""
     made = _made_at(operation)
     rules = group_rules(context, timeline, made)
+    beside = _listed_beside(context, timeline, operation, made)
     kept: list[LogInput] = []
     logs: list[LogInput] = []
     for name in operation.logs:
         log = parse_log(name)
         assert log is not None, f"the plan {requested} names {name!r} as a log"
         here = LogInput(in_partition(operation.partition, name), log.instant)
-        (kept if log.instant == made and rules.fold == "rank" else logs).append(here)
+        of_base = log.instant == made and (rules.tombstone_logs == "by_time" or here.path in beside)
+        (kept if of_base and rules.fold == "rank" else logs).append(here)
     base = in_partition(operation.partition, operation.base_file) if operation.base_file else None
     shape = table_shape(config, rules)
     task = ReadTask(shape, operation.partition, operation.file_id, base, tuple(kept), tuple(logs))
     return CompactTask(task, requested, keeps_tombstones(shape, rules))
+
+
+def _listed_beside(
+    context: Context, timeline: Timeline, operation: CompactionOperation, made: str | None
+) -> frozenset[str]:
+    """The paths that the commit lists which lists the base file of a plan; none without logs of that time."""
+    if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
+        return frozenset()
+    base = in_partition(operation.partition, operation.base_file)
+    for look in (lambda: timeline, lambda: context.whole(timeline)):  # it may be archived
+        for action in ("commit", "deltacommit"):
+            instant = look().find(made, action)
+            if instant is not None and instant.completed:
+                listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
+                if base in listed:
+                    return listed
+    return frozenset()
 
 
 def _made_at(operation: CompactionOperation) -> str | None:

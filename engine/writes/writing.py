@@ -19,6 +19,7 @@ from ..timeline.decisions import Decision
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .batches import Repeated, claim, repeated
+from .claims import new_time
 from .deciding import by_log, catch_up, decide, withdraw
 
 ROLLBACK: Final = "rollback"
@@ -27,7 +28,7 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """A time greater than all on the timeline. Under the lock."""
+    """A time greater than all on the timeline, which no instant will carry. Under the lock."""
     if timeline.newest is not None:
         context.clock.not_before(timeline.newest)
     return context.clock.take()
@@ -50,7 +51,7 @@ def request(context: Context, action: str, batch_id: str | None = None) -> tuple
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
     """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
-    requested = take_time(context, timeline)
+    requested = new_time(context, timeline)
     with silent_on_error(context, requested):
         context.hearts.start(requested)
         put_requested(context.storage, requested, action)
@@ -157,7 +158,7 @@ def complete(
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files)
-                time = early or context.clock.take()
+                time = early or new_time(context)
                 if last is None:
                     instant = put_completed(context.storage, requested, time, action, commit)
                 elif decide(context, entry := Decision(last.number + 1, "commit", requested, action, time, commit)):

@@ -61,6 +61,8 @@ class LogCompactor(NamedTuple):
     dead: bool = False
     parts: tuple[GroupPlan, ...] = ()
     seen: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:

@@ -57,6 +57,8 @@ class Restorer(NamedTuple):
     to: int = 0
     kept: tuple[int, ...] = ()
     seen: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:

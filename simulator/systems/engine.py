@@ -75,6 +75,7 @@ class EngineSystem:
         self.config = table_config(world, protocol)
         self.stage = stage or Stage(MemoryStorage())
         self.stage.clock.skew = clock_of(world, protocol).wait
+        self.stage.clock.in_two = world.lock_losses > 0
         self.protocol = protocol
         self.rules = rules or rules_of(protocol)
         self._rules_of: dict[str, Rules] = {}  # of actors for which the world says so
