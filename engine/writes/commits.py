@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..config import TableConfig
+from ..data.digest import Digest
 from ..data.tasks import WrittenFile
 from ..files.names import parse_base, split_path
 from ..timeline import (
@@ -19,16 +20,21 @@ from ..timeline import (
     own_extra,
 )
 from ..timeline.metadata import COVERS
-from .batches import EXTRA
+from . import batches
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
 
 def write_commit(
-    config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile], batch_id: str | None = None
+    config: TableConfig,
+    requested: str,
+    operation: str,
+    files: Sequence[WrittenFile],
+    batch_id: str | None = None,
+    digest: Digest | None = None,
 ) -> bytes:
-    """The completed file of a delta commit."""
-    more = {} if batch_id is None else {EXTRA: batch_id}
+    """The completed file of a delta commit; `digest` is that of the batch with this id."""
+    more = batches.extra(batch_id, digest)
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more)))
 
