@@ -16,6 +16,7 @@ def run(
     context: Context,
     config: TableConfig,
     keys: Any,
+    *,
     retries: int = 0,
     batch_id: str | None = None,
     replay_difference: str = "refuse",

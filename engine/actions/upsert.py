@@ -16,7 +16,7 @@ from ..reads.times import Time, instant_of
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
 from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
-from ..writes.batches import UNNAMED, Batch, Repeated, answer, check, digest_of_files
+from ..writes.batches import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra
 from ..writes.commits import write_commit
 from ..writes.conflicts import BLIND, Rests, conflict_of
 from ..writes.writing import complete, request, taken_back_on_error
@@ -43,8 +43,8 @@ def run(
 
     `columns`: the only ones that the rows set besides key, partition and ordering, in a table of partial updates.
 
-    `batch_id`: a batch of that id that is written already is evaluated, but not written again. The instant that wrote it
-    is returned if it wrote the same rows, else `Conflict` is raised; `replay_difference` "keep" warns instead.
+    `batch_id`: a batch of that id that is written already is evaluated, but not written again. The instant that wrote
+    it is returned if it wrote the same rows, else `Conflict` is raised; `replay_difference` "keep" warns instead.
 
     Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
     (hoodie.allow.empty.commit): whoever waits for the instant gets one. Raises `BadInput`, nothing published then.
@@ -115,7 +115,7 @@ def _attempt(
             requested,
             action,
             files=files,
-            commit=write_commit(config, requested, operation, files, batch.id, digest),
+            commit=write_commit(config, requested, operation, files, extra(batch.id, digest)),
             batch_id=batch.id,
             refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
             may_ask_early=True,

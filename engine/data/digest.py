@@ -1,8 +1,8 @@
 """The digest of a batch: its row count, and order-independent sums of one hash per row.
 
-Equal rows have equal digests whatever their order, chunks and Spark tasks, and whether Spark or Arrow brings them. Every
-NaN counts as one value, -0.0 as 0.0, and a null column as a missing one: so a column that the table gains later, and a
-column that is widened later, change no digest. The hashes are no cryptographic ones: they detect accidents.
+Equal rows have equal digests whatever their order, chunks and Spark tasks, and whether Spark or Arrow brings them. All
+NaNs are one value, -0.0 is 0.0, and a null is a missing column: a column that is added or widened later changes no
+digest. The hashes are not cryptographic: they detect accidents.
 """
 
 from __future__ import annotations
@@ -80,11 +80,14 @@ def digest_of(rows: pa.Table, sets: Collection[str] | None = None) -> Digest:
 def _row_hashes(batch: pa.RecordBatch, salt: np.uint64) -> Hashes:
     total = np.full(batch.num_rows, salt, np.uint64)
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
-        if name == IS_DELETED:  # a row that is not deleted is a row without the flag
-            column = pc.if_else(pc.fill_null(column, False), True, pa.scalar(None, pa.bool_()))
-        hashes = _hashes(column)
+        # A row that is not deleted is a row without the flag.
+        hashes = _hashes(_true_or_null(column) if name == IS_DELETED else column)
         total += np.where(hashes == 0, np.uint64(0), _mixed(hashes ^ _name_hash(name)))
     return _mixed(total)
+
+
+def _true_or_null(flags: pa.Array) -> pa.Array:
+    return pc.if_else(pc.fill_null(flags, False), True, pa.scalar(None, pa.bool_()))
 
 
 def _hashes(values: pa.Array) -> Hashes:
@@ -100,9 +103,23 @@ def _hashes(values: pa.Array) -> Hashes:
 
 
 def _of_kind(values: pa.Array) -> Hashes:
+    """A hash of each value; what it is where the value is null does not matter."""
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _hashes(values.dictionary_decode())
+    if pa.types.is_nested(kind):
+        return _of_nested(values)
+    if pa.types.is_decimal(kind):
+        return _of_decimals(values)
+    if pa.types.is_floating(kind):
+        return _of_floats(values)
+    if pa.types.is_boolean(kind) or pa.types.is_integer(kind) or pa.types.is_temporal(kind):
+        return _of_integers(values)
+    return _of_texts(values)
+
+
+def _of_nested(values: pa.Array) -> Hashes:
+    kind = values.type
     if pa.types.is_struct(kind):
         total = np.zeros(len(values), np.uint64)
         for field, child in zip(kind, values.flatten(), strict=True):
@@ -114,18 +131,7 @@ def _of_kind(values: pa.Array) -> Hashes:
         return _runs(entries, _lists(values), ordered=False)
     if pa.types.is_fixed_size_list(kind):
         return _hashes(values.cast(pa.large_list(kind.value_field)))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return _runs(_hashes(values.values), _lists(values))
-    if pa.types.is_decimal(kind):
-        return _of_decimals(values)
-    if pa.types.is_floating(kind):
-        return _of_floats(values)
-    if pa.types.is_boolean(kind) or pa.types.is_integer(kind):
-        return _of_integers(values.cast(pa.int64()))
-    if pa.types.is_temporal(kind):
-        narrow = pa.types.is_date32(kind) or pa.types.is_time32(kind)
-        return _of_integers(values.cast(pa.int32() if narrow else pa.int64()).cast(pa.int64()))
-    return _of_texts(values)
+    return _runs(_hashes(values.values), _lists(values))
 
 
 class _Runs(NamedTuple):
@@ -166,6 +172,10 @@ def _summed(terms: Hashes, lengths: Numbers) -> Hashes:
 
 
 def _of_integers(values: pa.Array) -> Hashes:
+    """Booleans, integers, and times as the integers that Arrow stores."""
+    if pa.types.is_date32(values.type) or pa.types.is_time32(values.type):
+        values = values.cast(pa.int32())
+    values = values.cast(pa.int64())
     if values.null_count:
         values = values.fill_null(0)
     return _mixed(values.to_numpy(zero_copy_only=False).astype(np.int64).view(np.uint64) + _ODD)

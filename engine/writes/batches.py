@@ -1,8 +1,8 @@
 """Batches with an id of their own, which commit at most once however often they are sent.
 
-A commit records the id and the digest of the batch. A batch that is sent again is evaluated and compared with the commit:
-an equal digest is answered by the instant that wrote the batch, another one is a `Conflict`. So an id that is answered is
-an id whose rows are in the table.
+A commit records the id and the digest of the batch. A batch that is sent again is evaluated and compared with the
+commit: for an equal digest the instant that wrote the batch is returned, another digest raises `Conflict`. So the rows
+of a batch that was answered are in the table.
 
 Each attempt at a batch leaves an empty file under the batch's name, called by its instant, before it writes a row. So
 to ask whether a batch was written is one listing, in a long history as in a short one. Of an attempt that came to

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..config import TableConfig
-from ..data.digest import Digest
 from ..data.tasks import WrittenFile
 from ..files.names import parse_base, split_path
 from ..timeline import (
@@ -20,7 +19,6 @@ from ..timeline import (
     own_extra,
 )
 from ..timeline.metadata import COVERS
-from . import batches
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
@@ -30,13 +28,11 @@ def write_commit(
     requested: str,
     operation: str,
     files: Sequence[WrittenFile],
-    batch_id: str | None = None,
-    digest: Digest | None = None,
+    more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The completed file of a delta commit; `digest` is that of the batch with this id."""
-    more = batches.extra(batch_id, digest)
+    """The completed file of a delta commit; `more` is what it records of its batch."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
-    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more)))
+    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more or {})))
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:

@@ -1,4 +1,4 @@
-"""The sink of a stream: `foreachBatch` calls it with each batch, and again with a batch that may not have been written."""
+"""The sink of a stream. `foreachBatch` calls it with each batch, and again with one that may not have been written."""
 
 from __future__ import annotations
 

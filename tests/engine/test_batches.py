@@ -8,6 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from nbcc.engine.actions import upsert
 from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.jobs import InProcessJobs
@@ -53,7 +54,7 @@ def test_other_rows_under_an_id_are_a_conflict_that_names_both(table: Table) -> 
     with pytest.raises(Conflict) as raised:
         table.upsert(rows("b", "c"), batch_id="orders/7")
     assert "write the batch 'orders/7' (2 rows, digest " in raised.value.asked
-    assert f"the instant {first.requested} has committed other rows under this id (1 row, digest " in raised.value.exists
+    assert f"instant {first.requested} has committed other rows under this id (1 row, digest " in raised.value.exists
     with pytest.raises(Conflict, match="has committed other rows under this id"):
         table.delete(rows("a"), batch_id="orders/7")
     assert table.timeline() == before
@@ -76,7 +77,7 @@ def test_a_batch_of_an_older_release_is_answered_without_a_comparison(
 ) -> None:
     """Its commit records no digest."""
     with monkeypatch.context() as patch:
-        patch.setattr(batches, "extra", lambda batch_id, digest: {EXTRA: batch_id})
+        patch.setattr(upsert, "extra", lambda batch_id, digest: {EXTRA: batch_id})
         first = table.upsert(rows("a"), batch_id="orders/7")
     assert table.upsert(rows("b"), batch_id="orders/7") == first
 
@@ -209,10 +210,30 @@ def test_engine_and_model_agree(choice: str, concurrency: str) -> None:
     assert report.found is None, report.text
 
 
+@pytest.mark.filterwarnings("ignore:the committed rows are kept")
+@pytest.mark.parametrize("choice", ["checked", "at_request", "ignored"])
+@pytest.mark.parametrize("replay_difference", ["refuse", "keep"])
+def test_engine_and_model_agree_on_other_rows_under_an_id(choice: str, replay_difference: str) -> None:
+    protocol = Protocol.from_mapping({"batch_ids": choice, "replay_difference": replay_difference})
+    world = replace(specs.world("sent_otherwise"), writes_per_writer=2)
+    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=20, seed=3)
+    assert report.found is None, report.text
+
+
+def test_the_check_detects_an_engine_that_compares_no_digests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batches, "differs", lambda digest, recorded: False)
+    world = specs.world("sent_otherwise")
+    report = run(Setting(factory("engine"), world=world, readers=()), examples=50, seed=3, shrinks=False)
+    assert report.found is not None
+    assert "returned without the error Conflict" in report.found.because
+
+
 def test_where_nothing_is_sent_again_nothing_is_promised() -> None:
     assert PROMISES["ONCE"].unfit(Model(World(actors={"writer": 2}))) == "no batch is sent again here"
     with pytest.raises(ValueError, match="leave one of them out"):
         World(resends=1, retries=1)
+    with pytest.raises(ValueError, match="other_rows is a part of resends, found 2 of 1"):
+        World(resends=1, other_rows=2)
 
 
 def test_a_batch_is_known_when_its_commit_is_archived(table: Table) -> None:

@@ -152,7 +152,8 @@ def test_of_two_attempts_at_one_batch_the_second_takes_its_own_back(tmp_path: Pa
 def test_a_batch_has_one_digest_however_many_tasks_write_it_and_by_whichever_way(tmp_path: Path) -> None:
     """Rows of one key in several tasks are written again together, and count once; so does copy on write."""
     rows = [("k", "p", 1, "x"), ("j", "p", 1, "y"), ("k", "p", 2, "z"), ("i", "q", 1, "y")]
-    for more in ({}, COMMIT_TIME, {"hoodie.table.type": "COPY_ON_WRITE", "hoodie.write.concurrency.mode": "SINGLE_WRITER"}):
+    cow = {"hoodie.table.type": "COPY_ON_WRITE", "hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+    for more in ({}, COMMIT_TIME, cow):
         path = tmp_path / str(len(list(tmp_path.iterdir())))
         save(path, [rows_of(rows[:2]), rows_of(rows[2:])], **CREATE, **more, **{"batch.id": "monday/7"})
         save(path, [rows_of([row]) for row in reversed(rows)], **{"batch.id": "monday/7"})

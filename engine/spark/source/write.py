@@ -34,7 +34,7 @@ from ...seams import context_of, coordinated
 from ...storage import Storage
 from ...timeline import Timeline, load, put_inflight
 from ...writes.batch import as_deletes, as_upserts
-from ...writes.batches import Repeated, answer, check, digest_of_files
+from ...writes.batches import Repeated, answer, check, digest_of_files, extra
 from ...writes.commits import write_commit
 from ...writes.conflicts import conflict_of
 from ...writes.deciding import by_log, catch_up
@@ -185,7 +185,8 @@ class Writer(_TableWriter):
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
         requested = self._task.instant
         batch_id = self._options.batch_id
-        commit = write_commit(self._config, requested, self._options.operation.upper(), files, batch_id, digest)
+        more = extra(batch_id, digest)
+        commit = write_commit(self._config, requested, self._options.operation.upper(), files, more)
         context = self._context()
         try:
             complete(
