@@ -19,6 +19,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
+from ..data.digest import Digest, digest_of
 from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..jobs import run_compaction, run_read
@@ -48,9 +49,7 @@ class SparkJobs:
 
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
         shape = task.shape
-        flags = [IS_DELETED] if IS_DELETED in data.columns else []
-        data = data.select(*shape.schema.names, *flags)
-        routed = data.withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
+        routed = _stored_columns(data, shape).withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
         if shape.keys.partition_by:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
@@ -59,6 +58,11 @@ class SparkJobs:
         refuse([answer for answer in answers if isinstance(answer, Problem)], shape)
         files = [answer for answer in answers if isinstance(answer, WrittenFile)]
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
+
+    def digest(self, data: DataFrame, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        """One job without a shuffle. Spark returns the answers of successful tasks alone, one of each."""
+        answers = _stored_columns(data, shape).mapInArrow(_digester(shape, sets), to_spark(_ANSWERS))
+        return sum(_collect(answers), Digest())
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         """No DataFrame, which Spark would plan and compile for a tenth of a second: only names and counts come back."""
@@ -134,8 +138,7 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
             return
         context = TaskContext.get()
         writer = context.partitionId() if context else 0
-        flagged = [rows.schema.field(IS_DELETED)] if IS_DELETED in rows.column_names else []
-        conformed = conform(rows, pa.schema([*task.shape.schema, *flagged]))
+        conformed = _conformed(rows, task.shape)
         found = problems(conformed, task.shape, deletes=not task.bulk)
         if found:
             yield _answers(found)
@@ -147,13 +150,36 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
     return write
 
 
+def _digester(shape: TableShape, sets: frozenset[str] | None) -> Mapper:
+    def digest(batches: Batches) -> Batches:
+        tables = (pa.Table.from_batches([batch]) for batch in batches)
+        total = sum((digest_of(_conformed(rows, shape), sets) for rows in tables), Digest())
+        yield _answers([total])
+        keep_loaded()
+
+    return digest
+
+
+def _stored_columns(data: DataFrame, shape: TableShape) -> DataFrame:
+    """The table's columns of a batch, and the flag of deletes if the batch has it."""
+    flags = [IS_DELETED] if IS_DELETED in data.columns and IS_DELETED not in shape.schema.names else []
+    return data.select(*shape.schema.names, *flags)
+
+
+def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """The rows in the exact types of the table: Spark's batches carry the session's time zone."""
+    unnamed = IS_DELETED in rows.column_names and IS_DELETED not in shape.schema.names
+    flagged = [rows.schema.field(IS_DELETED)] if unnamed else []
+    return conform(rows, pa.schema([*shape.schema, *flagged]))
+
+
 def _table(batches: Batches) -> pa.Table | None:
     """All rows of a Spark task, None if there are none."""
     filled = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(filled) if filled else None
 
 
-def _answers(answers: Sequence[WrittenFile | Problem]) -> pa.RecordBatch:
+def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"answer": [pickle.dumps(answer) for answer in answers]}, _ANSWERS)
 
 
