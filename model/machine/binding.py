@@ -8,7 +8,7 @@ from inspect import Parameter, signature
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from .transition import ActorState, Args, Changes, Guard, Transition
+from .transition import ActorState, Args, Changes, Choice, Component, Effect, Given, Guard, Transition, go_to
 
 EVERY = "every_"
 """How a parameter begins that takes the components of all actors of a kind."""
@@ -80,8 +80,9 @@ class Names:
         guards = [self._guard(guard, me) for guard in (*starts, *transition.guards)]
         arguments = self._arguments([self.function(each, me) for each in transition.arguments])
         writes = tuple(self._component(name, me) for name in transition.changes)
-        effects = (*transition.effects, *([_to(transition.to)] if transition.to else ()))
-        effect = self._effect([self.function(each, me) for each in effects], me, frozenset(writes))
+        effects = (*transition.effects, *([go_to(transition.to)] if transition.to else ()))
+        computed = frozenset(self._component(name, me) for name in transition.computed)
+        effect = self._effect([self._bound_effect(each, me) for each in effects], me, frozenset(writes), computed)
         reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
         return BoundTransition(
             transition.action,
@@ -103,10 +104,13 @@ class Names:
         derived: list[tuple[int, Callable[..., Any], list[int]]] = []  # where, of what, and which of `reads`
         keywords: list[str] = []
         constants = {"me": me, **self._constants(me)}
-        for name, default in _parameters(function):
+        if isinstance(function, Given):
+            constants, function = {**constants, **function.given}, function.function
+        for parameter, default in _parameters(function):
+            name = str(constants.get(parameter)) if isinstance(constants.get(parameter), Component) else parameter
             if default is KEYWORD:
                 keywords.append(name)
-            elif name in constants:
+            elif name in constants and not isinstance(constants[name], Component):
                 given.append(constants[name])
             elif name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
                 actors = tuple(self._actors[name.removeprefix(EVERY)])
@@ -148,6 +152,23 @@ class Names:
 
         return Bound(call, reads)
 
+    def _bound_effect(self, effect: Effect, me: str) -> Bound:
+        if not isinstance(effect, Choice):
+            return self.function(effect, me)
+        when = self.function(effect.when, me)
+        then, otherwise = (_in_order([self._bound_effect(each, me) for each in some], me)
+                           for some in (effect.then, effect.otherwise))  # fmt: skip
+        reads = tuple(dict.fromkeys((*when.reads, *then.reads, *otherwise.reads)))
+        places = [[reads.index(name) for name in each.reads] for each in (when, then, otherwise)]
+
+        def call(*values: Any, **args: Any) -> Changes:
+            at, yes, no = places
+            chosen, where = (then, yes) if when.call(*(values[i] for i in at)) else (otherwise, no)
+            changes: Changes = chosen.call(*(values[i] for i in where), **args)
+            return changes
+
+        return Bound(call, reads, tuple(dict.fromkeys((*then.keywords, *otherwise.keywords))))
+
     def _guard(self, guard: Guard, me: str) -> BoundGuard:
         bound = self.function(guard.holds, me)
         if guard.also or guard.negated:
@@ -182,30 +203,44 @@ class Names:
 
         return Bound(call, reads)
 
-    def _effect(self, effects: Sequence[Bound], me: str, writes: frozenset[str]) -> Bound:
-        """The effects one after another, as one function from the values of components to new values."""
-        reads = tuple(dict.fromkeys(chain(*(each.reads for each in effects))))
+    @staticmethod
+    def _effect(effects: Sequence[Bound], me: str, writes: frozenset[str], computed: frozenset[str]) -> Bound:
+        """The effects one after another; what they change must be declared."""
+        found = _in_order(effects, me)
 
-        def changed(changes: Changes) -> dict[str, object]:
-            found = {me if name == "own" else name: value for name, value in changes.items()}
-            if not found.keys() <= writes:
-                raise UnknownName(f"{', '.join(found.keys() - writes)} is changed, and not declared among `changes`")
-            return found
+        def call(*values: Any, **args: Any) -> dict[str, object]:
+            changes: dict[str, object] = found.call(*values, **args)
+            if not changes.keys() <= writes:
+                if undeclared := changes.keys() - writes - computed:
+                    raise UnknownName(f"{', '.join(undeclared)} is changed, and not declared among `changes`")
+                changes = {name: value for name, value in changes.items() if name not in computed}
+            return changes
 
-        def one(*values: Any, **args: Any) -> dict[str, object]:
-            return changed(effects[0].call(*values, **args))
+        return Bound(call, found.reads, found.keywords)
 
-        def several(*values: Any, **args: Any) -> dict[str, object]:
-            state = dict(zip(reads, values, strict=True))
-            after: dict[str, object] = {}
-            for effect in effects:
-                taken = {name: args[name] for name in effect.keywords if name in args}
-                new = changed(effect.call(*(state[name] for name in effect.reads), **taken))
-                after.update(new)
-                state.update(new)
-            return after
 
-        return Bound(one if len(effects) == 1 else several, reads)
+def _in_order(effects: Sequence[Bound], me: str) -> Bound:
+    """Several effects as one: each sees the state that the one before it leaves."""
+    reads = tuple(dict.fromkeys(chain(*(each.reads for each in effects))))
+
+    def by_component(changes: Changes) -> dict[str, object]:
+        return {me if name == "own" else name: value for name, value in changes.items()}
+
+    def one(*values: Any, **args: Any) -> dict[str, object]:
+        return by_component(effects[0].call(*values, **args))
+
+    def several(*values: Any, **args: Any) -> dict[str, object]:
+        state = dict(zip(reads, values, strict=True))
+        after: dict[str, object] = {}
+        for effect in effects:
+            taken = {name: args[name] for name in effect.keywords if name in args}
+            new = by_component(effect.call(*(state[name] for name in effect.reads), **taken))
+            after.update(new)
+            state.update(new)
+        return after
+
+    keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
+    return Bound(one if len(effects) == 1 else several, reads, keywords)
 
 
 def _is_at(step: str) -> Callable[[ActorState], bool]:
@@ -213,13 +248,6 @@ def _is_at(step: str) -> Callable[[ActorState], bool]:
         return own.step == step and not own.dead
 
     return is_at
-
-
-def _to(step: str) -> Callable[[Any], Changes]:
-    def go_to(own: Any) -> Changes:
-        return {"own": own._replace(step=step)}
-
-    return go_to
 
 
 def _all(functions: Sequence[Bound], expected: bool) -> Bound:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 Args = tuple[tuple[str, object], ...]
 """The arguments of one step as (name, value) pairs."""
@@ -69,6 +69,28 @@ class Guard:
         return replace(self, reason=f"not: {self.reason}", negated=not self.negated)
 
 
+class Component(str):
+    """The name of a component, given for a parameter of another name."""
+
+
+class Given:
+    """A function with some parameters given: as values, which are no part of its footprint, or as a `Component`."""
+
+    def __init__(self, function: Callable[..., Any], given: Mapping[str, object]) -> None:
+        self.function, self.given = function, given
+        self.__qualname__ = getattr(function, "__qualname__", str(function))
+
+    def __call__(self, *values: Any, **named: Any) -> Any:
+        return self.function(*values, **{**self.given, **named})
+
+
+def given(function: Callable[..., Any], **values: object) -> Given:
+    """The function with these parameters given, so that a model does not resolve their names."""
+    if isinstance(function, Given):
+        return Given(function.function, {**function.given, **values})
+    return Given(function, values)
+
+
 class ActorState(Protocol):
     """What the machine asks of the component of an actor: the step of its operation, and whether it has crashed."""
 
@@ -80,13 +102,26 @@ class ActorState(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """An effect with two outcomes: the effects of `then` happen if `when` returns a true value, else `otherwise`."""
+
+    when: Callable[..., object]
+    then: tuple[Effect, ...]
+    otherwise: tuple[Effect, ...]
+
+
+Effect = Callable[..., Changes] | Choice
+
+
+@dataclass(frozen=True, slots=True)
 class Transition:
     """One action of one actor in one world under one protocol.
 
     `at`: the step of its operation at which the actor must be, alive; '' for any. `to`: the step that follows; '' where
     the effects decide. A step is possible if also every guard holds. `arguments` lists its possible arguments: each
     function of it returns some, and a step takes one of each. The effects happen in order, each on the state that the
-    one before it leaves; each returns new values of some of the components that `changes` names.
+    one before it leaves; each returns new values of some of the components that `changes` names, or of `computed`,
+    which stay as they are.
     """
 
     action: str
@@ -94,21 +129,27 @@ class Transition:
     at: str
     to: str
     guards: tuple[Guard, ...]
-    effects: tuple[Callable[..., Changes], ...]
+    effects: tuple[Effect, ...]
     changes: tuple[str, ...]
     arguments: tuple[Callable[..., Iterable[Args]], ...] = ()
+    computed: tuple[str, ...] = ()
 
     def require(self, *guards: Guard) -> Transition:
         """The transition under further conditions."""
         return replace(self, guards=(*self.guards, *guards))
 
-    def extend(self, effect: Callable[..., Changes], *changes: str) -> Transition:
+    def extend(self, effect: Effect, *changes: str) -> Transition:
         """The transition with a further effect, which happens last."""
         return replace(self, effects=(*self.effects, effect), changes=_with(self.changes, changes))
 
-    def precede(self, effect: Callable[..., Changes], *changes: str) -> Transition:
+    def precede(self, effect: Effect, *changes: str) -> Transition:
         """The transition with a further effect, which happens first."""
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
+
+    def compute_only(self, *names: str) -> Transition:
+        """The transition that computes these components, for its later effects to read, and does not change them."""
+        changes = tuple(name for name in self.changes if name not in names)
+        return replace(self, changes=changes, computed=_with(self.computed, names))
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
         """The transition with further arguments, in every combination with those that it has."""
@@ -119,6 +160,15 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
     return (*names, *(name for name in more if name not in names))
 
 
+def go_to(step: str) -> Callable[[Any], Changes]:
+    """The effect by which an actor goes on to a step of its operation."""
+
+    def go(own: Any) -> Changes:
+        return {"own": own._replace(step=step)}
+
+    return go
+
+
 def transition(
     action: str,
     actor: str,
@@ -126,7 +176,7 @@ def transition(
     at: str = "",
     to: str = "",
     guards: Iterable[Guard] = (),
-    effect: Callable[..., Changes] | None = None,
+    effect: Effect | None = None,
     changes: Iterable[str] = ("own",),
     arguments: Callable[..., Iterable[Args]] | None = None,
 ) -> Transition:

@@ -10,7 +10,7 @@ import pytest
 from nbcc.model.machine.binding import BoundTransition, Names, UnknownName
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
-from nbcc.model.machine.transition import Args, Changes, Guard, Step, Transition, transition
+from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guard, Step, Transition, given, transition
 
 
 class Worker(NamedTuple):
@@ -181,3 +181,37 @@ def test_a_memo_hit_calls_no_function() -> None:
     stepper = Stepper(Coding(FIRST, ACTORS.values()), [names().bind(TAKES.require(Guard("counted", count_calls)))])
     assert list(stepper.successors(0)) == list(stepper.successors(0))
     assert calls == 1
+
+
+def test_an_effect_with_two_outcomes_takes_one_of_them() -> None:
+    def is_counted(number: int) -> bool:
+        return number > 0
+
+    def reset() -> Changes:
+        return {"count": 0}
+
+    def count_up(count: int) -> Changes:
+        return {"count": count + 1}
+
+    choice = Choice(given(is_counted, number=Component("count")), (reset,), (count_up, count_up))
+    stepper = Stepper(
+        coding := Coding(FIRST, ACTORS.values()),
+        [names().bind(transition("counts", "w1", effect=choice, changes=("count",)))],
+    )
+    ((_, after),) = stepper.successors(0)
+    assert coding.read(after, (1,)) == [2]
+    ((_, again),) = stepper.successors(after)
+    assert coding.read(again, (1,)) == [0]
+
+
+def test_what_is_only_computed_stays_as_it_is() -> None:
+    def count_up(count: int) -> Changes:
+        return {"count": count + 1}
+
+    def note(own: Worker, count: int) -> Changes:
+        return {"own": own._replace(done=count)}
+
+    notes = transition("notes", "w1", effect=count_up, changes=("count",)).extend(note, "own").compute_only("count")
+    stepper = Stepper(coding := Coding(FIRST, ACTORS.values()), [names().bind(notes)])
+    ((_, after),) = stepper.successors(0)
+    assert coding.read(after, (1, 2)) == [0, Worker(done=1)]
