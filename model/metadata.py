@@ -20,8 +20,8 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal, NamedTuple
 
 from .actions import Setting
-from .conditions import at
-from .step import Row
+from .kernel.lock import released
+from .machine.transition import Changes, Choice, Effect, Transition, given, transition
 from .table import Compaction, LogCompaction, Write
 
 UNLISTED = "about to list its files"
@@ -60,45 +60,57 @@ def step_before(setting: Setting, ready: str) -> str:
     return UNLISTED if listing(setting) == "before the data" else ready
 
 
-def listing_rows(
-    me: str,
-    setting: Setting,
-    since: str,
-    *,
-    then: Callable[[Any], Any],
-    publish: Callable[[Any], tuple[Any, Any]],
-    requested: Callable[[Any], int],
-    undone: Callable[[Any], int],
-) -> Iterator[Row]:
-    """The rows by which `me` tells the metadata table what its instant does, from the step `since` on.
+class Telling(NamedTuple):
+    """An actor that tells the metadata table what its instant does; the fields are those of `publication`."""
 
-    `then(own)` is what it is afterwards; the other functions are those of `publication_rows`. Where the data table was
-    told first, the lock is given back with the last of them.
+    me: str
+    setting: Setting
+    publish: Callable[[Any], tuple[Any, Any]]
+    requested: str
+    undone: str
+
+
+def listing_transitions(tells: Telling, since: str, *, then: Effect) -> Iterator[Transition]:
+    """The transitions by which an actor tells the metadata table, from the step `since` on.
+
+    `then` is the effect on the actor when it has done so. If the data table was told first, the last of them releases
+    the lock.
     """
-    lock = ("lock",) if since == PUBLISHED else ()
-
-    def begins(own: Any, metadata: MetadataTable) -> tuple[Any, ...]:
-        return own._replace(step=BEGUN), metadata.begin(requested(own))
-
-    def commits(own: Any, metadata: MetadataTable, *held: str | None) -> tuple[Any, ...]:
-        back = (None if name == me else name for name in held)
-        return then(own), metadata.commit(requested(own), undone(own)), *back
-
-    begin = Row("actor_begins_metadata", me, (me, "metadata"), (me, "metadata"), (at(me, since),), begins)
-    yield begin if setting.protocol.metadata_again == "applied" else _refusing(me, begin, publish, requested)
-    both = (me, "metadata", *lock)
-    yield Row("actor_commits_metadata", me, both, both, (at(me, BEGUN),), commits)
+    begin = given(begin_listing, field=tells.requested)
+    begins = transition("actor_begins_metadata", tells.me, at=since, effect=begin, changes=("own", "metadata"))
+    if tells.setting.protocol.metadata_again == "refused":
+        known = given(is_listed, field=tells.requested)
+        gives_up = (given(give_up_listing, publish=tells.publish),)
+        begins = transition("actor_begins_metadata", tells.me, at=since, changes=("own", "metadata", "lock"),
+                            effect=Choice(known, gives_up, (begin,)))  # fmt: skip
+    yield begins
+    commits = transition("actor_commits_metadata", tells.me, at=BEGUN, changes=("own", "metadata"),
+                         effect=given(commit_listing, field=tells.requested, undone=tells.undone)).extend(then)  # fmt: skip
+    yield commits.extend(release_after_listing, "lock") if since == PUBLISHED else commits
 
 
-def _refusing(me: str, begin: Row, publish: Callable[[Any], tuple[Any, Any]], requested: Callable[[Any], int]) -> Row:
-    """Whoever finds that the metadata table has its instant gives up: the data table will never have it."""
+def begin_listing(own: Any, metadata: MetadataTable, field: str) -> Changes:
+    """Begin a deltacommit of the instant in the metadata table, and roll back what is found begun there."""
+    return {"own": own._replace(step=BEGUN), "metadata": metadata.begin(getattr(own, field))}
 
-    def begins(own: Any, metadata: MetadataTable, lock: str | None) -> tuple[Any, ...]:
-        if requested(own) in metadata.listed:
-            return publish(own)[0], metadata, None if lock == me else lock
-        return *begin.effect(own, metadata), lock
 
-    return begin._replace(reads=(*begin.reads, "lock"), writes=(*begin.writes, "lock"), effect=begins)
+def commit_listing(own: Any, metadata: MetadataTable, field: str, undone: str) -> Changes:
+    """Complete that deltacommit: the files are listed."""
+    return {"metadata": metadata.commit(getattr(own, field), getattr(own, undone) if undone else 0)}
+
+
+def release_after_listing(lock: str | None, me: str) -> Changes:
+    return {"lock": released(lock, me)}
+
+
+def is_listed(own: Any, metadata: MetadataTable, field: str) -> bool:
+    """Whether the metadata table has the instant already (`metadata_again = refused`: an error)."""
+    return getattr(own, field) in metadata.listed
+
+
+def give_up_listing(own: Any, me: str, lock: str | None, publish: Callable[[Any], tuple[Any, Any]]) -> Changes:
+    """The actor gives up: the data table will never have its instant."""
+    return {"own": publish(own)[0], "lock": released(lock, me)}
 
 
 def through(published: tuple[Any, ...], listed: frozenset[int] | None) -> tuple[Any, ...]:

@@ -31,6 +31,7 @@ from .services.cleaning import opened, published_horizon, since
 from .services.restoring import hides
 from .step import bound
 from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
+from .timeline.clock import listed_instants, requests_of
 from .world import World
 
 Value = TypeVar("Value")
@@ -317,14 +318,18 @@ PENDING = "pending_instants"
 
 
 def names_of(mechanisms: Iterable[Mechanism], setting: Setting) -> Names:
-    """The names of a model: besides components, the constants `setting`, `world` and `protocol`, and one view."""
+    """The names of a model: besides components the constants `setting`, `world`, `protocol`, and views."""
 
     def constants(actor: str) -> dict[str, object]:
         protocol = setting.protocol_of(actor) if actor else setting.protocol
         return {"setting": setting, "world": setting.world, "protocol": protocol}
 
-    pending = [each.pending for each in mechanisms if each.kind in ("", *setting.actors)]
-    return Names(setting.first, setting.actors, constants, {PENDING: pending})
+    lists = requests_of(setting.world, setting.protocol).lists
+    views = {
+        PENDING: [each.pending for each in mechanisms],
+        "listed_instants": [listed_instants] if lists else [],
+    }
+    return Names(setting.first, setting.actors, constants, views)
 
 
 def bound_transitions(mechanisms: Iterable[Mechanism], setting: Setting, names: Names) -> tuple[BoundTransition, ...]:

@@ -7,16 +7,14 @@ do not know it; the commit is for readers who take the columns of the newest one
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at as at_row
-from ..conditions import lock_is_free
 from ..kernel.lock import LOCK_IS_FREE
 from ..machine.transition import Action, Changes, Guard, Transition, transition
-from ..step import Row
 from ..table import Altered, Instant
 from ..timeline.clock import clock_of, requests_of
-from ..timeline.publication import publication_actions, publication_rows
+from ..timeline.publication import publication, publication_actions
 from ..world import World
 from . import Setting
 
@@ -54,13 +52,14 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**({"schemas": ()} if mine else {}), **{me: Alterer() for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Row | Transition]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield transition("alterer_adds_column", me, at="idle", guards=(LOCK_IS_FREE, CHANGE_LEFT),
                          effect=add_column, changes=("own", "clock", "schemas"))  # fmt: skip
-        yield _requesting(me, setting)
+        yield transition("alterer_requests_instant", me, at="about to say so", to="requested", guards=(LOCK_IS_FREE,),
+                         effect=request_instant, changes=("own", "clock"))  # fmt: skip
         yield transition("alterer_starts_commit", me, at="requested", to="started", effect=start_commit)
-        yield from publication_rows(KIND, me, "started", setting, _publishing(me))
+        yield from publication(KIND, me, "started", setting, partial(published_change, me))
 
 
 def change_is_left(schemas: tuple[int, ...], world: World) -> bool:
@@ -81,22 +80,15 @@ def start_commit(own: Alterer) -> Changes:
     return {"own": own._replace(inflight=True)}
 
 
-def _requesting(me: str, setting: Setting) -> Row:
-    times = requests_of(setting, me)
-
-    def requests(own: Alterer, lock: None, clock: int, *seen: Any) -> tuple[Any, ...]:
-        time, later = times.take("deltacommit", clock, seen)
-        return own._replace(step="requested", requested=time), later
-
-    return Row("alterer_requests_instant", me, (me, "lock", "clock", *times.reads), (me, "clock"),
-               (at_row(me, "about to say so"),), requests, (lock_is_free(),))  # fmt: skip
+def request_instant(own: Alterer, clock: int, setting: Setting, listed_instants: list[Any]) -> Changes:
+    """Under the lock: take a requested time and put the requested instant."""
+    time, later = requests_of(setting.world, setting.protocol).take("deltacommit", clock, listed_instants)
+    return {"own": own._replace(requested=time), "clock": later}
 
 
-def _publishing(me: str) -> Any:
-    def publish(own: Alterer) -> tuple[Alterer, Altered]:
-        return Alterer(), Altered(own.requested, own.completed, me, own.columns)
-
-    return publish
+def published_change(me: str, own: Alterer) -> tuple[Alterer, Altered]:
+    """The alterer after its commit is published, and the entry."""
+    return Alterer(), Altered(own.requested, own.completed, me, own.columns)
 
 
 def pending(every_alterer: Mapping[str, Alterer]) -> Iterator[Instant]:

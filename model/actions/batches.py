@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..conditions import at, lock_is_free
-from ..step import Action, Guard, Row
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Changes, Choice, Guard, Transition, go_to, transition
 from ..timeline.batches import compares, completed, has_other_rows, looks, once
 from ..timeline.decisions import caught_up
-from ..timeline.publication import Check, given_back
+from ..timeline.publication import Check, release_lock
+from ..world import World
 from . import Setting
-from .writer import KIND, Writer, is_alive
+from .heartbeat import give_up
+from .writer import KIND, WRITE_LEFT, Writer, is_alive
+
+Published = tuple[Any, ...]
 
 ACTIONS = (
     Action("writer_skips_batch", "under the lock: finds its batch completed, and begins nothing",
@@ -36,7 +40,7 @@ REPEATED = "the second with its batch"
 OTHER_ROWS = "the second with its batch, with other rows"
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         if looks(setting, me):
             yield from _skipping(me, setting)
@@ -44,44 +48,47 @@ def rows(setting: Setting) -> Iterator[Row]:
             yield from _finding(me, setting, check)
 
 
-def _skipping(me: str, setting: Setting) -> Iterator[Row]:
-    world = setting.world
-    left = Guard(f"{me} must have a write left", lambda own: own.number < world.writes_per_writer, budget=True)
-    there = Guard("its batch must have completed",
-                  lambda own, lock, published: completed(world, published, me, own.number + 1) is not None)  # fmt: skip
-    skips = Row("writer_skips_batch", me, (me, "lock", "published"), (me,), (at(me, "idle"), left),
-                lambda own, *_: (Writer(number=own.number + 1),), (lock_is_free(), there))  # fmt: skip
+def _skipping(me: str, setting: Setting) -> Iterator[Transition]:
+    skips = transition("writer_skips_batch", me, at="idle", guards=(WRITE_LEFT, LOCK_IS_FREE, BATCH_IS_THERE),
+                       effect=skip_batch)  # fmt: skip
     if not compares(setting, me):
         yield skips
         return
-
-    def other(own: Writer, published: Any) -> bool:
-        return has_other_rows(world, published, me, own.number + 1)
-
-    yield skips.asking(Guard("its rows must be those of its batch", lambda own, v: not other(own, v)), "published")
-    refuses = skips._replace(action="writer_refuses_batch")
-    yield refuses.asking(Guard("its rows must not be those of its batch", other), "published")
+    yield skips.require(Guard("its rows must be those of its batch", next_has_other_rows, negated=True))
+    refuses = skips.renamed("writer_refuses_batch")
+    yield refuses.require(Guard("its rows must not be those of its batch", next_has_other_rows))
 
 
-def _finding(me: str, setting: Setting, check: Check) -> Iterator[Row]:
+def _finding(me: str, setting: Setting, check: Check) -> Iterator[Transition]:
     asked_at = check.asked_at("written", setting.protocol_of(me))
-    alive = is_alive(setting, me)  # whoever was taken for dead finds that out first
-    first = (alive.guard(3),) if alive and alive.under_lock else ()
-    reads = (me, "lock", "published", *(alive.reads if alive else ()))
+    alive = is_alive(setting, me)  # a writer that was taken for dead finds that out first
+    first = (alive.guard,) if alive and alive.under_lock else ()
+    repeated = (release_lock, go_to(REPEATED))
     differs = compares(setting, me)
-
-    def finds(own: Writer, lock: str, published: Any, *_: Any) -> tuple[Any, ...]:
-        other = differs and has_other_rows(setting.world, published, me, own.number)
-        return own._replace(step=OTHER_ROWS if other else REPEATED), given_back(me, lock)
-
-    yield caught_up(Row("writer_finds_batch", me, reads, (me, "lock"), (at(me, asked_at),), finds,
-                        (check.guard(2, fails=True), *first)), setting)  # fmt: skip
-    yield Row("writer_takes_back_repeat", me, (me, "lock"), (me,), (at(me, REPEATED),), _gone,
-              (lock_is_free(),))  # fmt: skip
+    found = Choice(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), repeated)
+    finds = transition("writer_finds_batch", me, at=asked_at, guards=(~check.guard, *first), changes=("own", "lock"))
+    finds = finds.extend(found) if differs else finds.extend(release_lock).renamed(finds.action, to=REPEATED)
+    yield caught_up(finds, setting)
+    yield transition("writer_takes_back_repeat", me, at=REPEATED, guards=(LOCK_IS_FREE,), effect=give_up)
     if differs:
-        yield Row("writer_takes_back_other_rows", me, (me, "lock"), (me,), (at(me, OTHER_ROWS),), _gone,
-                  (lock_is_free(),))  # fmt: skip
+        yield transition("writer_takes_back_other_rows", me, at=OTHER_ROWS, guards=(LOCK_IS_FREE,), effect=give_up)
 
 
-def _gone(own: Writer, lock: None) -> tuple[Any, ...]:
-    return (Writer(number=own.number),)
+def batch_is_there(own: Writer, me: str, world: World, published: Published) -> bool:
+    return completed(world, published, me, own.number + 1) is not None
+
+
+BATCH_IS_THERE = Guard("its batch must have completed", batch_is_there)
+
+
+def skip_batch(own: Writer) -> Changes:
+    """The batch has completed: begin nothing."""
+    return {"own": Writer(number=own.number + 1)}
+
+
+def next_has_other_rows(own: Writer, me: str, world: World, published: Published) -> bool:
+    return has_other_rows(world, published, me, own.number + 1)
+
+
+def own_has_other_rows(own: Writer, me: str, world: World, published: Published) -> bool:
+    return has_other_rows(world, published, me, own.number)

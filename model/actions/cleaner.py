@@ -7,19 +7,24 @@ up the clean of a dead cleaner deletes the same files; one that is gone is no er
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..services.cleaning import horizon, published_horizon, since, superseded
 from ..services.savepoints import kept, without
-from ..step import Action, Args, Guard, Row
-from ..table import Clean, Cleaned, DataFile, Instant, Victims, table_of
+from ..table import Clean, Cleaned, DataFile, Instant, Plan, Savepoint, Victims, table_of
 from ..timeline.clock import clock_of
-from ..timeline.decisions import ALL_PUBLISHED, last_time, undecided
-from ..timeline.publication import given_back, publication_actions, publication_rows, put_by_another
-from ..timeline.resuming import resuming
-from ..timeline.waiting import reading
+from ..timeline.decisions import last_time
+from ..timeline.plans_by_log import Planning, planning
+from ..timeline.publication import publication, publication_actions
+from ..timeline.resuming import resuming, starting
+from ..world import World
 from . import Setting
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
+Cleans = tuple[Clean, ...]
 
 KIND, PREFIX = "cleaner", "d"
 CHOOSES = ("completion_time",)
@@ -75,121 +80,100 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**shared, **{me: Cleaner(setting.world.retained_by(me)) for me in cleaners}}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _scheduling(me, setting)
-        yield _resuming(me, setting)
-        yield from _running(me, setting)
+        yield from planning(me, setting, Planning(
+            actions=("cleaner_schedules_clean", "cleaner_takes_time", "cleaner_puts_plan"),
+            guards=(CLEAN_LEFT, NO_CLEAN_PENDING, FILES_TO_DELETE),
+            look=look, put=put, plans="cleans", requested="clean", too_late=become_idle, timed=TIMED,
+        ))  # fmt: skip
+        yield resuming("cleaner_resumes_clean", KIND, me, setting, plans="cleans", finished=Cleaned, start=started,
+                       what="clean")  # fmt: skip
+        yield starting("cleaner_starts_clean", me, at=PLANNED, plans="cleans", field="clean", start=started)
+        yield transition("cleaner_deletes_files", me, at="cleaning", effect=delete_files, arguments=next_group,
+                         changes=("own", "deleted"))  # fmt: skip
+        yield from publication(KIND, me, "cleaned", setting, partial(published_clean, me), requested="clean")
 
 
-def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
+def clean_is_left(cleans: Cleans, world: World) -> bool:
+    return len(cleans) < world.cleans
+
+
+def no_clean_is_pending(cleans: Cleans, published: Published) -> bool:
+    return {clean.requested for clean in cleans} <= {entry.requested for entry in published}
+
+
+def planned(
+    own: Cleaner, setting: Setting, cleans: Cleans, published: Published, plans: Plans, deleted: frozenset[DataFile],
+    log_plans: Plans = (), savepoints: tuple[Savepoint, ...] | None = None,
+) -> tuple[int | None, tuple[Victims, ...]]:  # fmt: skip
+    """The horizon of a clean that is planned now, and the files that it deletes."""
     world, protocol = setting.world, setting.protocol
-    clocks, fence = clock_of(world, protocol), put_by_another(setting)
-    log_plans = setting.if_any("log_plans")
-    saved = setting.if_any("savepoints")
-    log = ("decisions",) if protocol.decision == "log" else ()
-    before_log = len(log_plans) + len(saved)
-
-    def planned(
-        own: Cleaner, cleans: Any, published: Any, plans: Any, deleted: frozenset[DataFile], *more: tuple[Any, ...]
-    ) -> Any:
-        known = published_horizon(cleans, published, protocol)
-        table = table_of(published, plans, log_plans=more[0] if log_plans else ())
-        if not saved:  # else files that a savepoint kept from earlier cleans may be left
-            table = since(table, world.groups, known, protocol)
-        bound = horizon(table, own.retained)
-        if bound is None:
-            return bound, ()
-        found = superseded(table, world.groups, bound, deleted, protocol)
-        return bound, without(found, kept(more[len(log_plans)], protocol)) if saved else found
-
-    def made(own: Cleaner, clock: int, cleans: tuple[Clean, ...], seen: tuple[Any, ...], ahead: int) -> Any:
-        bound, groups = planned(own, cleans, *seen)
-        published, plans, _, *more = seen
-        begun = (*plans, *cleans, *(plan for each in more[:before_log] for plan in each))
-        known = (*(entry.completed for entry in published), *(each.requested for each in begun))
-        time, later = clocks.take(clock, ahead, after=max((*known, *map(last_time, more[before_log:]))))
-        return own._replace(step=TIMED, clean=time, groups=groups, horizon=bound), later
-
-    def schedules(own: Cleaner, lock: None, clock: int, cleans: Any, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        new, later = made(own, clock, cleans, seen, ahead)
-        return _planned(new), later, *_with_plan(me, new, cleans, seen[len(seen) - len(log) :])
-
-    def takes_time(own: Cleaner, lock: None, clock: int, cleans: Any, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        new, later = made(own, clock, cleans, seen, ahead)
-        return new._replace(seen=len(seen[-1]) if log else 0), me, later, *((),) * len(fence)
-
-    guards = [
-        lock_is_free(),
-        Guard("a clean must be left", lambda *v: len(v[3]) < world.cleans, budget=True),
-        Guard("no clean may be pending", lambda *v: {c.requested for c in v[3]} <= {e.requested for e in v[4]}),
-        Guard("there must be a file that nobody needs", lambda *v: bool(planned(v[0], *v[3:])[1])),
-    ]
-    if log:
-        guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[4])))
-    reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans, *saved, *log)
-    if world.lock_losses:
-        yield reading(setting, Row("cleaner_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
-                                   takes_time, tuple(guards), lambda *_: clocks.readings()))  # fmt: skip
-        yield _putting(me, log)
-    else:
-        yield Row("cleaner_schedules_clean", me, reads, (me, "clock", "cleans", *log), (at(me, "idle"),), schedules,
-                  tuple(guards), lambda *_: clocks.readings())  # fmt: skip
+    table = table_of(published, plans, log_plans=log_plans)
+    if savepoints is None:  # else files that a savepoint kept from earlier cleans may be left
+        table = since(table, world.groups, published_horizon(cleans, published, protocol), protocol)
+    bound = horizon(table, own.retained)
+    if bound is None:
+        return bound, ()
+    found = superseded(table, world.groups, bound, deleted, protocol)
+    return bound, found if savepoints is None else without(found, kept(savepoints, protocol))
 
 
-def _putting(me: str, log: tuple[str, ...]) -> Row:
-    """The plan of what nobody needed when it looked, under a lock that may be another's by now."""
-
-    def puts(own: Cleaner, lock: str | None, cleans: tuple[Clean, ...], *decisions: tuple[Any, ...]) -> tuple[Any, ...]:
-        there = any(clean.requested == own.clean for clean in cleans)  # put by another who read the same time
-        if there or (log and len(decisions[0]) > own.seen):  # perhaps by a plan that needs its files
-            return Cleaner(own.retained), given_back(me, lock), cleans, *decisions
-        return _planned(own), given_back(me, lock), *_with_plan(me, own, cleans, decisions)
-
-    reads = (me, "lock", "cleans", *log)
-    return Row("cleaner_puts_plan", me, reads, reads, (at(me, TIMED),), puts)
+def files_to_delete(
+    own: Cleaner, setting: Setting, cleans: Cleans, published: Published, plans: Plans, deleted: frozenset[DataFile],
+    log_plans: Plans = (), savepoints: tuple[Savepoint, ...] | None = None,
+) -> tuple[Victims, ...]:  # fmt: skip
+    return planned(own, setting, cleans, published, plans, deleted, log_plans, savepoints)[1]
 
 
-def _planned(own: Cleaner) -> Cleaner:
-    return own._replace(step=PLANNED, seen=0, horizon=0)
+CLEAN_LEFT = Guard("a clean must be left", clean_is_left, limit=True)
+NO_CLEAN_PENDING = Guard("no clean may be pending", no_clean_is_pending)
+FILES_TO_DELETE = Guard("there must be a file that nobody needs", files_to_delete)
 
 
-def _with_plan(me: str, own: Cleaner, cleans: tuple[Clean, ...], log: tuple[Any, ...]) -> tuple[Any, ...]:
-    """All plans with its own; where decisions are logged it has taken a number as well."""
-    return (*cleans, Clean(own.clean, own.horizon, me, False, own.groups)), *((*each, own.clean) for each in log)
+def look(
+    own: Cleaner, clock: int, setting: Setting, cleans: Cleans, published: Published, plans: Plans,
+    deleted: frozenset[DataFile], log_plans: Plans = (), savepoints: tuple[Savepoint, ...] | None = None,
+    decisions: tuple[Any, ...] = (), *, ahead: int = 0,
+) -> Changes:  # fmt: skip
+    """Find the files that no read needs, and take a requested time."""
+    bound, groups = planned(own, setting, cleans, published, plans, deleted, log_plans, savepoints)
+    begun = (*plans, *cleans, *log_plans, *(savepoints or ()))
+    known = (*(entry.completed for entry in published), *(each.requested for each in begun), last_time(decisions))
+    time, later = clock_of(setting.world, setting.protocol).take(clock, ahead, after=max(known))
+    return {"own": own._replace(step=TIMED, clean=time, groups=groups, horizon=bound), "clock": later}
 
 
-def _resuming(me: str, setting: Setting) -> Row:
-    # What is decided needs no runner any more: whoever decides next publishes it.
-    known = "decisions" if setting.protocol.decision == "log" else "published"
-    return resuming("cleaner_resumes_clean", me, setting.of(KIND), known=known, plans="cleans", finished=Cleaned,
-                    take_up=lambda own, clean, cleans: _started(own, me, clean, cleans), what="clean")  # fmt: skip
+def put(own: Cleaner, me: str, cleans: Cleans) -> Changes:
+    """Put the plan with its horizon."""
+    plan = Clean(own.clean, own.horizon, me, False, own.groups)
+    return {"own": own._replace(step=PLANNED, seen=0, horizon=0), "cleans": (*cleans, plan)}
 
 
-def _running(me: str, setting: Setting) -> Iterator[Row]:
-    def starts(own: Cleaner, cleans: tuple[Clean, ...]) -> tuple[Any, ...]:
-        return _started(own, me, next(c for c in cleans if c.requested == own.clean), cleans)
-
-    def next_group(own: Cleaner, deleted: Any) -> Iterable[Args]:
-        return ((("group", own.groups[own.gone].group),),)
-
-    def deletes(own: Cleaner, deleted: frozenset[DataFile], group: int) -> tuple[Any, ...]:
-        last = own.gone + 1 == len(own.groups)
-        after = own._replace(step="cleaned" if last else "cleaning", gone=own.gone + 1)
-        return after, deleted | set(own.groups[own.gone].files)
-
-    def publish(own: Cleaner) -> tuple[Cleaner, Cleaned]:
-        return Cleaner(own.retained), Cleaned(own.clean, own.completed, me)
-
-    yield Row("cleaner_starts_clean", me, (me, "cleans"), (me, "cleans"), (at(me, PLANNED),), starts)
-    yield Row("cleaner_deletes_files", me, (me, "deleted"), (me, "deleted"), (at(me, "cleaning"),), deletes,
-              choices=next_group)  # fmt: skip
-    yield from publication_rows(KIND, me, "cleaned", setting, publish, requested=lambda own: own.clean)
+def become_idle(own: Cleaner) -> Changes:
+    return {"own": Cleaner(own.retained)}
 
 
-def _started(own: Cleaner, me: str, started: Clean, cleans: tuple[Clean, ...]) -> tuple[Any, ...]:
-    own = own._replace(step="cleaning", clean=started.requested, groups=started.groups, gone=0)
-    return own, tuple(c._replace(runner=me, inflight=True) if c == started else c for c in cleans)
+def next_group(own: Cleaner) -> Iterable[Args]:
+    return ((("group", own.groups[own.gone].group),),)
+
+
+def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
+    """Delete the superseded files of one file group."""
+    last = own.gone + 1 == len(own.groups)
+    after = own._replace(step="cleaned" if last else "cleaning", gone=own.gone + 1)
+    return {"own": after, "deleted": deleted | set(own.groups[own.gone].files)}
+
+
+def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, Cleaned]:
+    """The cleaner after its clean is published, and the entry."""
+    return Cleaner(own.retained), Cleaned(own.clean, own.completed, me)
+
+
+def started(own: Cleaner, me: str, clean: Clean, cleans: Cleans) -> tuple[Cleaner, Cleans]:
+    """The cleaner at work on a clean."""
+    own = own._replace(step="cleaning", clean=clean.requested, groups=clean.groups, gone=0)
+    return own, tuple(c._replace(runner=me, inflight=True) if c == clean else c for c in cleans)
 
 
 def pending(published: tuple[Any, ...], cleans: tuple[Clean, ...] = ()) -> Iterator[Instant]:

@@ -9,13 +9,14 @@ the write began. A non-blocking writer looks at nobody, and what it completes la
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..services.planning import plan
-from ..step import Action, Args, Guard, Row
-from ..table import Compaction, Plan, Write, table_of
-from ..timeline.publication import Check, believes, given_back, publication_actions, publication_rows
+from ..table import Compaction, GroupPlan, Plan, Write, table_of
+from ..timeline.publication import Check, believes, publication, publication_actions, release_lock
 from . import Setting
 
 KIND, PREFIX = "clusterer", "g"
@@ -53,26 +54,39 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Clusterer() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
+    by_name = setting.protocol.clustering == "file_ids"
+    check = Check(Guard("no write may have completed in its file groups since its plan", undisturbed))
     for me in setting.of(KIND):
-        yield _scheduling(me, setting)
-        yield from _running(me, setting)
+        yield transition("clusterer_schedules_plan", me, at="idle", guards=(LOCK_IS_FREE, LOG_IS_THERE),
+                         effect=schedule, changes=("own", "clock", "plans"))  # fmt: skip
+        yield transition("clusterer_starts_plan", me, at="scheduled", to="rewriting", effect=start,
+                         changes=("own", "plans"))  # fmt: skip
+        yield transition("clusterer_writes_base", me, at="rewriting", effect=write_base, arguments=next_group)
+        if by_name:
+            yield transition("clusterer_gives_up", me, at=check.asked_at("written", setting.protocol),
+                             guards=(*believes(setting), ~check.guard), effect=take_plan_back,
+                             changes=("own", "plans", "lock")).extend(release_lock)  # fmt: skip
+        yield from publication(KIND, me, "written", setting, partial(published_clustering, me, by_name),
+                               requested="plan", check=check if by_name else None)  # fmt: skip
 
 
-def _scheduling(me: str, setting: Setting) -> Row:
-    world, protocol = setting.world, setting.protocol
+def inputs(
+    clock: int, published: tuple[Any, ...], plans: tuple[Plan, ...], setting: Setting
+) -> tuple[GroupPlan, ...]:
+    """What a plan that is made now takes."""
+    return plan(table_of(published, plans), setting.world.groups, clock + 1, setting.protocol)
 
-    def inputs(clock: int, published: Any, plans: Any) -> Any:
-        return plan(table_of(published, plans), world.groups, clock + 1, protocol)
 
-    def schedules(own: Clusterer, lock: None, clock: int, published: Any, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        parts = inputs(clock, published, plans)
-        new = Plan(clock + 1, me, False, parts, clusters=protocol.clustering == "file_ids")
-        return Clusterer("scheduled", new.requested, tuple(p.group for p in parts)), clock + 1, (*plans, new)
+LOG_IS_THERE = Guard("there must be a log to take in", inputs)
 
-    there = Guard("there must be a log to take in", lambda own, lock, *seen: bool(inputs(*seen)))
-    return Row("clusterer_schedules_plan", me, (me, "lock", "clock", "published", "plans"), (me, "clock", "plans"),
-               (at(me, "idle"),), schedules, (lock_is_free(), there))  # fmt: skip
+
+def schedule(me: str, clock: int, published: tuple[Any, ...], plans: tuple[Plan, ...], setting: Setting) -> Changes:
+    """Under the lock: take a requested time and put the plan."""
+    parts = inputs(clock, published, plans, setting)
+    new = Plan(clock + 1, me, False, parts, clusters=setting.protocol.clustering == "file_ids")
+    own = Clusterer("scheduled", new.requested, tuple(part.group for part in parts))
+    return {"own": own, "clock": clock + 1, "plans": (*plans, new)}
 
 
 def undisturbed(own: Clusterer, published: tuple[Any, ...]) -> bool:
@@ -81,32 +95,26 @@ def undisturbed(own: Clusterer, published: tuple[Any, ...]) -> bool:
     return not any(group in write.groups for write in late for group in own.groups)
 
 
-def _running(me: str, setting: Setting) -> Iterator[Row]:
-    by_name = setting.protocol.clustering == "file_ids"
+def start(own: Clusterer, plans: tuple[Plan, ...]) -> Changes:
+    """Put the inflight instant."""
+    return {"plans": tuple(p._replace(inflight=True) if p.requested == own.plan else p for p in plans)}
 
-    def starts(own: Clusterer, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        started = tuple(p._replace(inflight=True) if p.requested == own.plan else p for p in plans)
-        return own._replace(step="rewriting"), started
 
-    def next_group(own: Clusterer) -> Iterable[Args]:
-        return ((("group", own.groups[own.bases]),),)
+def next_group(own: Clusterer) -> Iterable[Args]:
+    return ((("group", own.groups[own.bases]),),)
 
-    def writes(own: Clusterer, group: int) -> tuple[Any, ...]:
-        last = own.bases + 1 == len(own.groups)
-        return (own._replace(step="written" if last else "rewriting", bases=own.bases + 1),)
 
-    def publish(own: Clusterer) -> tuple[Clusterer, Compaction]:
-        return Clusterer("done"), Compaction(own.plan, own.completed, me, own.groups if by_name else ())
+def write_base(own: Clusterer) -> Changes:
+    """Put the new base file of one file group."""
+    last = own.bases + 1 == len(own.groups)
+    return {"own": own._replace(step="written" if last else "rewriting", bases=own.bases + 1)}
 
-    def gives_up(own: Clusterer, lock: str | None, plans: tuple[Plan, ...], published: Any) -> tuple[Any, ...]:
-        return Clusterer("gave up"), given_back(me, lock), tuple(p for p in plans if p.requested != own.plan)
 
-    yield Row("clusterer_starts_plan", me, (me, "plans"), (me, "plans"), (at(me, "scheduled"),), starts)
-    yield Row("clusterer_writes_base", me, (me,), (me,), (at(me, "rewriting"),), writes, choices=next_group)
-    check = Check("no write may have completed in its file groups since its plan", ("published",), undisturbed)
-    if by_name:
-        yield Row("clusterer_gives_up", me, (me, "lock", "plans", "published"), (me, "lock", "plans"),
-                  (at(me, check.asked_at("written", setting.protocol)),), gives_up,
-                  (*believes(me, setting), check.guard(3, fails=True)))  # fmt: skip
-    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,
-                                check=check if by_name else None)  # fmt: skip
+def take_plan_back(own: Clusterer, plans: tuple[Plan, ...]) -> Changes:
+    """Under the lock: a write has completed in its file groups, so the plan goes."""
+    return {"own": Clusterer("gave up"), "plans": tuple(p for p in plans if p.requested != own.plan)}
+
+
+def published_clustering(me: str, by_name: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
+    """The clusterer after its clustering is published, and the entry."""
+    return Clusterer("done"), Compaction(own.plan, own.completed, me, own.groups if by_name else ())

@@ -6,24 +6,30 @@ base files, so that another compactor can take it up again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
+from ..protocol import Protocol
 from ..reads.schemas import writes_columns
 from ..services.planning import plan
-from ..services.restoring import plan_stands, stands
-from ..step import Action, Args, Guard, Row
-from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, completes_plan, table_of
-from ..timeline.clock import requests_of
-from ..timeline.decisions import ALL_PUBLISHED, last_time, undecided
-from ..timeline.publication import given_back, publication_actions, publication_rows, put_by_another
-from ..timeline.resuming import resuming
-from ..timeline.waiting import reading
+from ..services.restoring import PLAN_STANDS, input_stands, stands
+from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, Restore, Rollback, completes_plan, table_of
+from ..timeline.clock import clock_readings, requests_of
+from ..timeline.decisions import last_time
+from ..timeline.plans_by_log import Planning, planning
+from ..timeline.publication import publication, publication_actions
+from ..timeline.resuming import resuming, starting
+from ..world import World
 from . import Setting
-from .writer import KIND as WRITER
-from .writer import unpublished
+from .writer import Writer, unpublished
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
+Writers = Mapping[str, Writer]
+Inputs = Callable[..., tuple[GroupPlan, ...]]
+"""What a plan at a barrier takes: of (barrier, published, plans, writers, rollbacks, plans of log compactions)."""
 
 KIND, PREFIX = "compactor", "c"
 CHOOSES = ("completion_time", "plan_takes", "scheduling", "services", "slicing")
@@ -71,73 +77,104 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"plans": (), **{me: Compactor() for me in setting.of(KIND)}}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from _scheduling(me, setting)
-        yield writes_columns(setting, _resuming(me, setting))
-        yield from _running(me, setting)
+        start = partial(started, setting.protocol_of(me).services == "foreign")
+        yield writes_columns(setting, resuming("compactor_resumes_plan", KIND, me, setting, plans="plans",
+                                               finished=Compaction, start=start))  # fmt: skip
+        yield from _running(me, setting, start)
 
 
-def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
-    world, protocol, mine = setting.world, setting.protocol_of(me), setting.of(KIND)
-    times, log = requests_of(setting, me), ("decisions",) if protocol.decision == "log" else ()
-    fence = put_by_another(setting)
+def _scheduling(me: str, setting: Setting) -> Iterator[Transition]:
+    protocol = setting.protocol_of(me)
     sees_logs = protocol.plan_takes == "any_log" or protocol.first_slice == "first_requested"
-    writers = setting.of(WRITER) if sees_logs or protocol.scheduling == "serial" or times.reads else ()
-    rolled_back = setting.if_any("rollbacks") if sees_logs else ()
-    log_plans, restores = setting.if_any("log_plans"), setting.if_any("restores")
+    serial, lists = protocol.scheduling == "serial", requests_of(setting.world, setting.protocol).lists
+    unread: dict[str, Any] = {} if sees_logs else {"rollbacks": ()}
+    if not (sees_logs or serial or lists):
+        unread["every_writer"] = {}
+    # The guard, the arguments and the effect all ask for the inputs.
+    inputs = lru_cache(maxsize=16)(partial(plan_inputs, setting, protocol, sees_logs))
+    guards = [
+        Guard("a compaction must be left", given(compaction_is_left, compactors=setting.of(KIND)), limit=True),
+        Guard("there must be a log to compact", given(some_reading, inputs=inputs, **unread)),
+        *([Guard("nobody may be writing", nobody_writes)] if serial else []),
+    ]
+    yield from planning(me, setting, Planning(
+        actions=("compactor_schedules_plan", "compactor_takes_barrier", "compactor_puts_plan"),
+        guards=tuple(guards),
+        arguments=given(readings_with_logs, inputs=inputs, **unread),
+        look=given(take_barrier, inputs=inputs, **unread),
+        put=put_plan,
+        plans="plans",
+        requested="plan",
+        too_late=become_idle,
+        timed="given a barrier",
+    ))  # fmt: skip
 
-    def barrier(clock: int, published: Any, plans: Any, others: tuple[Any, ...], ahead: int) -> tuple[int, int]:
-        after = last_time(others[-1]) if log else 0
-        return times.take("commit", clock, (published, plans, *others[: len(writers)]), ahead, after=after)
 
-    @lru_cache(maxsize=16)  # guard, choices and effect all ask for them
-    def inputs(time: int, published: tuple[Any, ...], plans: tuple[Plan, ...], others: tuple[Any, ...]) -> Any:
-        undone = others[len(writers)] if rolled_back else ()
-        logs = unpublished(setting, dict(zip(writers, others, strict=False)), undone) if sees_logs else ()
-        being_compacted = others[len(writers) + len(rolled_back)] if log_plans else ()
-        return plan(table_of(published, plans, logs, being_compacted), world.groups, time, protocol)
+def barrier_of(
+    clock: int, published: Published, plans: Plans, writers: Writers, decisions: tuple[Any, ...], setting: Setting, ahead: int
+) -> tuple[int, int]:
+    """The requested time of a plan, and the clock afterwards."""
+    times = requests_of(setting.world, setting.protocol)
+    return times.take("commit", clock, (published, plans, *writers.values()), ahead, after=last_time(decisions))
 
-    def readings(own: Compactor, lock: None, clock: int, published: Any, plans: Any, *others: Any) -> Iterator[Args]:
-        """Those by which there is a log to compact: one that a clock behind gives may lie before every completion."""
-        for args in times.clock.readings():
-            ahead = next((value for _, value in args if isinstance(value, int)), 0)
-            if inputs(barrier(clock, published, plans, others, ahead)[0], published, plans, others):
-                yield args
 
-    def made(clock: int, published: Any, plans: Any, *others: Any, ahead: int = 0) -> tuple[Plan, int]:
-        time, later = barrier(clock, published, plans, others, ahead)
-        return Plan(time, me, False, inputs(time, published, plans, others)), later
+def plan_inputs(
+    setting: Setting, protocol: Protocol, sees_logs: bool, barrier: int,
+    published: Published, plans: Plans, writers: tuple[tuple[str, Writer], ...], rollbacks: tuple[Rollback, ...], log_plans: Plans,
+) -> tuple[GroupPlan, ...]:  # fmt: skip
+    logs = unpublished(setting, dict(writers), rollbacks) if sees_logs else ()
+    return plan(table_of(published, plans, logs, log_plans), setting.world.groups, barrier, protocol)
 
-    def schedules(own: Compactor, lock: None, *seen: Any, **args: int) -> tuple[Any, ...]:
-        new, later = made(*seen, **args)
-        decided = ((*seen[-1], new.requested),) if log else ()
-        return _planned(new), later, (*seen[2], new), *decided
 
-    def takes_barrier(own: Compactor, lock: None, *seen: Any, **args: int) -> tuple[Any, ...]:
-        new, later = made(*seen, **args)
-        given = Compactor("given a barrier", new.requested, parts=new.groups, seen=len(seen[-1]) if log else 0)
-        return given, me, later, *((),) * len(fence)
+def readings_with_logs(
+    clock: int, published: Published, plans: Plans, every_writer: Writers, setting: Setting, inputs: Inputs,
+    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: tuple[Any, ...] = (),
+) -> Iterable[Args]:  # fmt: skip
+    """The clock readings by which there is a log to compact: a clock behind may give a barrier before all of them."""
+    for args in clock_readings(setting):
+        ahead = next((value for _, value in args if isinstance(value, int)), 0)
+        barrier, _ = barrier_of(clock, published, plans, every_writer, decisions, setting, ahead)
+        if inputs(barrier, published, plans, tuple(every_writer.items()), rollbacks, log_plans):
+            yield args
 
-    def gone(seen: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(seen[-1 - len(log)]) if restores else ()
 
-    left = Guard("a compaction must be left", lambda *v: ever_made(mine, v[4], gone(v)) < world.compactions, True,
-                 rests_on=("plans", *restores))  # fmt: skip
-    there = Guard("there must be a log to compact", lambda *v: next(iter(readings(*v)), None) is not None)
-    guards = [lock_is_free(), left, there]
-    if protocol.scheduling == "serial":
-        guards.append(Guard("nobody may be writing", lambda *v: not any(w.requested for w in v[5 : 5 + len(writers)])))
-    if log:
-        guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
-    reads = (me, "lock", "clock", "published", "plans", *writers, *rolled_back, *log_plans, *restores, *log)
-    if world.lock_losses:
-        yield reading(setting, Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence),
-                                   (at(me, "idle"),), takes_barrier, tuple(guards), readings))  # fmt: skip
-        yield _putting(me, log)
-    else:
-        yield Row("compactor_schedules_plan", me, reads, (me, "clock", "plans", *log), (at(me, "idle"),),
-                  schedules, tuple(guards), readings)  # fmt: skip
+def some_reading(
+    clock: int, published: Published, plans: Plans, every_writer: Writers, setting: Setting, inputs: Inputs,
+    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: tuple[Any, ...] = (),
+) -> bool:  # fmt: skip
+    found = readings_with_logs(clock, published, plans, every_writer, setting, inputs, rollbacks, log_plans, decisions)
+    return next(iter(found), None) is not None
+
+
+def take_barrier(
+    clock: int, published: Published, plans: Plans, every_writer: Writers, setting: Setting, inputs: Inputs,
+    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: tuple[Any, ...] = (), *, ahead: int = 0,
+) -> Changes:  # fmt: skip
+    """List what is completed; the requested time of the plan is the barrier, and the plan takes every log before it."""
+    barrier, later = barrier_of(clock, published, plans, every_writer, decisions, setting, ahead)
+    parts = inputs(barrier, published, plans, tuple(every_writer.items()), rollbacks, log_plans)
+    return {"own": Compactor(plan=barrier, parts=parts), "clock": later}
+
+
+def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
+    """Put the plan."""
+    planned = Compactor("about to start its plan", own.plan, tuple(part.group for part in own.parts))
+    return {"own": planned, "plans": (*plans, Plan(own.plan, me, False, own.parts))}
+
+
+def become_idle() -> Changes:
+    return {"own": Compactor()}
+
+
+def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...], restores: tuple[Restore, ...] = ()) -> bool:
+    return ever_made(compactors, plans, restores) < world.compactions
+
+
+def nobody_writes(every_writer: Writers) -> bool:
+    return not any(writer.requested for writer in every_writer.values())
 
 
 def ever_made(compactors: tuple[str, ...], plans: tuple[Plan, ...], restores: tuple[Any, ...]) -> int:
@@ -150,63 +187,37 @@ def made_by(compactors: tuple[str, ...], plans: tuple[Plan, ...]) -> int:
     return sum(each.runner in compactors for each in plans)
 
 
-def _planned(new: Plan) -> Compactor:
-    return Compactor("about to start its plan", new.requested, tuple(part.group for part in new.groups))
-
-
-def _putting(me: str, log: tuple[str, ...]) -> Row:
-    """The plan of a barrier taken before, under a lock that may be another's by now."""
-
-    def puts(own: Compactor, lock: str | None, plans: tuple[Plan, ...], *decisions: tuple[Any, ...]) -> tuple[Any, ...]:
-        there = any(plan.requested == own.plan for plan in plans)  # put by another who read the same time
-        if there or (log and len(decisions[0]) > own.seen):
-            return Compactor(), given_back(me, lock), plans, *decisions
-        new = Plan(own.plan, me, False, own.parts)
-        decided = ((*decisions[0], new.requested),) if log else ()
-        return _planned(new), given_back(me, lock), (*plans, new), *decided
-
-    own_and_others = (me, "lock", "plans", *log)
-    return Row("compactor_puts_plan", me, own_and_others, own_and_others, (at(me, "given a barrier"),), puts)
-
-
-def _resuming(me: str, setting: Setting) -> Row:
-    # What is decided needs no runner any more: whoever decides next publishes it.
-    known = "decisions" if setting.protocol.decision == "log" else "published"
-    return resuming("compactor_resumes_plan", me, setting.of(KIND), known=known, plans="plans", finished=Compaction,
-                    take_up=lambda own, plan, plans: _started(me, setting, plan, plans))  # fmt: skip
-
-
-def _running(me: str, setting: Setting) -> Iterator[Row]:
-    def starts(own: Compactor, plans: tuple[Plan, ...], *_: Any) -> tuple[Any, ...]:
-        return _started(me, setting, next(p for p in plans if p.requested == own.plan), plans)
-
-    def next_group(own: Compactor, *_: Any) -> Iterable[Args]:
-        return ((("group", group_of(own)),),)
-
-    def writes(own: Compactor, *_: Any, group: int) -> tuple[Any, ...]:
-        last = own.bases + 1 == len(own.groups)
-        return (own._replace(step="written" if last else "running its plan", bases=own.bases + 1),)
-
-    def is_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile], *_: Any) -> bool:
-        parts = (p.of(own.groups[own.bases]) for p in plans if p.requested == own.plan)
-        return all(part is not None and deleted.isdisjoint(part.files) for part in parts)
-
+def _running(me: str, setting: Setting, start: Any) -> Iterator[Transition]:
+    restores = "restores" in setting.first
+    starts = starting("compactor_starts_plan", me, at="about to start its plan", plans="plans", field="plan", start=start)
+    yield writes_columns(setting, starts.require(PLAN_STANDS) if restores else starts)
     # Only a clean that breaks its promise deletes what a pending plan takes; a restore undoes both.
-    cleaned = ("plans", "deleted") if setting.of("cleaner") else ()
-    there = (Guard("the files that the plan takes must be there", is_there),) if cleaned else ()
-    restores = setting.if_any("restores")
-    stays, whole = plan_stands(group_of)
+    there = (Guard("the files that the plan takes must be there", inputs_are_there),) if setting.of("cleaner") else ()
+    whole = (input_stands(group_of),) if restores else ()
+    yield transition("compactor_writes_base", me, at="running its plan", guards=(*there, *whole), effect=write_base,
+                     arguments=next_group)  # fmt: skip
+    yield from publication(KIND, me, "written", setting, partial(published_compaction, me), requested="plan",
+                           check=stands("plan") if restores else None)  # fmt: skip
 
-    def publish(own: Compactor) -> tuple[Compactor, Compaction]:
-        return Compactor(), Compaction(own.plan, own.completed, me)
 
-    yield writes_columns(setting, Row(
-        "compactor_starts_plan", me, (me, "plans", *restores), (me, "plans"),
-        (at(me, "about to start its plan"),), starts, (stays,) if restores else ()))  # fmt: skip
-    yield Row("compactor_writes_base", me, (me, *cleaned, *restores), (me,), (at(me, "running its plan"),), writes,
-              (*there, whole) if restores else there, next_group)  # fmt: skip
-    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,
-                                check=stands("plan") if restores else None)  # fmt: skip
+def inputs_are_there(own: Compactor, plans: Plans, deleted: frozenset[DataFile]) -> bool:
+    parts = (plan.of(group_of(own)) for plan in plans if plan.requested == own.plan)
+    return all(part is not None and deleted.isdisjoint(part.files) for part in parts)
+
+
+def next_group(own: Compactor) -> Iterable[Args]:
+    return ((("group", group_of(own)),),)
+
+
+def write_base(own: Compactor) -> Changes:
+    """Merge the planned logs into a base file."""
+    last = own.bases + 1 == len(own.groups)
+    return {"own": own._replace(step="written" if last else "running its plan", bases=own.bases + 1)}
+
+
+def published_compaction(me: str, own: Compactor) -> tuple[Compactor, Compaction]:
+    """The compactor after its compaction is published, and the entry."""
+    return Compactor(), Compaction(own.plan, own.completed, me)
 
 
 def group_of(own: Compactor) -> int:
@@ -214,11 +225,11 @@ def group_of(own: Compactor) -> int:
     return own.groups[own.bases]
 
 
-def _started(me: str, setting: Setting, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-    """Whose rules its base files are merged by, the runner decides, not who made the plan."""
-    own = Compactor("running its plan", started.requested, tuple(part.group for part in started.groups))
-    now = started._replace(runner=me, inflight=True, unmarked=setting.protocol_of(me).services == "foreign")
-    return own, tuple(now if p == started else p for p in plans)
+def started(foreign: bool, own: Compactor, me: str, plan: Plan, plans: Plans) -> tuple[Compactor, Plans]:
+    """Its runner decides by whose rules the base files are merged, not the actor that made the plan."""
+    own = Compactor("running its plan", plan.requested, tuple(part.group for part in plan.groups))
+    now = plan._replace(runner=me, inflight=True, unmarked=foreign)
+    return own, tuple(now if each == plan else each for each in plans)
 
 
 def pending(plans: tuple[Plan, ...], published: tuple[Any, ...]) -> Iterator[Instant]:

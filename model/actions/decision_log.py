@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..step import Action, Row
-from ..timeline.decisions import BY_LOG, FINISHING, finishing_row
+from ..machine.transition import Action, Transition
+from ..timeline.decisions import BY_LOG, FINISHING, finishing
 from . import Setting
 
 _FINISHES = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
@@ -30,8 +30,8 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"decisions": ()} if setting.protocol.decision == "log" else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     """Only those of services that come by; the others are among the rows by which each kind publishes."""
     if setting.protocol.decision == "log":
         for kind in FINISHING:
-            yield from (finishing_row(kind, me) for me in setting.of(kind))
+            yield from (finishing(kind, me) for me in setting.of(kind))

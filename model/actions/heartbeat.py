@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..conditions import at, lock_is_free
-from ..step import Action, Guard, Row
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..timeline.decisions import caught_up
-from ..timeline.looking import about_to_publish, looks_under_lock, not_looked
-from ..timeline.publication import Check, given_back
+from ..timeline.looking import NOT_LOOKED, about_to_publish, looks_under_lock
+from ..timeline.publication import Check, release_lock
+from ..world import World
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import LEFT, UNAWARE, Writer, beating, still_stands
@@ -38,37 +39,54 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"stalls": 0} if setting.of("rollbacker") else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in beating(setting):
-        yield _expiring(me, setting.world.stalls)
+        yield transition("heartbeat_expires", me, guards=(IS_PENDING, IS_BEATING, STALL_LEFT), effect=expire,
+                         changes=("own", "stalls"))  # fmt: skip
     for me in setting.of(WRITER):
         if asked := still_stands(setting, me):
             yield from _asking(me, setting, asked)
 
 
-def _expiring(me: str, most: int) -> Row:
-    pending = Guard(f"{me} must have a pending instant", lambda own: own.requested > 0)
-    beats = Guard(f"the heartbeat of {me} must not have expired", lambda own: not own.expired)
-    silent = Guard("it is silent, or a stall must be left", lambda own, stalls: gone(own) or stalls < most, budget=True)
-    return Row("heartbeat_expires", me, (me, "stalls"), (me, "stalls"), (pending, beats),
-               lambda own, stalls: (own._replace(expired=True), stalls + (not gone(own))), (silent,))  # fmt: skip
+def is_pending(own: Writer) -> bool:
+    return own.requested > 0
+
+
+def is_beating(own: Writer) -> bool:
+    return not own.expired
 
 
 def gone(own: Writer) -> bool:
-    """Whether nobody is there any more who could beat."""
+    """Whether the process that renewed the heartbeat has ended."""
     return own.dead or own.step == LEFT
 
 
-def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Row]:
+def stall_is_left(own: Writer, stalls: int, world: World) -> bool:
+    return gone(own) or stalls < world.stalls
+
+
+IS_PENDING = Guard("{me} must have a pending instant", is_pending)
+IS_BEATING = Guard("the heartbeat of {me} must not have expired", is_beating)
+STALL_LEFT = Guard("it is silent, or a stall must be left", stall_is_left, limit=True)
+
+
+def expire(own: Writer, stalls: int) -> Changes:
+    """The heartbeat expires: the writer is dead, or stalls for longer than others wait."""
+    return {"own": own._replace(expired=True), "stalls": stalls + (not gone(own))}
+
+
+def _asking(me: str, setting: Setting, alive: Check) -> Iterator[Transition]:
     protocol = setting.protocol_of(me)
     asked_at = alive.asked_at(about_to_publish(protocol), protocol)
-    unsure = (not_looked(me),) if looks_under_lock(protocol) else ()
+    unsure = (NOT_LOOKED,) if looks_under_lock(protocol) else ()
     if not alive.under_lock:
-        yield Row("writer_looks_at_heartbeat", me, (me, *alive.reads), (me,), (at(me, asked_at),),
-                  lambda own, *_: (own._replace(step=UNAWARE),), (alive.guard(1),))  # fmt: skip
-    yield caught_up(Row("writer_is_refused", me, (me, "lock", *alive.reads), (me, "lock"),
-                        (at(me, asked_at), *unsure),
-                        lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
-                        (alive.guard(2, fails=True),)), setting)  # fmt: skip
-    yield Row("writer_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),),
-              lambda own, lock: (Writer(number=own.number),), (lock_is_free(),))  # fmt: skip
+        yield transition("writer_looks_at_heartbeat", me, at=asked_at, to=UNAWARE, guards=(alive.guard,))
+    refused = transition("writer_is_refused", me, at=asked_at, to=REFUSED, guards=(*unsure, ~alive.guard),
+                         effect=release_lock, changes=("own", "lock"))  # fmt: skip
+    yield caught_up(refused, setting)
+    yield transition("writer_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up)
+
+
+def give_up(own: Writer) -> Changes:
+    """Delete the files, then, under the lock, the pending instant."""
+    return {"own": Writer(number=own.number)}

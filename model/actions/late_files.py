@@ -6,13 +6,14 @@ itself by a marker as any other; nobody's commit will ever list it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from ..files.shared_log import appending
-from ..step import Action, Args, Guard, Row
+from ..machine.transition import Action, Changes, Guard, Transition, transition
+from ..world import World
 from . import Setting
-from .writer import Writer, beating
+from .writer import Writer, beating, next_log
 
 SERVICE = True
 ACTIONS = (
@@ -25,20 +26,25 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"late_files": 0} if setting.world.late_files else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
-    world = setting.world
-    left = Guard("a late file must be left", lambda own, late: late < world.late_files, budget=True)
-    for me in beating(setting) if world.late_files else ():
+def rows(setting: Setting) -> Iterator[Transition]:
+    for me in beating(setting) if setting.world.late_files else ():
+        lands = transition("late_file_lands", me, guards=(DIED_WRITING, LATE_FILE_LEFT), effect=land,
+                           arguments=next_log, changes=("own", "late_files"))  # fmt: skip
+        yield appending(setting, lands)
 
-        def more(own: Writer, me: str = me) -> bool:
-            return own.dead and own.inflight and own.files < len(world.files(me, own.number))
 
-        def next_file(own: Writer, late: int, me: str = me) -> Iterable[Args]:
-            group, version = world.files(me, own.number)[own.files]
-            return ((("group", group), ("version", version)),)
+def died_writing(own: Writer, me: str, world: World) -> bool:
+    return own.dead and own.inflight and own.files < len(world.files(me, own.number))
 
-        writing = Guard(f"{me} must have died while its tasks wrote", more)
-        yield appending(setting, Row(
-            "late_file_lands", me, (me, "late_files"), (me, "late_files"), (writing,),
-            lambda own, late, group, version: (own._replace(files=own.files + 1), late + 1), (left,), next_file,
-        ))  # fmt: skip
+
+def late_file_is_left(late_files: int, world: World) -> bool:
+    return late_files < world.late_files
+
+
+DIED_WRITING = Guard("{me} must have died while its tasks wrote", died_writing)
+LATE_FILE_LEFT = Guard("a late file must be left", late_file_is_left, limit=True)
+
+
+def land(own: Writer, late_files: int) -> Changes:
+    """A task of a dead writer puts the next file."""
+    return {"own": own._replace(files=own.files + 1), "late_files": late_files + 1}

@@ -8,26 +8,32 @@ conflicts of this one operation under NBCC.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
-from ..step import Action, Args, Guard, Row
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..protocol import Protocol
 from ..table import Instant, Plan, Write
-from ..timeline.clock import requests_of
+from ..timeline.clock import clock_readings, requests_of
 from ..timeline.conflicts import Attempt, conflicting
 from ..timeline.decisions import caught_up
 from ..timeline.publication import (
     READY,
     Check,
     believes,
-    given_back,
+    noted_by_store,
+    publication,
     publication_actions,
-    publication_rows,
-    put_by_another,
+    release_lock,
 )
 from ..timeline.publication import UNDER_LOCK as HOLDING
-from ..timeline.waiting import requesting_rows
+from ..timeline.waiting import requesting
+from ..world import World
 from . import Setting
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
 
 KIND, PREFIX = "loader", "l"
 CHOOSES = ("completion_time", "concurrency", "conflict_by", "conflict_window", "priority")
@@ -96,37 +102,43 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Loader() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _beginning(me, setting)
-        yield from _writing(me)
+        requests = transition("loader_requests_instant", me, at="idle", to="requested", guards=(LOCK_IS_FREE,),
+                              arguments=clock_readings, effect=request_instant, changes=("own", "clock"))  # fmt: skip
+        if setting.protocol_of(me).concurrency == "occ":
+            requests = requests.extend(seal_timeline)
+        yield from requesting(KIND, setting, noted_by_store(setting, requests))
+        yield transition("loader_starts_writing", me, at="requested", to="writing", effect=start_writing)
+        yield transition("loader_writes_base", me, at="writing", guards=(BASE_IS_NEXT,), effect=write_file,
+                         arguments=next_base)  # fmt: skip
+        yield transition("loader_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
+                         arguments=next_log)  # fmt: skip
         yield from _publishing(me, setting)
 
 
-def _beginning(me: str, setting: Setting) -> Iterator[Row]:
-    groups = sorted({group for group, _ in setting.world.files(me, 1)})
-    unchecked, resolves = (setting.protocol.bulk_insert == choice for choice in ("unchecked", "resolved"))
+def request_instant(
+    own: Loader, clock: int, setting: Setting, listed_instants: list[Any], *, ahead: int = 0
+) -> Changes:
+    """Under the lock: take a requested time and put the requested instant."""
+    times = requests_of(setting.world, setting.protocol)
+    time, later = times.take("deltacommit", clock, listed_instants, ahead)
+    return {"own": Loader(requested=time), "clock": later}
 
-    def starts(own: Loader, published: Any, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        filled = set() if unchecked else filled_groups(published, plans)
-        bases = tuple(group for group in groups if group not in filled)
-        logs = tuple(group for group in groups if group in filled)
-        knew = len(published) if resolves else own.knew
-        return (own._replace(step="writing", inflight=True, bases=bases, logs=logs, knew=knew),)
 
-    times = requests_of(setting, me)
+def seal_timeline(own: Loader, published: Published) -> Changes:
+    """OCC: what has completed by now does not conflict."""
+    return {"own": own._replace(knew=len(published))}
 
-    def requests(own: Loader, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        time, later = times.take("deltacommit", clock, seen[len(sealed) :], ahead)
-        return Loader("requested", time, knew=len(seen[0]) if sealed else 0), later, *fence
 
-    sealed = ("published",) if _optimistic(me, setting) else ()
-    fence = ((),) * len(put_by_another(setting))
-    yield from requesting_rows(KIND, setting, Row(
-        "loader_requests_instant", me, (me, "lock", "clock", *sealed, *times.reads),
-        (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),),
-        lambda *_: times.clock.readings()))  # fmt: skip
-    yield Row("loader_starts_writing", me, (me, "published", "plans"), (me,), (at(me, "requested"),), starts)
+def start_writing(own: Loader, me: str, world: World, setting: Setting, published: Published, plans: Plans) -> Changes:
+    """Find the file groups that have files, and put the inflight instant."""
+    groups = sorted({group for group, _ in world.files(me, 1)})
+    filled = set() if setting.protocol.bulk_insert == "unchecked" else filled_groups(published, plans)
+    bases = tuple(group for group in groups if group not in filled)
+    logs = tuple(group for group in groups if group in filled)
+    knew = len(published) if setting.protocol.bulk_insert == "resolved" else own.knew
+    return {"own": own._replace(inflight=True, bases=bases, logs=logs, knew=knew)}
 
 
 def filled_groups(published: Iterable[Any], plans: tuple[Plan, ...]) -> set[int]:
@@ -135,68 +147,91 @@ def filled_groups(published: Iterable[Any], plans: tuple[Plan, ...]) -> set[int]
     return written | {part.group for plan in plans for part in plan.groups}
 
 
-def _writing(me: str) -> Iterator[Row]:
-    def put(own: Loader, **_: object) -> tuple[Any, ...]:
-        last = own.files + 1 == len(own.bases) + len(own.logs)
-        return (own._replace(step="written" if last else "writing", files=own.files + 1),)
-
-    def next_group(own: Loader) -> Iterable[Args]:
-        return ((("group", own.group),),)
-
-    def next_log(own: Loader) -> Iterable[Args]:
-        return ((("group", own.group), ("version", 1)),)
-
-    base = Guard("the next file group must be without files", lambda own: own.group in own.bases)
-    log = Guard("the next file group must have files", lambda own: own.group in own.logs)
-    writing = at(me, "writing")
-    yield Row("loader_writes_base", me, (me,), (me,), (writing,), put, (base,), next_group)
-    yield Row("loader_writes_log", me, (me,), (me,), (writing,), put, (log,), next_log)
+def base_is_next(own: Loader) -> bool:
+    return own.group in own.bases
 
 
-def _optimistic(me: str, setting: Setting) -> bool:
-    return setting.protocol_of(me).concurrency == "occ"
+def log_is_next(own: Loader) -> bool:
+    return own.group in own.logs
 
 
-def _publishing(me: str, setting: Setting) -> Iterator[Row]:
-    def overtaken(own: Loader, published: Any, plans: tuple[Plan, ...]) -> bool:
-        faster: set[int] = {
-            "checked": filled_groups(published, plans) & set(own.bases),
-            "resolved": filled_groups(published[own.knew :], ()) & {*own.bases, *own.logs},
-            "unchecked": set(),
-        }[setting.protocol.bulk_insert]
-        attempt = Attempt((*own.bases, *own.logs), (), own.knew)
-        judged = setting.protocol_of(me) if _optimistic(me, setting) else None
-        return bool(faster) or (judged is not None and conflicting(published, plans, attempt, judged) is not None)
+BASE_IS_NEXT = Guard("the next file group must be without files", base_is_next)
+LOG_IS_NEXT = Guard("the next file group must have files", log_is_next)
 
-    def publish(own: Loader) -> tuple[Loader, Write]:
-        files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
-        return Loader("done"), Write(own.requested, own.completed, me, 1, files, loaded=own.bases)
 
-    yield Row("loader_withdraws_instant", me, (me, "lock"), (me,), (at(me, "withdrawing"),),
-              lambda own, lock: (Loader("refused"),), (lock_is_free(),))  # fmt: skip
+def next_base(own: Loader) -> Iterable[Args]:
+    return ((("group", own.group),),)
+
+
+def next_log(own: Loader) -> Iterable[Args]:
+    return ((("group", own.group), ("version", 1)),)
+
+
+def write_file(own: Loader) -> Changes:
+    """Put the file of the next file group."""
+    last = own.files + 1 == len(own.bases) + len(own.logs)
+    return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
+
+
+def is_overtaken(own: Loader, setting: Setting, protocol: Protocol, published: Published, plans: Plans) -> bool:
+    """Whether another write has completed in its new file groups; an optimistic one asks for conflicts as well."""
+    faster: set[int] = {
+        "checked": filled_groups(published, plans) & set(own.bases),
+        "resolved": filled_groups(published[own.knew :], ()) & {*own.bases, *own.logs},
+        "unchecked": set(),
+    }[setting.protocol.bulk_insert]
+    attempt = Attempt((*own.bases, *own.logs), (), own.knew)
+    optimistic = protocol.concurrency == "occ"
+    return bool(faster) or (optimistic and conflicting(published, plans, attempt, protocol) is not None)
+
+
+def published_load(me: str, own: Loader) -> tuple[Loader, Write]:
+    """The loader after its bulk insert is published, and the write."""
+    files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
+    return Loader("done"), Write(own.requested, own.completed, me, 1, files, loaded=own.bases)
+
+
+def may_look(own: Loader) -> bool:
+    return own.step in UNDER_LOCK and not own.clear and not own.dead
+
+
+def is_clear(own: Loader) -> bool:
+    return own.clear
+
+
+MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
+IS_CLEAR = Guard("{me} must have looked again", is_clear)
+NOT_OVERTAKEN = Guard("no other may have completed in its new file groups", is_overtaken, negated=True)
+
+
+def _publishing(me: str, setting: Setting) -> Iterator[Transition]:
+    publish = partial(published_load, me)
+    yield transition("loader_withdraws_instant", me, at="withdrawing", guards=(LOCK_IS_FREE,), effect=withdraw)
+    gives_up = transition("loader_gives_up", me, at="overtaken", to="withdrawing", guards=believes(setting),
+                          effect=release_lock, changes=("own", "lock"))  # fmt: skip
     if setting.protocol.decision == "log":  # the look is for one number, and made again for the next
-        check = Check("no other may have completed in its new file groups", ("published", "plans"),
-                      lambda own, published, plans: not overtaken(own, published, plans))  # fmt: skip
-        yield caught_up(Row("loader_gives_up", me, (me, "lock", *check.reads), (me, "lock"), (at(me, HOLDING),),
-                            lambda own, lock, *_: (own._replace(step="withdrawing"), given_back(me, lock)),
-                            (check.guard(2, fails=True),)), setting)  # fmt: skip
-        yield from publication_rows(KIND, me, "written", setting, publish, check=check)
+        overtaken = Guard(f"not: {NOT_OVERTAKEN.reason}", NOT_OVERTAKEN.holds)
+        yield caught_up(transition("loader_gives_up", me, at=HOLDING, to="withdrawing", guards=(overtaken,),
+                                   effect=release_lock, changes=("own", "lock")), setting)  # fmt: skip
+        yield from publication(KIND, me, "written", setting, publish, check=Check(NOT_OVERTAKEN))
         return
+    yield transition("loader_looks_again", me, guards=(MAY_LOOK, *believes(setting)), effect=look_again)
+    yield gives_up
+    for each in publication(KIND, me, "written", setting, publish):
+        waits = "lock" in each.changes and each.action != f"{KIND}_takes_lock"
+        yield each.require(IS_CLEAR) if waits or each.at == HOLDING else each
 
-    def looks(own: Loader, lock: str, published: Any, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        return (own._replace(step="overtaken") if overtaken(own, published, plans) else own._replace(clear=True),)
 
-    may_look = Guard(f"{me} must be under the lock and not have looked yet",
-                     lambda own: own.step in UNDER_LOCK and not own.clear and not own.dead)  # fmt: skip
-    yield Row("loader_looks_again", me, (me, "lock", "published", "plans"), (me,), (may_look,), looks,
-              believes(me, setting))  # fmt: skip
-    yield Row("loader_gives_up", me, (me, "lock"), (me, "lock"), (at(me, "overtaken"),),
-              lambda own, lock: (own._replace(step="withdrawing"), given_back(me, lock)),
-              believes(me, setting))  # fmt: skip
-    clear = Guard(f"{me} must have looked again", lambda own: own.clear)
-    for row in publication_rows(KIND, me, "written", setting, publish):
-        waits = "lock" in row.reads and row.action != f"{KIND}_takes_lock"
-        yield row._replace(own=(*row.own, clear)) if waits else row
+def look_again(own: Loader, setting: Setting, protocol: Protocol, published: Published, plans: Plans) -> Changes:
+    """Under the lock: find out whether another write has completed in its new file groups."""
+    if is_overtaken(own, setting, protocol, published, plans):
+        return {"own": own._replace(step="overtaken")}
+    return {"own": own._replace(clear=True)}
+
+
+def withdraw() -> Changes:
+    """Take the files back and, under the lock, the instant."""
+    return {"own": Loader("refused")}
 
 
 def pending(every_loader: Mapping[str, Loader]) -> Iterator[Instant]:

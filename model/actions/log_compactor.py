@@ -8,19 +8,24 @@ compactor can take it up again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at
+from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
 from ..services.planning import log_plan
-from ..services.restoring import plan_stands, stands
-from ..step import Action, Args, Guard, Row
-from ..table import GroupPlan, Instant, LogCompaction, Plan, table_of
+from ..services.restoring import PLAN_STANDS, input_stands, stands
+from ..table import GroupPlan, Instant, LogCompaction, Plan, Restore, table_of
 from ..timeline.clock import clock_of
-from ..timeline.plans_by_log import planning_rows
-from ..timeline.publication import publication_actions, publication_rows
-from ..timeline.resuming import resuming
+from ..timeline.decisions import last_time
+from ..timeline.plans_by_log import Planning, planning
+from ..timeline.publication import publication, publication_actions
+from ..timeline.resuming import resuming, starting
+from ..world import World
 from . import Setting
 from .compactor import ever_made
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
 
 KIND, PREFIX = "log_compactor", "m"
 CHOOSES = ("completion_time",)
@@ -75,73 +80,76 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"log_plans": (), **{me: LogCompactor() for me in mine}} if mine else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _scheduling(me, setting)
-        yield _resuming(me, setting)
+        left = given(log_compaction_is_left, compactors=setting.of(KIND))
+        yield from planning(me, setting, Planning(
+            actions=("log_compactor_schedules_plan", "log_compactor_takes_time", "log_compactor_puts_plan"),
+            guards=(Guard("a log compaction must be left", left, limit=True),
+                    Guard("there must be several logs in a slice", inputs)),
+            look=look, put=put, plans="log_plans", requested="plan", too_late=become_idle,
+        ))  # fmt: skip
+        yield resuming("log_compactor_resumes_plan", KIND, me, setting, plans="log_plans", finished=LogCompaction,
+                       start=started)  # fmt: skip
         yield from _running(me, setting)
 
 
-def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
-    world, protocol, mine = setting.world, setting.protocol, setting.of(KIND)
-    clocks = clock_of(world, protocol)
-    restores = setting.if_any("restores")
-
-    def inputs(published: Any, plans: tuple[Plan, ...], log_plans: tuple[Plan, ...]) -> Any:
-        return log_plan(table_of(published, plans, log_plans=log_plans), world.groups, protocol)
-
-    def look(own: LogCompactor, clock: int, last: int, *seen: Any, ahead: int = 0) -> tuple[LogCompactor, int]:
-        published, plans, log_plans = seen[:3]
-        known = (last, *(entry.completed for entry in published), *(each.requested for each in (*plans, *log_plans)))
-        time, later = clocks.take(clock, ahead, after=max(known))
-        return LogCompactor(PLANNED, time, parts=inputs(published, plans, log_plans)), later
-
-    def put(own: LogCompactor, log_plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        planned = LogCompactor(PLANNED, own.plan, tuple(part.group for part in own.parts))
-        return planned, (*log_plans, Plan(own.plan, me, False, own.parts))
-
-    guards = (
-        Guard("a log compaction must be left",
-              lambda *v: ever_made(mine, v[5], v[6] if restores else ()) < world.log_compactions, budget=True),
-        Guard("there must be several logs in a slice", lambda *v: bool(inputs(*v[3:6]))),
-    )  # fmt: skip
-    names = ("log_compactor_schedules_plan", "log_compactor_takes_time", "log_compactor_puts_plan")
-    yield from planning_rows(me, setting, actions=names, reads=("published", "plans", "log_plans", *restores),
-                             changes=("log_plans",), guards=guards, look=look, put=put,
-                             requested=lambda own: own.plan, too_late=LogCompactor(),
-                             choices=lambda *_: clocks.readings())  # fmt: skip
+def log_compaction_is_left(
+    log_plans: Plans, world: World, compactors: tuple[str, ...], restores: tuple[Restore, ...] = ()
+) -> bool:
+    return ever_made(compactors, log_plans, restores) < world.log_compactions
 
 
-def _resuming(me: str, setting: Setting) -> Row:
-    # What is decided needs no runner any more: whoever decides next publishes it.
-    known = "decisions" if setting.protocol.decision == "log" else "published"
-    return resuming("log_compactor_resumes_plan", me, setting.of(KIND), known=known, plans="log_plans",
-                    finished=LogCompaction, take_up=lambda own, plan, plans: _started(me, plan, plans))  # fmt: skip
+def inputs(published: Published, plans: Plans, log_plans: Plans, setting: Setting) -> tuple[GroupPlan, ...]:
+    """What a plan that is made now takes."""
+    return log_plan(table_of(published, plans, log_plans=log_plans), setting.world.groups, setting.protocol)
 
 
-def _running(me: str, setting: Setting) -> Iterator[Row]:
-    restores = setting.if_any("restores")
-    stays, whole = plan_stands(group_of)
+def look(
+    clock: int, published: Published, plans: Plans, log_plans: Plans, setting: Setting, decisions: tuple[Any, ...] = (),
+    *, ahead: int = 0,
+) -> Changes:  # fmt: skip
+    """List what is completed and take a requested time."""
+    times = (entry.completed for entry in published), (each.requested for each in (*plans, *log_plans))
+    after = max(last_time(decisions), *times[0], *times[1])
+    time, later = clock_of(setting.world, setting.protocol).take(clock, ahead, after=after)
+    own = LogCompactor(PLANNED, time, parts=inputs(published, plans, log_plans, setting))
+    return {"own": own, "clock": later}
 
-    def starts(own: LogCompactor, plans: tuple[Plan, ...], *_: Any) -> tuple[Any, ...]:
-        return _started(me, next(p for p in plans if p.requested == own.plan), plans)
 
-    def next_group(own: LogCompactor, *_: Any) -> Iterable[Args]:
-        return ((("group", group_of(own)),),)
+def put(own: LogCompactor, me: str, log_plans: Plans) -> Changes:
+    """Put the plan."""
+    planned = LogCompactor(PLANNED, own.plan, tuple(part.group for part in own.parts))
+    return {"own": planned, "log_plans": (*log_plans, Plan(own.plan, me, False, own.parts))}
 
-    def writes(own: LogCompactor, *_: Any, group: int) -> tuple[Any, ...]:
-        last = own.logs + 1 == len(own.groups)
-        return (own._replace(step="written" if last else "running its plan", logs=own.logs + 1),)
 
-    def publish(own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
-        return LogCompactor(), LogCompaction(own.plan, own.completed, me)
+def become_idle() -> Changes:
+    return {"own": LogCompactor()}
 
-    yield Row("log_compactor_starts_plan", me, (me, "log_plans", *restores), (me, "log_plans"),
-              (at(me, PLANNED),), starts, (stays,) if restores else ())  # fmt: skip
-    yield Row("log_compactor_writes_log", me, (me, *restores), (me,), (at(me, "running its plan"),), writes,
-              (whole,) if restores else (), next_group)  # fmt: skip
-    yield from publication_rows(KIND, me, "written", setting, publish, requested=lambda own: own.plan,
-                                check=stands("plan") if restores else None)  # fmt: skip
+
+def _running(me: str, setting: Setting) -> Iterator[Transition]:
+    restores = "restores" in setting.first
+    starts = starting("log_compactor_starts_plan", me, at=PLANNED, plans="log_plans", field="plan", start=started)
+    yield starts.require(PLAN_STANDS) if restores else starts
+    yield transition("log_compactor_writes_log", me, at="running its plan", effect=write_log, arguments=next_group,
+                     guards=(input_stands(group_of),) if restores else ())  # fmt: skip
+    yield from publication(KIND, me, "written", setting, partial(published_log_compaction, me), requested="plan",
+                           check=stands("plan") if restores else None)  # fmt: skip
+
+
+def next_group(own: LogCompactor) -> Iterable[Args]:
+    return ((("group", group_of(own)),),)
+
+
+def write_log(own: LogCompactor) -> Changes:
+    """Put the log that replaces those of one file group."""
+    last = own.logs + 1 == len(own.groups)
+    return {"own": own._replace(step="written" if last else "running its plan", logs=own.logs + 1)}
+
+
+def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
+    """The log compactor after its log compaction is published, and the entry."""
+    return LogCompactor(), LogCompaction(own.plan, own.completed, me)
 
 
 def group_of(own: LogCompactor) -> int:
@@ -149,9 +157,10 @@ def group_of(own: LogCompactor) -> int:
     return own.groups[own.logs]
 
 
-def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-    own = LogCompactor("running its plan", started.requested, tuple(part.group for part in started.groups))
-    return own, tuple(p._replace(runner=me, inflight=True) if p == started else p for p in plans)
+def started(own: LogCompactor, me: str, plan: Plan, plans: Plans) -> tuple[LogCompactor, Plans]:
+    """The log compactor at work on a plan."""
+    own = LogCompactor("running its plan", plan.requested, tuple(part.group for part in plan.groups))
+    return own, tuple(p._replace(runner=me, inflight=True) if p == plan else p for p in plans)
 
 
 def pending(published: tuple[Any, ...], log_plans: tuple[Plan, ...] = ()) -> Iterator[Instant]:

@@ -8,14 +8,16 @@ instant: the time of the first attempt is spent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
-from ..conditions import at, lock_is_free
-from ..step import Action, Guard, Row
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..protocol import Protocol
 from ..table import Rollback
 from ..timeline.batches import once
-from ..timeline.looking import ABORTED, looking_rows
+from ..timeline.looking import ABORTED, abort, looking
+from ..world import World
 from . import Setting
 from .writer import KIND, Writer, groups_of, requesting_of, still_stands
 
@@ -35,58 +37,60 @@ ACTIONS = (
 RETRYING = "about to try again"
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        if setting.protocol_of(me).concurrency == "occ":
-            yield from _checking(me, setting)
+        protocol = setting.protocol_of(me)
+        if protocol.concurrency == "occ":
+            touches = partial(touched_groups, setting.world, protocol, me)
+            checks = {"stands": still_stands(setting, me), "new": once(setting, me)}
+            yield from looking(KIND, me, setting, touches, **checks)
             yield from _taking_back(me, setting)
-            if setting.protocol_of(me).early_detection == "on":
-                yield _meeting_marker(me, setting)
+            if protocol.early_detection == "on":
+                meets = Guard("another pending write must have a marker there", marked)
+                yield transition("writer_meets_marker", me, at="writing", to=ABORTED, guards=(meets,), effect=abort,
+                                 arguments=list_marked)  # fmt: skip
 
 
-def _checking(me: str, setting: Setting) -> Iterator[Row]:
-    protocol, world = setting.protocol_of(me), setting.world
-
-    def touches(own: Writer) -> tuple[int, ...]:
-        groups = groups_of(world, me, own)
-        if protocol.conflict_reads == "checked":
-            groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
-        return groups
-
-    return looking_rows(KIND, me, setting, touches, stands=still_stands(setting, me), new=once(setting, me))
+def touched_groups(world: World, protocol: Protocol, me: str, own: Writer) -> tuple[int, ...]:
+    """The file groups that its write touches, and those that it has read."""
+    groups = groups_of(world, me, own)
+    if protocol.conflict_reads == "checked":
+        groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
+    return groups
 
 
-def _meeting_marker(me: str, setting: Setting) -> Row:
-    world = setting.world
-    others = tuple(name for name in setting.of(KIND) if name != me)
-    undone = setting.if_any("rollbacks")
-
-    def marked(own: Writer, *seen: Any) -> int | None:
-        rollbacks: tuple[Rollback, ...] = seen[-1] if undone else ()
-        group, _ = world.files(me, own.number)[own.files]
-        for name, peer in zip(others, seen, strict=False):
-            gone = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
-            if group in {in_group for in_group, _ in world.files(name, peer.number)[gone : peer.files]}:
-                return int(peer.requested)
-        return None
-
-    meets = Guard("another pending write must have a marker there", lambda *v: marked(*v) is not None)
-    return Row("writer_meets_marker", me, (me, *others, *undone), (me,), (at(me, "writing"),),
-               lambda own, *v, against: (own._replace(step=ABORTED, conflict=against[0]),), (meets,),
-               lambda *v: ((("against", (marked(*v),)),),))  # fmt: skip
+def marked(
+    own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
+) -> int | None:
+    """The requested time of another pending write with a marker where this one is about to write."""
+    group, _ = world.files(me, own.number)[own.files]
+    for name, peer in every_writer.items():
+        gone = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
+        files = world.files(name, peer.number)[gone : peer.files] if name != me else ()
+        if group in {in_group for in_group, _ in files}:
+            return int(peer.requested)
+    return None
 
 
-def _taking_back(me: str, setting: Setting) -> Iterator[Row]:
-    most = setting.world.retries
+def list_marked(
+    own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
+) -> Iterable[Args]:
+    return ((("against", (marked(own, me, world, every_writer, rollbacks),)),),)
 
-    def takes_back(own: Writer, lock: None) -> tuple[Any, ...]:
-        if own.tries < most:
-            return (Writer(RETRYING, own.number, tries=own.tries + 1),)
-        return (Writer(number=own.number),)
 
-    yield Row("writer_takes_back_write", me, (me, "lock"), (me,), (at(me, ABORTED),), takes_back, (lock_is_free(),))
-    if most:
-        requesting = requesting_of(me, setting)
-        yield Row("writer_retries", me, requesting.reads, (me, "clock"), (at(me, RETRYING),),
-                  lambda own, *v, **ahead: requesting.effect(own._replace(number=own.number - 1), *v, **ahead),
-            (lock_is_free(),), requesting.choices)  # fmt: skip
+def _taking_back(me: str, setting: Setting) -> Iterator[Transition]:
+    yield transition("writer_takes_back_write", me, at=ABORTED, guards=(LOCK_IS_FREE,), effect=take_back)
+    if setting.world.retries:
+        yield requesting_of("writer_retries", me, setting, at=RETRYING).precede(count_as_the_same)
+
+
+def take_back(own: Writer, world: World) -> Changes:
+    """Delete the files, then, under the lock, the pending instant; perhaps try again."""
+    if own.tries < world.retries:
+        return {"own": Writer(RETRYING, own.number, tries=own.tries + 1)}
+    return {"own": Writer(number=own.number)}
+
+
+def count_as_the_same(own: Writer) -> Changes:
+    """An attempt that is repeated is the same write."""
+    return {"own": own._replace(number=own.number - 1)}

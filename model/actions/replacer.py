@@ -11,20 +11,26 @@ against who completes later (RFC-22, steps 1 to 4; Hudi resolves conflicts of in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Changes, Guard, Transition, transition
+from ..protocol import Protocol
 from ..services.restoring import stands
-from ..step import Action, Args, Guard, Row
 from ..table import GroupPlan, Instant, Plan, Write, completes_plan
 from ..timeline.clock import requests_of
 from ..timeline.conflicts import file_ids
-from ..timeline.looking import ABORTED, about_to_publish, found_nothing, looking_rows, looks_under_lock
-from ..timeline.plans_by_log import planning_rows
-from ..timeline.publication import Check, publication_actions, publication_rows
+from ..timeline.decisions import last_time
+from ..timeline.looking import ABORTED, FOUND_NOTHING, about_to_publish, looking, looks_under_lock
+from ..timeline.plans_by_log import Planning, planning
+from ..timeline.publication import Check, publication, publication_actions
 from ..world import World
 from . import Setting
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
 
 KIND, PREFIX = "replacer", "o"
 CHOOSES = ("completion_time", "concurrency", "conflict_by", "conflict_check", "conflict_window", "priority")
@@ -95,77 +101,87 @@ def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
     return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _scheduling(me, setting)
-        yield from _running(me, setting)
-        if setting.protocol_of(me).concurrency == "occ":
-            yield from _looking(me, setting)
+        yield from planning(me, setting, Planning(
+            actions=("replacer_schedules_replace", "replacer_takes_time", "replacer_puts_plan"),
+            guards=(Guard("no plan may be pending in its partitions", no_plan_is_pending),),
+            look=look, put=put, plans="plans", requested="requested", too_late=give_up,
+        ))  # fmt: skip
+        yield transition("replacer_starts_replace", me, at="scheduled", to="replacing", effect=start,
+                         changes=("own", "plans"))  # fmt: skip
+        yield transition("replacer_writes_base", me, at="replacing", effect=write_base)
+        yield from _publishing(me, setting)
 
 
-def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
-    partitions, groups = replaced_partitions(setting.world, me), replaced_groups(setting.world, me)
-    times, protocol = requests_of(setting, me), setting.protocol_of(me)
-    plans_it = protocol.replacing == "plan"
-
-    def look(own: Replacer, clock: int, last: int, published: Any, plans: Any, *seen: Any, ahead: int = 0) -> Any:
-        time, later = times.take("commit", clock, (published, plans, *seen) if times.reads else (), ahead, after=last)
-        mark = len(published) if protocol.concurrency == "occ" else 0
-        return Replacer("scheduled", partitions, time, mark=mark,
-                        file_ids=file_ids(published, groups, time, protocol)), later  # fmt: skip
-
-    def put(own: Replacer, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        new = Plan(own.requested, me, False, tuple(GroupPlan(group, None, ()) for group in groups))
-        return own._replace(step="scheduled"), (*plans, new) if plans_it else plans
-
-    def free(own: Replacer, lock: None, clock: int, published: Any, plans: tuple[Plan, ...], *_: Any) -> bool:
-        done = {entry.requested for entry in published if completes_plan(entry)}
-        return not any(plan.of(group) for plan in plans if plan.requested not in done for group in groups)
-
-    alone = Guard("no plan may be pending in its partitions", free)
-    others = tuple(name for name in times.reads if name not in ("published", "plans"))
-    names = ("replacer_schedules_replace", "replacer_takes_time", "replacer_puts_plan")
-    yield from planning_rows(me, setting, actions=names, reads=("published", "plans", *others), changes=("plans",),
-                             guards=(alone,), look=look, put=put, requested=lambda own: own.requested,
-                             too_late=Replacer("gave up"),
-                             choices=lambda *_: times.clock.readings())  # fmt: skip
+def _publishing(me: str, setting: Setting) -> Iterator[Transition]:
+    world, protocol = setting.world, setting.protocol_of(me)
+    optimistic = protocol.concurrency == "occ"
+    yield from publication(KIND, me, about_to_publish(protocol), setting, partial(published_replace, world, me),
+                           cleared=(FOUND_NOTHING,) if optimistic else (),
+                           check=None if looks_under_lock(protocol) else still_stands(setting))  # fmt: skip
+    if optimistic:
+        yield from looking(KIND, me, setting, partial(touched_groups, world, me), stands=still_stands(setting))
+        yield transition("replacer_takes_back_replace", me, at=ABORTED, guards=(LOCK_IS_FREE,), effect=take_back,
+                         changes=("own", "plans"))  # fmt: skip
 
 
-def _running(me: str, setting: Setting) -> Iterator[Row]:
-    groups, protocol = replaced_groups(setting.world, me), setting.protocol_of(me)
-
-    def starts(own: Replacer, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        started = tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)
-        return own._replace(step="replacing"), started
-
-    def writes(own: Replacer) -> tuple[Any, ...]:
-        last = own.bases + 1 == len(groups)
-        return (own._replace(step="written" if last else "replacing", bases=own.bases + 1),)
-
-    def publish(own: Replacer) -> tuple[Replacer, Write]:
-        files = tuple((group, 1) for group in groups)
-        entry = Write(own.requested, own.completed, me, 1, files, file_ids=own.file_ids, loaded=groups, replaced=groups)
-        return Replacer("done"), entry
-
-    def in_turn(own: Replacer) -> Iterable[Args]:
-        return ((),)
-
-    yield Row("replacer_starts_replace", me, (me, "plans"), (me, "plans"), (at(me, "scheduled"),), starts)
-    yield Row("replacer_writes_base", me, (me,), (me,), (at(me, "replacing"),), writes, choices=in_turn)
-    yield from publication_rows(KIND, me, about_to_publish(protocol), setting, publish,
-                                cleared=(found_nothing(me),) if protocol.concurrency == "occ" else (),
-                                check=None if looks_under_lock(protocol) else still_stands(setting))  # fmt: skip
+def no_plan_is_pending(me: str, world: World, published: Published, plans: Plans) -> bool:
+    done = {entry.requested for entry in published if completes_plan(entry)}
+    pending = [plan for plan in plans if plan.requested not in done]
+    return not any(plan.of(group) for plan in pending for group in replaced_groups(world, me))
 
 
-def _looking(me: str, setting: Setting) -> Iterator[Row]:
-    groups = replaced_groups(setting.world, me)
+def look(
+    own: Replacer, me: str, clock: int, setting: Setting, protocol: Protocol, published: Published,
+    listed_instants: list[Any], decisions: tuple[Any, ...] = (), *, ahead: int = 0,
+) -> Changes:  # fmt: skip
+    """Take the requested time: what completed before it in the partitions will be hidden."""
+    world, times = setting.world, requests_of(setting.world, setting.protocol)
+    time, later = times.take("commit", clock, listed_instants, ahead, after=last_time(decisions))
+    mark = len(published) if protocol.concurrency == "occ" else 0
+    ids = file_ids(published, replaced_groups(world, me), time, protocol)
+    return {"own": Replacer("scheduled", replaced_partitions(world, me), time, mark=mark, file_ids=ids), "clock": later}
 
-    def takes_back(own: Replacer, lock: None, plans: tuple[Plan, ...]) -> tuple[Any, ...]:
-        return Replacer("gave up"), tuple(plan for plan in plans if plan.requested != own.requested)
 
-    yield from looking_rows(KIND, me, setting, lambda own: groups, stands=still_stands(setting))
-    yield Row("replacer_takes_back_replace", me, (me, "lock", "plans"), (me, "plans"), (at(me, ABORTED),), takes_back,
-              (lock_is_free(),))  # fmt: skip
+def put(own: Replacer, me: str, setting: Setting, plans: Plans) -> Changes:
+    """Put a plan that takes nothing, for all file groups of the partitions."""
+    groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(setting.world, me))
+    new = (Plan(own.requested, me, False, groups),) if setting.protocol.replacing == "plan" else ()
+    return {"own": own._replace(step="scheduled"), "plans": (*plans, *new)}
+
+
+def give_up() -> Changes:
+    return {"own": Replacer("gave up")}
+
+
+def start(own: Replacer, plans: Plans) -> Changes:
+    """Put the inflight instant."""
+    return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
+
+
+def write_base(own: Replacer, me: str, world: World) -> Changes:
+    """Put the base file of the next file group, with the new rows that there are."""
+    last = own.bases + 1 == len(replaced_groups(world, me))
+    return {"own": own._replace(step="written" if last else "replacing", bases=own.bases + 1)}
+
+
+def published_replace(world: World, me: str, own: Replacer) -> tuple[Replacer, Write]:
+    """The replacer after its replace is published, and the write."""
+    groups = replaced_groups(world, me)
+    files = tuple((group, 1) for group in groups)
+    entry = Write(own.requested, own.completed, me, 1, files, file_ids=own.file_ids, loaded=groups, replaced=groups)
+    return Replacer("done"), entry
+
+
+def touched_groups(world: World, me: str, own: Replacer) -> tuple[int, ...]:
+    """All file groups of its partitions."""
+    return replaced_groups(world, me)
+
+
+def take_back(own: Replacer, plans: Plans) -> Changes:
+    """Delete the files, then, under the lock, the plan."""
+    return {"own": Replacer("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 
 def still_stands(setting: Setting) -> Check | None:

@@ -7,18 +7,26 @@ dead restorer goes through the same list.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..services.restoring import newest, still_there, taken_off, undone_by
-from ..step import Action, Args, Guard, Row, one_way
-from ..table import Instant, Restore, Restored, is_undone
-from ..timeline.plans_by_log import planning_rows
-from ..timeline.publication import publication_actions, publication_rows
-from ..timeline.resuming import resuming
+from ..table import Instant, Plan, Restore, Restored, Rollback, Savepoint, is_undone
+from ..timeline.decisions import last_time
+from ..timeline.plans_by_log import Planning, planning
+from ..timeline.publication import publication, publication_actions
+from ..timeline.resuming import resuming, starting
+from ..world import World
 from . import Setting
-from .writer import state_on_timeline
+from .writer import Writer, state_on_timeline
+
+Published = tuple[Any, ...]
+Plans = tuple[Plan, ...]
+Restores = tuple[Restore, ...]
+Savepoints = tuple[Savepoint, ...]
+Writers = Mapping[str, Writer]
 
 KIND, PREFIX = "restorer", "u"
 CHOOSES = ("completion_time",)
@@ -71,88 +79,106 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"restores": (), **{me: Restorer() for me in mine}} if mine else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _planning(me, setting)
-        yield _resuming(me, setting)
-        yield from _running(me, setting)
+        yield from planning(me, setting, Planning(
+            actions=("restorer_plans_restore", "restorer_takes_time", "restorer_puts_plan"),
+            guards=(RESTORE_LEFT, NO_RESTORE_PENDING, SOMETHING_TO_UNDO),
+            look=look, put=put, plans="restores", requested="restore", too_late=become_idle, arguments=None,
+            changes=("published", "plans", "savepoints", *setting.if_any("log_plans")),
+        ))  # fmt: skip
+        yield resuming("restorer_resumes_restore", KIND, me, setting, plans="restores", finished=Restored,
+                       start=started, what="restore")  # fmt: skip
+        yield starting("restorer_starts_restore", me, at=PLANNED, plans="restores", field="restore", start=started)
+        yield transition("restorer_undoes_instant", me, at="undoing", effect=undo_instant, arguments=next_instant,
+                         changes=("own", "restores"))  # fmt: skip
+        yield from publication(KIND, me, "undone", setting, partial(published_restore, me), requested="restore")
 
 
-def _planning(me: str, setting: Setting) -> Iterator[Row]:
-    world, protocol, writers = setting.world, setting.protocol, setting.of("writer")
-    log_plans = setting.if_any("log_plans")
-    rolled_back = setting.if_any("rollbacks")
+def restore_is_left(restores: Restores, world: World) -> bool:
+    return len(restores) < world.restores
+
+
+def no_restore_is_pending(restores: Restores, published: Published) -> bool:
+    return {restore.requested for restore in restores} <= {entry.requested for entry in published}
+
+
+def to_undo(
+    setting: Setting, restores: Restores, published: Published, plans: Plans, savepoints: Savepoints,
+    every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
+) -> tuple[int, ...]:  # fmt: skip
+    """The requested times of what a restore to the newest savepoint undoes now, in the order in which it goes."""
+    saved = newest(savepoints)
+    if saved is None:
+        return ()
+    done = {entry.requested for entry in published}
+    there = (w for w in every_writer.values() if w.requested and state_on_timeline(w, rollbacks))
+    pending = (w.requested for w in there if w.requested not in done)
+    writing = (each for each in pending if not is_undone(restores, each))
+    return undone_by(saved, published, (*plans, *log_plans), writing, setting.protocol)
+
+
+RESTORE_LEFT = Guard("a restore must be left", restore_is_left, limit=True)
+NO_RESTORE_PENDING = Guard("no restore may be pending", no_restore_is_pending)
+SOMETHING_TO_UNDO = Guard("there must be a savepoint, and something to undo", to_undo)
+
+
+def look(
+    setting: Setting, clock: int, restores: Restores, published: Published, plans: Plans, savepoints: Savepoints,
+    every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
+    decisions: tuple[Any, ...] = (),
+) -> Changes:  # fmt: skip
+    """Find what is to be undone, and take a requested time."""
+    time, saved = max(clock, last_time(decisions)) + 1, newest(savepoints)
+    assert saved is not None, "the guard saw the same savepoints"
+    order = to_undo(setting, restores, published, plans, savepoints, every_writer, log_plans, rollbacks)
+    return {"own": Restorer(PLANNED, time, order, to=saved.at, kept=saved.writes), "clock": time}
+
+
+def put(
+    own: Restorer, me: str, setting: Setting, restores: Restores, published: Published, plans: Plans,
+    savepoints: Savepoints, log_plans: Plans | None = None,
+) -> Changes:  # fmt: skip
+    """Put the plan: from now on no reader sees what it undoes."""
+    gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     read_meanwhile = bool(setting.of("reader") or setting.of("consumer"))
-
-    def planned(restores: Any, published: Any, plans: Any, savepoints: Any, *more: Any) -> Any:
-        saved = newest(savepoints)
-        if saved is None:
-            return None, ()
-        plans, others = sum(more[: len(log_plans)], plans), more[len(log_plans) :]
-        rollbacks, theirs = others[0] if rolled_back else (), others[len(rolled_back) :][: len(writers)]
-        done = {entry.requested for entry in published}
-        there = (w for w in theirs if w.requested and state_on_timeline(w, rollbacks))
-        pending = (w.requested for w in there if w.requested not in done)
-        writing = (each for each in pending if not is_undone(restores, each))
-        return saved, undone_by(saved, published, plans, writing, protocol)
-
-    def look(own: Restorer, clock: int, last: int, *seen: Any) -> tuple[Restorer, int]:
-        time = max(clock, last) + 1
-        saved, order = planned(*seen)
-        return Restorer(PLANNED, time, order, to=saved.at, kept=saved.writes), time
-
-    def put(own: Restorer, restores: Any, published: Any, plans: Any, savepoints: Any, *logs: Any) -> tuple[Any, ...]:
-        gone = tuple(plan for plan in sum(logs, plans) if plan.requested in own.undone)
-        entries = taken_off(published, own.undone) if read_meanwhile else ()
-        plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
-        left = tuple(each for each in savepoints if each.requested not in own.undone)
-        kept = [tuple(plan for plan in some if plan not in gone) for some in (plans, *logs)]
-        after = (*restores, plan), still_there(published, own.undone), kept[0], left, *kept[1:]
-        return Restorer(PLANNED, own.restore, own.undone), *after
-
-    guards = (
-        Guard("a restore must be left", lambda *v: len(v[3]) < world.restores, budget=True),
-        Guard("no restore may be pending", lambda *v: {r.requested for r in v[3]} <= {e.requested for e in v[4]}),
-        Guard("there must be a savepoint, and something to undo", lambda *v: bool(planned(*v[3:])[1])),
-    )
-    shared = ("restores", "published", "plans", "savepoints", *log_plans)
-    names = ("restorer_plans_restore", "restorer_takes_time", "restorer_puts_plan")
-    yield from planning_rows(me, setting, actions=names, reads=(*shared, *rolled_back, *writers), changes=shared,
-                             guards=guards, look=look, put=put, requested=lambda own: own.restore,
-                             too_late=Restorer(), choices=one_way)  # fmt: skip
+    entries = taken_off(published, own.undone) if read_meanwhile else ()
+    plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
+    logs = {} if log_plans is None else {"log_plans": tuple(each for each in log_plans if each not in gone)}
+    return {
+        "own": Restorer(PLANNED, own.restore, own.undone),
+        "restores": (*restores, plan),
+        "published": still_there(published, own.undone),
+        "plans": tuple(each for each in plans if each not in gone),
+        "savepoints": tuple(each for each in savepoints if each.requested not in own.undone),
+        **logs,
+    }
 
 
-def _resuming(me: str, setting: Setting) -> Row:
-    # What is decided needs no runner any more: whoever decides next publishes it.
-    known = "decisions" if setting.protocol.decision == "log" else "published"
-    return resuming("restorer_resumes_restore", me, setting.of(KIND), known=known, plans="restores", finished=Restored,
-                    take_up=lambda own, restore, restores: _started(me, restore, restores), what="restore")  # fmt: skip
+def become_idle() -> Changes:
+    return {"own": Restorer()}
 
 
-def _started(me: str, started: Restore, restores: tuple[Restore, ...]) -> tuple[Any, ...]:
-    own = Restorer("undoing", started.requested, started.undone)
-    return own, tuple(r._replace(runner=me, inflight=True) if r == started else r for r in restores)
+def started(own: Restorer, me: str, restore: Restore, restores: Restores) -> tuple[Restorer, Restores]:
+    """The restorer at work on a restore."""
+    own = Restorer("undoing", restore.requested, restore.undone)
+    return own, tuple(r._replace(runner=me, inflight=True) if r == restore else r for r in restores)
 
 
-def _running(me: str, setting: Setting) -> Iterator[Row]:
-    def starts(own: Restorer, restores: tuple[Restore, ...]) -> tuple[Any, ...]:
-        return _started(me, next(each for each in restores if each.requested == own.restore), restores)
+def next_instant(own: Restorer) -> Iterable[Args]:
+    return ((("instant", own.undone[own.done]),),)
 
-    def next_instant(own: Restorer, restores: Any) -> Iterable[Args]:
-        return ((("instant", own.undone[own.done]),),)
 
-    def undoes(own: Restorer, restores: tuple[Restore, ...], instant: int) -> tuple[Any, ...]:
-        own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
-        mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
-        return own, tuple(mine)
+def undo_instant(own: Restorer, restores: Restores) -> Changes:
+    """Delete the files of one instant, then its files on the timeline."""
+    own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
+    mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
+    return {"own": own, "restores": tuple(mine)}
 
-    def publish(own: Restorer) -> tuple[Restorer, Restored]:
-        return Restorer(), Restored(own.restore, own.completed, me)
 
-    both = (me, "restores")
-    yield Row("restorer_starts_restore", me, both, both, (at(me, PLANNED),), starts)
-    yield Row("restorer_undoes_instant", me, both, both, (at(me, "undoing"),), undoes, choices=next_instant)
-    yield from publication_rows(KIND, me, "undone", setting, publish, requested=lambda own: own.restore)
+def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
+    """The restorer after its restore is published, and the entry."""
+    return Restorer(), Restored(own.restore, own.completed, me)
 
 
 def pending(published: tuple[Any, ...], restores: tuple[Restore, ...] = ()) -> Iterator[Instant]:

@@ -7,27 +7,26 @@ that what is left of a failed write can be recognised; the plan stays on the tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
 from ..files.shared_log import LOGS, Block, Blocks, appended, is_shared
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
 from ..services.restoring import is_gone
-from ..step import Action, Args, Guard, Row
 from ..table import Instant, Restore, Rollback, RolledBack, Write, is_undone
-from ..timeline.decisions import ALL_PUBLISHED, caught_up, undecided
-from ..timeline.publication import (
-    READY,
-    UNDER_LOCK,
-    Check,
-    given_back,
-    publication_actions,
-    publication_rows,
-    put_by_another,
-)
-from ..timeline.waiting import reading
+from ..timeline.decisions import ALL_PUBLISHED, Decisions, is_caught_up
+from ..timeline.plans_by_log import Planning, planning
+from ..timeline.publication import READY, UNDER_LOCK, Check, publication, publication_actions, release_lock
+from ..world import World
 from . import Setting
 from .writer import Writer, beating, state_on_timeline
+
+Published = tuple[Any, ...]
+Rollbacks = tuple[Rollback, ...]
+Restores = tuple[Restore, ...]
+Writers = Mapping[str, Writer]
 
 KIND, PREFIX = "rollbacker", "b"
 CHOOSES = ("completion_time",)
@@ -92,27 +91,29 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"rollbacks": (), **{me: Rollbacker() for me in mine}} if mine else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
+    # Where no writer has a heartbeat no writer is read, so that its private steps stay private.
+    unread: dict[str, Any] = {} if beating(setting) else {"every_writer": {}}
     for me in setting.of(KIND):
-        yield from _planning(me, setting)
-        yield from _taking_up(me, setting)
-        yield from _undoing(me, setting)
+        yield from _planning(me, setting, unread)
+        yield transition("rollbacker_starts_rollback", me, at=PLANNED, guards=(NOT_COMPLETED,),
+                         effect=given(start_own, **unread), changes=("own", "rollbacks"))  # fmt: skip
+        pending = Guard("a rollback must be pending", pending_rollback)
+        yield transition("rollbacker_resumes_rollback", me, at="idle", guards=(pending,),
+                         effect=given(resume, **unread), changes=("own", "rollbacks"))  # fmt: skip
+        yield from _undoing(me, setting, unread)
         yield from _completing(me, setting)
 
 
 def failed(
-    setting: Setting,
-    published: tuple[Any, ...],
-    rollbacks: tuple[Rollback, ...],
-    writers: tuple[Writer, ...],
-    restores: tuple[Restore, ...] = (),
+    setting: Setting, published: Published, rollbacks: Rollbacks, every_writer: Writers, restores: Restores = ()
 ) -> int | None:
     """The oldest pending write that may be rolled back and is not being so; None if there is none."""
     done = {entry.requested for entry in published}
     at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
     found = (
         writer.requested
-        for writer in writers
+        for writer in every_writer.values()
         if (writer.expired or setting.protocol.failed_writes == "eager")
         and writer.requested not in at_work | done
         and state_on_timeline(writer, rollbacks)
@@ -121,193 +122,188 @@ def failed(
     return min(found, default=None)
 
 
-def _planning(me: str, setting: Setting) -> Iterator[Row]:
+def rollback_is_left(rollbacks: Rollbacks, world: World) -> bool:
+    return len(rollbacks) < world.rollbacks
+
+
+ROLLBACK_LEFT = Guard("a rollback must be left", rollback_is_left, limit=True)
+
+
+def _planning(me: str, setting: Setting, unread: dict[str, Any]) -> Iterator[Transition]:
+    there = Guard("a write must be pending whose heartbeat has expired", given(failed, **unread))
     if setting.protocol.rollback_check == "before_lock":
-        yield from _planning_by_an_early_look(me, setting)
+        yield transition("rollbacker_chooses_write", me, at="idle", to="about to plan", guards=(ROLLBACK_LEFT, there),
+                         effect=given(choose_write, **unread))  # fmt: skip
+        plans = transition("rollbacker_plans_rollback", me, at="about to plan", guards=(LOCK_IS_FREE, ROLLBACK_LEFT),
+                           effect=take_time, changes=("own", "clock"))  # fmt: skip
+        yield plans.extend(put, "rollbacks")
         return
-    world, writers = setting.world, beating(setting)
-    log = ("decisions",) if setting.protocol.decision == "log" else ()
-    restores, fence = setting.if_any("restores"), put_by_another(setting)
-
-    def target(published: Any, rollbacks: tuple[Rollback, ...], more: tuple[Any, ...]) -> int | None:
-        others = more[len(log) :]
-        return failed(setting, published, rollbacks, others[len(restores) :], *others[: len(restores)])
-
-    def plans(own: Rollbacker, lock: None, clock: int, published: Any, rollbacks: Any, *more: Any) -> tuple[Any, ...]:
-        found = _planned(clock + 1, target(published, rollbacks, more))
-        return found, clock + 1, *_with_plan(me, found, rollbacks, more[: len(log)])
-
-    def takes_time(own: Rollbacker, lock: None, clock: int, published: Any, rollbacks: Any, *more: Any) -> Any:
-        found = _planned(clock + 1, target(published, rollbacks, more))
-        return found._replace(step=TIMED, seen=len(more[0]) if log else 0), me, clock + 1, *((),) * len(fence)
-
-    guards = [
-        lock_is_free(),
-        Guard("a rollback must be left", lambda *v: len(v[4]) < world.rollbacks, budget=True),
-        Guard("a write must be pending whose heartbeat has expired", lambda *v: target(v[3], v[4], v[5:]) is not None),
-    ]
-    if log:
-        guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[5], v[3])))
-    reads = (me, "lock", "clock", "published", "rollbacks", *log, *restores, *writers)
-    if world.lock_losses:
-        yield reading(setting, Row("rollbacker_takes_time", me, reads, (me, "lock", "clock", *fence),
-                                   (at(me, "idle"),), takes_time, tuple(guards)))  # fmt: skip
-        yield _putting(me, log)
-    else:
-        yield Row("rollbacker_plans_rollback", me, reads, (me, "clock", "rollbacks", *log), (at(me, "idle"),), plans,
-                  tuple(guards))  # fmt: skip
+    yield from planning(me, setting, Planning(
+        actions=("rollbacker_plans_rollback", "rollbacker_takes_time", "rollbacker_puts_plan"),
+        guards=(ROLLBACK_LEFT, there), look=given(look, **unread), put=put, plans="rollbacks", requested="rollback",
+        too_late=become_idle, arguments=None, timed=TIMED,
+    ))  # fmt: skip
 
 
-def _putting(me: str, log: tuple[str, ...]) -> Row:
-    """The plan for a write that had failed when it looked, under a lock that may be another's by now."""
-
-    def puts(own: Rollbacker, lock: str | None, rollbacks: tuple[Rollback, ...], *decisions: Any) -> tuple[Any, ...]:
-        there = any(each.requested == own.rollback for each in rollbacks)  # put by another who read the same time
-        if there or (log and len(decisions[0]) > own.seen):  # perhaps by a commit of that very write
-            return Rollbacker(), given_back(me, lock), rollbacks, *decisions
-        new = own._replace(step=PLANNED, seen=0)
-        return new, given_back(me, lock), *_with_plan(me, new, rollbacks, decisions)
-
-    reads = (me, "lock", "rollbacks", *log)
-    return Row("rollbacker_puts_plan", me, reads, reads, (at(me, TIMED),), puts)
+def choose_write(
+    setting: Setting, published: Published, rollbacks: Rollbacks, every_writer: Writers, restores: Restores = ()
+) -> Changes:
+    """Find a failed write without the lock."""
+    return {"own": Rollbacker(target=failed(setting, published, rollbacks, every_writer, restores) or 0)}
 
 
-def _planning_by_an_early_look(me: str, setting: Setting) -> Iterator[Row]:
-    most, writers, restores = setting.world.rollbacks, beating(setting), setting.if_any("restores")
-    begin = 1 + len(restores)
-    left = Guard("a rollback must be left", lambda *values: len(values[-1]) < most, budget=True)
-    there = Guard("a write must be pending whose heartbeat has expired",
-                  lambda *v: failed(setting, v[-2], v[-1], v[begin:-2], *v[1:begin]) is not None)  # fmt: skip
-
-    def chooses(own: Rollbacker, *values: Any) -> tuple[Any, ...]:
-        *others, published, rollbacks = values
-        found = failed(setting, published, rollbacks, tuple(others[len(restores) :]), *others[: len(restores)])
-        return (_planned(0, found)._replace(step="about to plan"),)
-
-    def plans(own: Rollbacker, lock: None, clock: int, rollbacks: tuple[Rollback, ...]) -> tuple[Any, ...]:
-        new = _planned(clock + 1, own.target)
-        return new, clock + 1, *_with_plan(me, new, rollbacks, ())
-
-    reads = (me, *restores, *writers, "published", "rollbacks")
-    yield Row("rollbacker_chooses_write", me, reads, (me,), (at(me, "idle"),), chooses, (left, there))
-    yield Row("rollbacker_plans_rollback", me, (me, "lock", "clock", "rollbacks"), (me, "clock", "rollbacks"),
-              (at(me, "about to plan"),), plans, (lock_is_free(), left))  # fmt: skip
+def take_time(own: Rollbacker, clock: int) -> Changes:
+    return {"own": own._replace(rollback=clock + 1), "clock": clock + 1}
 
 
-def _planned(requested: int, target: int | None) -> Rollbacker:
-    assert target is not None, "the guard saw the same writers"
-    return Rollbacker(PLANNED, requested, target)
+def look(
+    setting: Setting, clock: int, published: Published, rollbacks: Rollbacks, every_writer: Writers,
+    restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Find a failed write, and take a requested time."""
+    target = failed(setting, published, rollbacks, every_writer, restores) or 0
+    return {"own": Rollbacker(PLANNED, clock + 1, target), "clock": clock + 1}
 
 
-def _with_plan(me: str, own: Rollbacker, rollbacks: tuple[Rollback, ...], log: tuple[Any, ...]) -> tuple[Any, ...]:
-    """All plans with its own; where decisions are logged it has taken a number as well."""
-    return (*rollbacks, Rollback(own.rollback, own.target, me)), *((*decisions, own.rollback) for decisions in log)
+def put(own: Rollbacker, me: str, rollbacks: Rollbacks) -> Changes:
+    """Put the plan."""
+    return {"own": own._replace(step=PLANNED), "rollbacks": (*rollbacks, Rollback(own.rollback, own.target, me))}
 
 
-def _taking_up(me: str, setting: Setting) -> Iterator[Row]:
-    world, writers, restores = setting.world, beating(setting), setting.if_any("restores")
-
-    def files_of(target: int, published: tuple[Any, ...], theirs: tuple[Writer, ...]) -> tuple[tuple[int, int], ...]:
-        completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
-        pending = (
-            world.files(name, writer.number)[: writer.files]
-            for name, writer in zip(writers, theirs, strict=True)
-            if writer.requested == target
-        )
-        return completed or next(pending, ())
-
-    def started(found: Rollback, published: Any, rollbacks: tuple[Rollback, ...], *others: Any) -> tuple[Any, ...]:
-        theirs = others[len(restores) :]
-        first = max(each.forgotten for each in rollbacks if each.target == found.target)
-        files = files_of(found.target, published, theirs)[first:]
-        if restores and is_gone(others[0], found.target):
-            files = ()
-        if is_shared(setting):
-            files = tuple({group: (group, version) for group, version in files}.values())
-        own = Rollbacker("undoing" if files else "undone", found.requested, found.target, first, files)
-        return own, tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)
-
-    def starts(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *others: Any) -> tuple[Any, ...]:
-        return started(_of(own, rollbacks), published, rollbacks, *others)
-
-    def pending_one(published: tuple[Any, ...], rollbacks: tuple[Rollback, ...]) -> Rollback | None:
-        done = {entry.requested for entry in published}
-        return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
-
-    def resumes(own: Rollbacker, published: Any, rollbacks: tuple[Rollback, ...], *others: Any) -> tuple[Any, ...]:
-        found = pending_one(published, rollbacks)
-        assert found is not None, "the guard saw the same rollbacks"
-        return started(found, published, rollbacks, *others)
-
-    there = Guard("a rollback must be pending", lambda own, done, made, *_: pending_one(done, made) is not None)
-    reads = (me, "published", "rollbacks", *restores, *writers)
-    alone = Guard("nobody else may have completed its rollback",
-                  lambda own, done, *_: all(entry.requested != own.rollback for entry in done))  # fmt: skip
-    yield Row("rollbacker_starts_rollback", me, reads, (me, "rollbacks"), (at(me, PLANNED),), starts, (alone,))
-    yield Row("rollbacker_resumes_rollback", me, reads, (me, "rollbacks"), (at(me, "idle"),), resumes,
-              (there,))  # fmt: skip
+def become_idle() -> Changes:
+    return {"own": Rollbacker()}
 
 
-def _undoing(me: str, setting: Setting) -> Iterator[Row]:
-    writers = beating(setting)
+def pending_rollback(published: Published, rollbacks: Rollbacks) -> Rollback | None:
+    """The first rollback that is not completed."""
+    done = {entry.requested for entry in published}
+    return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
 
-    def next_file(own: Rollbacker, *_: Any) -> Iterable[Args]:
-        group, version = own.files[own.done]
-        return ((("group", group), ("version", version)),)
 
-    def deletes(own: Rollbacker, rollbacks: tuple[Rollback, ...], group: int, version: int) -> tuple[Any, ...]:
-        own = own._replace(step="undone" if own.done + 1 == len(own.files) else "undoing", done=own.done + 1)
-        return own, _changed(own, rollbacks, lambda r: r._replace(deleted=max(r.deleted, own.first + own.done)))
+def start_own(
+    own: Rollbacker, setting: Setting, published: Published, rollbacks: Rollbacks, every_writer: Writers,
+    restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Put the inflight instant and look for the files of the write."""
+    return started(_of(own, rollbacks), setting, published, rollbacks, every_writer, restores)
 
-    def next_log(own: Rollbacker, *_: Any) -> Iterable[Args]:
-        return ((("group", own.files[own.done][0]),),)
 
-    def appends(own: Rollbacker, logs: tuple[Blocks, ...], group: int) -> tuple[Any, ...]:
-        block = Block(own.rollback, 0, own.target)
-        own = own._replace(step="undone" if own.done + 1 == len(own.files) else "undoing", done=own.done + 1)
-        return own, appended(logs, group, block)
+def resume(
+    setting: Setting, published: Published, rollbacks: Rollbacks, every_writer: Writers, restores: Restores = ()
+) -> Changes:
+    """Take over a pending rollback that another actor has planned."""
+    found = pending_rollback(published, rollbacks)
+    assert found is not None, "the guard saw the same rollbacks"
+    return started(found, setting, published, rollbacks, every_writer, restores)
 
-    def removes(own: Rollbacker, lock: None, rollbacks: tuple[Rollback, ...], *theirs: Writer) -> tuple[Any, ...]:
-        state = next((w.state for w in theirs if w.requested == own.target), "inflight")
-        last = 0 if is_shared(setting) else own.first + len(own.files)
-        changed = _changed(own, rollbacks, lambda r: r._replace(removed=state, forgotten=max(r.forgotten, last)))
-        return own._replace(step="removed"), changed
 
+def started(
+    found: Rollback, setting: Setting, published: Published, rollbacks: Rollbacks, writers: Writers, restores: Restores
+) -> Changes:
+    """The rollbacker at work on a rollback."""
+    first = max(each.forgotten for each in rollbacks if each.target == found.target)
+    files = files_of(found.target, setting.world, published, writers)[first:]
+    if is_gone(restores, found.target):
+        files = ()
     if is_shared(setting):
-        yield Row("rollbacker_appends_rollback_block", me, (me, LOGS), (me, LOGS), (at(me, "undoing"),), appends,
-                  choices=next_log)  # fmt: skip
+        files = tuple({group: (group, version) for group, version in files}.values())
+    own = Rollbacker("undoing" if files else "undone", found.requested, found.target, first, files)
+    return {"own": own, "rollbacks": tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)}
+
+
+def files_of(target: int, world: World, published: Published, writers: Writers) -> tuple[tuple[int, int], ...]:
+    """The files of a write, published or not, that were put."""
+    completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
+    pending = (
+        world.files(name, writer.number)[: writer.files]
+        for name, writer in writers.items()
+        if writer.requested == target
+    )
+    return completed or next(pending, ())
+
+
+def _undoing(me: str, setting: Setting, unread: dict[str, Any]) -> Iterator[Transition]:
+    if is_shared(setting):
+        yield transition("rollbacker_appends_rollback_block", me, at="undoing", effect=append_block,
+                         arguments=next_log, changes=("own", LOGS))  # fmt: skip
     else:
-        yield Row("rollbacker_deletes_log", me, (me, "rollbacks"), (me, "rollbacks"), (at(me, "undoing"),), deletes,
-                  choices=next_file)  # fmt: skip
-    yield Row("rollbacker_removes_instant", me, (me, "lock", "rollbacks", *writers), (me, "rollbacks"),
-              (at(me, "undone"),), removes, (lock_is_free(),))  # fmt: skip
+        yield transition("rollbacker_deletes_log", me, at="undoing", effect=delete_log, arguments=next_file,
+                         changes=("own", "rollbacks"))  # fmt: skip
+    yield transition("rollbacker_removes_instant", me, at="undone", to="removed", guards=(LOCK_IS_FREE,),
+                     effect=given(remove_instant, **unread), changes=("own", "rollbacks"))  # fmt: skip
 
 
-def _completing(me: str, setting: Setting) -> Iterator[Row]:
-    def completed(own: Rollbacker, published: tuple[Any, ...]) -> bool:
-        return any(entry.requested == own.rollback for entry in published)
+def next_file(own: Rollbacker) -> Iterable[Args]:
+    group, version = own.files[own.done]
+    return ((("group", group), ("version", version)),)
 
-    def publish(own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
-        return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
-    # Whoever took its time before the lock looks under it; where a log decides, the lock may have been another's while
-    # it looked, so that it looks again for each number.
+def next_log(own: Rollbacker) -> Iterable[Args]:
+    return ((("group", own.files[own.done][0]),),)
+
+
+def delete_log(own: Rollbacker, rollbacks: Rollbacks) -> Changes:
+    """Delete one log file."""
+    own = _one_more(own)
+    return {
+        "own": own,
+        "rollbacks": _changed(own, rollbacks, lambda r: r._replace(deleted=max(r.deleted, own.first + own.done))),
+    }
+
+
+def append_block(own: Rollbacker, shared_logs: tuple[Blocks, ...], *, group: int) -> Changes:
+    """Append a block that names the failed write behind a log of others."""
+    return {"own": _one_more(own), LOGS: appended(shared_logs, group, Block(own.rollback, 0, own.target))}
+
+
+def remove_instant(own: Rollbacker, setting: Setting, rollbacks: Rollbacks, every_writer: Writers) -> Changes:
+    """Under the lock: take the instant of the failed write off the timeline."""
+    state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
+    last = 0 if is_shared(setting) else own.first + len(own.files)
+    return {"rollbacks": _changed(own, rollbacks, lambda r: r._replace(removed=state, forgotten=max(r.forgotten, last)))}
+
+
+def is_completed(own: Rollbacker, published: Published) -> bool:
+    return any(entry.requested == own.rollback for entry in published)
+
+
+NOT_COMPLETED = Guard("nobody else may have completed its rollback", is_completed, negated=True)
+IS_COMPLETED = Guard("another must have completed its rollback", is_completed)
+
+
+def is_about_to(own: Rollbacker, last: str) -> bool:
+    return own.step in (PLANNED, last)
+
+
+def lock_is_not_in_the_way(own: Rollbacker, me: str, lock: str | None) -> bool:
+    return lock in (None, me) or own.step in (PLANNED, UNDER_LOCK)
+
+
+def starts_or_is_caught_up(own: Rollbacker, decisions: Decisions, published: Published) -> bool:
+    return own.step == PLANNED or is_caught_up(decisions, published)
+
+
+def _completing(me: str, setting: Setting) -> Iterator[Transition]:
+    # A rollbacker that took its time before the lock looks under it. Where a log decides, the lock may have been
+    # another's while it looked, so that it looks again for each number.
     logged, outside = (setting.protocol.decision == "log", setting.protocol_of(me).completion_time == "outside_lock")
     last = UNDER_LOCK if logged else READY if outside else "removed"
-    looks = Guard(f"{me} must be about to start or to complete its rollback", lambda own: own.step in (PLANNED, last))
-    free = Guard("the lock must be free, unless it starts or has it",
-                 lambda own, lock, *_: lock in (None, me) or own.step in (PLANNED, UNDER_LOCK))  # fmt: skip
-    found = Guard("another must have completed its rollback",
-                  lambda own, lock, published, *_: completed(own, published))  # fmt: skip
-    writes = (me, "lock") if logged or outside else (me,)
-    finds = Row("rollbacker_finds_it_done", me, (me, "lock", "published"), writes, (looks,),
-                lambda own, lock, *_: (Rollbacker(), given_back(me, lock))[: len(writes)], (free, found))  # fmt: skip
-    yield caught_up(finds, setting, lambda own: own.step == PLANNED)
-    alone = "nobody else may have completed its rollback"
-    under_lock = logged or outside
-    check = Check(alone, ("published",), lambda own, published: not completed(own, published), under_lock)
-    yield from publication_rows(KIND, me, "removed", setting, publish, check=check,
-                                requested=lambda own: own.rollback, undone=lambda own: own.target)  # fmt: skip
+    looks = Guard("{me} must be about to start or to complete its rollback", given(is_about_to, last=last))
+    free = Guard("the lock must be free, unless it starts or has it", lock_is_not_in_the_way)
+    finds = transition("rollbacker_finds_it_done", me, guards=(looks, free, IS_COMPLETED), effect=become_idle)
+    finds = finds.extend(release_lock, "lock") if logged or outside else finds
+    yield finds.require(Guard(ALL_PUBLISHED.reason, starts_or_is_caught_up)) if logged else finds
+    yield from publication(KIND, me, "removed", setting, partial(published_rollback, me), requested="rollback",
+                           undone="target", check=Check(NOT_COMPLETED, under_lock=logged or outside))  # fmt: skip
+
+
+def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
+    """The rollbacker after its rollback is published, and the entry."""
+    return Rollbacker(), RolledBack(own.rollback, own.completed, me)
+
+
+def _one_more(own: Rollbacker) -> Rollbacker:
+    return own._replace(step="undone" if own.done + 1 == len(own.files) else "undoing", done=own.done + 1)
 
 
 def _of(own: Rollbacker, rollbacks: tuple[Rollback, ...]) -> Rollback:

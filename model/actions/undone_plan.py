@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..conditions import at, lock_is_free
-from ..services.restoring import loses_input, stands
-from ..step import Action, Guard, Row
-from ..table import is_undone
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Changes, Guard, Transition, given, transition
+from ..services.restoring import PLAN_STANDS, input_stands, stands
 from ..timeline.decisions import caught_up
-from ..timeline.looking import about_to_publish, looks_under_lock, not_looked
-from ..timeline.publication import UNDER_LOCK, Check, given_back
+from ..timeline.looking import NOT_LOOKED, about_to_publish, looks_under_lock
+from ..timeline.publication import UNDER_LOCK, Check, release_lock
 from . import Setting, compactor, log_compactor, replacer
 
 WHO: tuple[tuple[str, Any, Callable[[Any], int]], ...] = (
@@ -35,35 +34,31 @@ ACTIONS = (
 REFUSED = "refused"
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for kind, idle, group_of in WHO if setting.if_any("restores") else ():
         for me in setting.of(kind):
-            yield from _undone(kind, me, idle(), group_of)
-            yield from _refused(kind, me, stands("plan"), (at(me, UNDER_LOCK),), idle(), setting=setting)
+            becomes_idle = given(become, state=idle())
+            gone = Guard("a restore must have undone its plan", PLAN_STANDS.holds, negated=True)
+            lost = Guard("a file of its plan must be gone", input_stands(group_of).holds, negated=True)
+            yield transition(f"{kind}_finds_plan_gone", me, at="about to start its plan", guards=(gone,),
+                             effect=becomes_idle)  # fmt: skip
+            yield transition(f"{kind}_misses_input", me, at="running its plan", guards=(lost,), effect=becomes_idle)
+            yield from _refused(kind, me, stands("plan"), UNDER_LOCK, (), idle(), setting)
     for me in setting.of(replacer.KIND):
         if asked := replacer.still_stands(setting):
             protocol = setting.protocol_of(me)
-            unsure = (not_looked(me),) if looks_under_lock(protocol) else ()
-            where = at(me, asked.asked_at(about_to_publish(protocol), protocol))
-            yield from _refused(
-                replacer.KIND, me, asked, (where, *unsure), replacer.Replacer("gave up"), setting=setting
-            )
+            unsure = (NOT_LOOKED,) if looks_under_lock(protocol) else ()
+            where = asked.asked_at(about_to_publish(protocol), protocol)
+            yield from _refused(replacer.KIND, me, asked, where, unsure, replacer.Replacer("gave up"), setting)
 
 
-def _undone(kind: str, me: str, idle: Any, group_of: Callable[[Any], int]) -> Iterator[Row]:
-    gone = Guard("a restore must have undone its plan", lambda own, restores: is_undone(restores, own.plan))
-    lost = Guard("a file of its plan must be gone", lambda own, seen: loses_input(own.plan, group_of(own), seen))
-    yield Row(f"{kind}_finds_plan_gone", me, (me, "restores"), (me,), (at(me, "about to start its plan"),),
-              lambda own, _: (idle,), (gone,))  # fmt: skip
-    yield Row(f"{kind}_misses_input", me, (me, "restores"), (me,), (at(me, "running its plan"),),
-              lambda own, _: (idle,), (lost,))  # fmt: skip
+def become(state: Any) -> Changes:
+    return {"own": state}
 
 
 def _refused(
-    kind: str, me: str, asked: Check, where: tuple[Guard, ...], after: Any, *, setting: Setting
-) -> Iterator[Row]:
-    yield caught_up(Row(f"{kind}_is_refused", me, (me, "lock", *asked.reads), (me, "lock"), where,
-                        lambda own, lock, *_: (own._replace(step=REFUSED), given_back(me, lock)),
-                        (asked.guard(2, fails=True),)), setting)  # fmt: skip
-    yield Row(f"{kind}_gives_up", me, (me, "lock"), (me,), (at(me, REFUSED),), lambda own, lock: (after,),
-              (lock_is_free(),))  # fmt: skip
+    kind: str, me: str, asked: Check, where: str, unsure: tuple[Guard, ...], after: Any, setting: Setting
+) -> Iterator[Transition]:
+    yield caught_up(transition(f"{kind}_is_refused", me, at=where, to=REFUSED, guards=(*unsure, ~asked.guard),
+                               effect=release_lock, changes=("own", "lock")), setting)  # fmt: skip
+    yield transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=given(become, state=after))

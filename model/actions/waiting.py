@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..step import Action, Row
-from ..timeline.waiting import CLAIMS, READS, claims_times, waiting_actions, waiting_rows, waits
+from ..machine.transition import Action, Transition
+from ..timeline.waiting import CLAIMS, READS, claims_times, waiting_actions, waiting_transitions, waits
 from . import Setting
 
 ACTIONS = (
@@ -33,8 +33,8 @@ def components(setting: Setting) -> dict[str, Any]:
     return {CLAIMS: frozenset()} if claims_times(setting) else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     if waits(setting):
         for kind in READS:
             for me in setting.of(kind):
-                yield from waiting_rows(kind, me, setting)
+                yield from waiting_transitions(kind, me, setting)

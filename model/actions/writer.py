@@ -6,23 +6,25 @@ phase, and no row value is in its component: the search needs no data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-from ..conditions import at, lock_is_free
 from ..files.copy_on_write import newest_base
 from ..files.shared_log import LOGS, appending, is_shared
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..protocol import Protocol
 from ..reads.schemas import opened_before
 from ..services.restoring import stands
-from ..step import Action, Args, Guard, Row
 from ..table import Instant, Plan, Restore, Rollback, Write, is_undone
 from ..timeline.batches import of_a_new_batch, once
-from ..timeline.clock import requests_of
+from ..timeline.clock import clock_readings, requests_of
 from ..timeline.conflicts import clusterings, file_ids
-from ..timeline.looking import about_to_publish, found_nothing, looks_under_lock
-from ..timeline.publication import Check, both, publication_actions, publication_rows, put_by_another
-from ..timeline.waiting import requesting_rows
+from ..timeline.looking import FOUND_NOTHING, about_to_publish, looks_under_lock
+from ..timeline.publication import Check, both, noted_by_store, publication, publication_actions
+from ..timeline.waiting import requesting
 from ..world import World
 from . import Setting
 
@@ -105,53 +107,82 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**{me: Writer() for me in setting.of(KIND)}, **logs}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def rows(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield from _rows_of(me, setting)
+        yield from _transitions_of(me, setting)
 
 
-def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
+def _transitions_of(me: str, setting: Setting) -> Iterator[Transition]:
     world, protocol = setting.world, setting.protocol_of(me)
-    left = Guard(f"{me} must have a write left", lambda own: own.number < world.writes_per_writer, budget=True)
-    looks_up = protocol.slicing == "base_instant"
-    under_occ = protocol.concurrency == "occ"
-    reloads = under_occ and protocol.timeline == "reloaded"
-
-    def starts(own: Writer, plans: tuple[Plan, ...] = ()) -> tuple[Any, ...]:
-        newest = (max((p.requested for p in plans if p.of(group)), default=None) for group in range(world.groups))
-        return (own._replace(step="writing", inflight=True, bases=tuple(newest) if looks_up else ()),)
-
-    def next_file(own: Writer, published: tuple[Any, ...] = ()) -> Iterable[Args]:
-        group, version = world.files(me, own.number)[own.files]
-        return ((("group", group), *(() if world.copy_on_write else (("version", version),))),)
-
-    def writes(own: Writer, published: tuple[Any, ...] = (), *, group: int, version: int = 1) -> tuple[Any, ...]:
-        last = own.files + 1 == len(world.files(me, own.number))
-        mark = len(published) if reloads else own.mark
-        own = own._replace(step="written" if last else "writing", files=own.files + 1, mark=mark)
-        if reloads and own.onto:
-            own = own._replace(onto=tuple((g, newest_base(published, g) if g == group else b) for g, b in own.onto))
-        return (own,)
-
-    def publish(own: Writer) -> tuple[Writer, Write]:
-        return Writer(number=own.number), written(world, me, own)
-
-    requesting = requesting_of(me, setting)
-    yield from requesting_rows(KIND, setting, opened_before(setting, of_a_new_batch(setting, me, Row(
-        "writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
-        (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices))))  # fmt: skip
-    yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
-    name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
-    yield appending(setting, Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),),
-                                 writes, choices=next_file))  # fmt: skip
+    requests = requesting_of("writer_requests_instant", me, setting, at="idle").require(WRITE_LEFT)
+    yield from requesting(KIND, setting, opened_before(setting, of_a_new_batch(setting, me, requests)))
+    starts = transition("writer_starts_writing", me, at="requested", to="writing", effect=start_writing)
+    yield starts.extend(note_base_instants) if protocol.slicing == "base_instant" else starts
+    yield from _writing(me, setting)
     since, stands_still = about_to_publish(protocol), still_stands(setting, me)
     if stands_still and not stands_still.under_lock:
         since, stands_still = UNAWARE, None
     elif looks_under_lock(protocol):
         stands_still = None  # asked when it looks for conflicts
-    cleared = (found_nothing(me),) if under_occ else ()
-    check = both(stands_still, once(setting, me))
-    yield from publication_rows(KIND, me, since, setting, publish, cleared=cleared, check=check)
+    cleared = (FOUND_NOTHING,) if protocol.concurrency == "occ" else ()
+    publish = partial(published_write, world, me)
+    yield from publication(KIND, me, since, setting, publish, cleared=cleared, check=both(stands_still, once(setting, me)))
+
+
+def _writing(me: str, setting: Setting) -> Iterator[Transition]:
+    world, protocol = setting.world, setting.protocol_of(me)
+    name, files = ("base", next_base) if world.copy_on_write else ("log", next_log)
+    writes = transition(f"writer_writes_{name}", me, at="writing", effect=write_file, arguments=files)
+    if protocol.concurrency == "occ" and protocol.timeline == "reloaded":
+        writes = writes.extend(reload_timeline)
+    yield appending(setting, writes)
+
+
+def write_is_left(own: Writer, world: World) -> bool:
+    return own.number < world.writes_per_writer
+
+
+WRITE_LEFT = Guard("{me} must have a write left", write_is_left, limit=True)
+
+
+def start_writing(own: Writer) -> Changes:
+    """Put the inflight instant."""
+    return {"own": own._replace(inflight=True)}
+
+
+def note_base_instants(own: Writer, plans: tuple[Plan, ...], world: World) -> Changes:
+    """The layout before RFC-66: the names of its logs carry the newest barrier of each file group."""
+    newest = (max((p.requested for p in plans if p.of(group)), default=None) for group in range(world.groups))
+    return {"own": own._replace(bases=tuple(newest))}
+
+
+def next_log(own: Writer, me: str, world: World) -> Iterable[Args]:
+    group, version = world.files(me, own.number)[own.files]
+    return ((("group", group), ("version", version)),)
+
+
+def next_base(own: Writer, me: str, world: World) -> Iterable[Args]:
+    group, _ = world.files(me, own.number)[own.files]
+    return ((("group", group),),)
+
+
+def write_file(own: Writer, me: str, world: World) -> Changes:
+    """Put one file, named by the writer's own instant. The writer looks nothing up."""
+    last = own.files + 1 == len(world.files(me, own.number))
+    return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
+
+
+def reload_timeline(own: Writer, published: tuple[Any, ...], *, group: int) -> Changes:
+    """`timeline = reloaded`: the sealed timeline is listed again while the writer writes."""
+    own = own._replace(mark=len(published))
+    if own.onto:
+        own = own._replace(onto=tuple((g, newest_base(published, g) if g == group else b) for g, b in own.onto))
+    return {"own": own}
+
+
+def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
+    """The writer after its write is published, and the write."""
+    return Writer(number=own.number), written(world, me, own)
 
 
 UNAWARE = "unaware of what comes"
@@ -167,17 +198,21 @@ def beating(setting: Setting) -> tuple[str, ...]:
     return setting.of(KIND)
 
 
+def is_not_given_up(own: Writer, rollbacks: tuple[Rollback, ...]) -> bool:
+    return not own.expired and all(each.target != own.requested for each in rollbacks)
+
+
+NOT_GIVEN_UP = Guard(
+    "its heartbeat must not have expired, and nobody may have planned to roll its write back", is_not_given_up
+)
+
+
 def is_alive(setting: Setting, me: str) -> Check | None:
     """RFC-22: "checks on the writer before committing to ensure we abort such writers" that were taken for dead."""
     protocol = setting.protocol_of(me)
     if me not in beating(setting) or protocol.commit_check == "none":
         return None
-    return Check(
-        "its heartbeat must not have expired, and nobody may have planned to roll its write back",
-        ("rollbacks",),
-        lambda own, rollbacks: not own.expired and all(each.target != own.requested for each in rollbacks),
-        under_lock=protocol.commit_check == "under_lock",
-    )
+    return Check(NOT_GIVEN_UP, under_lock=protocol.commit_check == "under_lock")
 
 
 def unrestored(setting: Setting, me: str) -> Check | None:
@@ -186,7 +221,7 @@ def unrestored(setting: Setting, me: str) -> Check | None:
 
 
 def still_stands(setting: Setting, me: str) -> Check | None:
-    """What a writer asks of its instant before it publishes: nobody has taken it for dead, or undone it."""
+    """What a writer asks of its instant before it publishes: it was not taken for dead, or undone by a restore."""
     return both(is_alive(setting, me), unrestored(setting, me))
 
 
@@ -197,37 +232,51 @@ def written(world: World, me: str, own: Writer) -> Write:
                  places=own.places, columns=own.columns)  # fmt: skip
 
 
-class Requesting(NamedTuple):
-    """How a writer requests an instant: what it reads, the effect, the choices of its clock."""
+def requesting_of(action: str, me: str, setting: Setting, *, at: str) -> Transition:
+    """How a writer requests an instant. Under OCC the same step seals the timeline."""
+    world, protocol = setting.world, setting.protocol_of(me)
+    requests = transition(action, me, at=at, to="requested", guards=(LOCK_IS_FREE,), arguments=clock_readings,
+                          effect=request_instant, changes=("own", "clock"))  # fmt: skip
+    if protocol.file_ids == "minted":
+        requests = requests.extend(mint_file_ids)
+    if protocol.bucket_count == "own":  # another number of buckets: no file id that any other writer would choose
+        requests = requests.extend(name_own_buckets)
+    if world.copy_on_write:
+        requests = requests.extend(choose_bases)
+    if protocol.concurrency == "occ":
+        requests = requests.extend(seal_timeline)
+    return noted_by_store(setting, requests)
 
-    reads: tuple[str, ...]
-    effect: Callable[..., tuple[Any, ...]]
-    choices: Callable[..., Iterable[Args]]
+
+def request_instant(
+    own: Writer, clock: int, world: World, setting: Setting, listed_instants: list[Any], *, ahead: int = 0
+) -> Changes:
+    """Under the lock: take the requested time and put the requested instant."""
+    times = requests_of(world, setting.protocol)
+    time, later = times.take("deltacommit", clock, listed_instants, ahead)
+    return {"own": Writer(number=own.number + 1, requested=time, tries=own.tries), "clock": later}
 
 
-def requesting_of(me: str, setting: Setting) -> Requesting:
-    """Under OCC the timeline is sealed in the step that takes the requested time."""
-    world, protocol, times = setting.world, setting.protocol_of(me), requests_of(setting, me)
-    under_occ = protocol.concurrency == "occ"
-    own_ids = protocol.file_ids == "minted" or protocol.bucket_count == "own"
-    looks = under_occ or own_ids or world.copy_on_write
-    fence = ((),) * len(put_by_another(setting))
+def mint_file_ids(
+    own: Writer, me: str, world: World, protocol: Protocol, published: tuple[Any, ...]
+) -> Changes:
+    """`file_ids = minted`: a writer that finds a bucket empty begins a file group with a new id."""
+    return {"own": own._replace(file_ids=file_ids(published, groups_of(world, me, own), own.requested, protocol))}
 
-    def requests(own: Writer, lock: None, clock: int, *seen: Any, ahead: int = 0) -> tuple[Any, ...]:
-        time, later = times.take("deltacommit", clock, seen if times.reads else (), ahead)
-        new = Writer("requested", own.number + 1, time, tries=own.tries)
-        if not looks:
-            return new, later, *fence
-        ids = file_ids(seen[0], groups_of(world, me, new), time, protocol)
-        if protocol.bucket_count == "own":  # another number of buckets: no file id that anybody else would choose
-            ids = tuple((group, -int(me.removeprefix(PREFIX))) for group in groups_of(world, me, new))
-        onto = ((group, newest_base(seen[0], group)) for group in groups_of(world, me, new))
-        into = clusterings(seen[0], groups_of(world, me, new)) if under_occ else ()
-        new = new._replace(onto=tuple(onto) if world.copy_on_write else (), into=into)
-        return new._replace(mark=len(seen[0]) if under_occ else 0, file_ids=ids), later, *fence
 
-    more = times.reads or (("published",) if looks else ())
-    return Requesting((me, "lock", "clock", *more), requests, lambda *_: times.clock.readings())
+def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
+    ids = tuple((group, -int(me.removeprefix(PREFIX))) for group in groups_of(world, me, own))
+    return {"own": own._replace(file_ids=ids)}
+
+
+def choose_bases(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
+    """Copy on write: the base file of each file group onto which the writer will merge its rows."""
+    return {"own": own._replace(onto=tuple((g, newest_base(published, g)) for g in groups_of(world, me, own)))}
+
+
+def seal_timeline(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
+    """OCC: what has completed by now is not looked at when the writer checks for conflicts."""
+    return {"own": own._replace(mark=len(published), into=clusterings(published, groups_of(world, me, own)))}
 
 
 def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:

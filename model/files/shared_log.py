@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple, TypeVar, cast
 
 from ..actions import Setting
+from ..machine.transition import Changes, Transition
 from ..protocol import Protocol
-from ..step import Row
 from ..table import Log, Write
 
 LOGS = "shared_logs"
@@ -41,18 +41,15 @@ def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks
     return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
 
 
-def appending(setting: Setting, row: Row) -> Row:
-    """The row of a writer that puts a log file, where that is a block behind those of others."""
-    if not is_shared(setting):
-        return row
+def appending(setting: Setting, each: Transition) -> Transition:
+    """The transition of a writer that puts a log file, where that is a block behind those of others."""
+    return each.extend(append_block, LOGS) if is_shared(setting) else each
 
-    def appends(*values: Any, **args: Any) -> tuple[Any, ...]:
-        *known, logs = values
-        own, *more = row.effect(*known, **args)
-        own = own._replace(places=(*own.places, len(logs[args["group"]])))
-        return own, *more, appended(logs, args["group"], Block(own.requested, args["version"]))
 
-    return row.reading(LOGS)._replace(writes=(*row.writes, LOGS), effect=appends)
+def append_block(own: Any, shared_logs: tuple[Blocks, ...], *, group: int, version: int) -> Changes:
+    """Append the block to the log of the file group."""
+    own = own._replace(places=(*own.places, len(shared_logs[group])))
+    return {"own": own, LOGS: appended(shared_logs, group, Block(own.requested, version))}
 
 
 def undone(blocks: Blocks, protocol: Protocol) -> frozenset[Log]:

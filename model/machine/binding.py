@@ -226,15 +226,17 @@ def _in_order(effects: Sequence[Bound], me: str) -> Bound:
     def by_component(changes: Changes) -> dict[str, object]:
         return {me if name == "own" else name: value for name, value in changes.items()}
 
+    def taken(effect: Bound, args: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: args[name] for name in effect.keywords if name in args}
+
     def one(*values: Any, **args: Any) -> dict[str, object]:
-        return by_component(effects[0].call(*values, **args))
+        return by_component(effects[0].call(*values, **(taken(effects[0], args) if args else {})))
 
     def several(*values: Any, **args: Any) -> dict[str, object]:
         state = dict(zip(reads, values, strict=True))
         after: dict[str, object] = {}
         for effect in effects:
-            taken = {name: args[name] for name in effect.keywords if name in args}
-            new = by_component(effect.call(*(state[name] for name in effect.reads), **taken))
+            new = by_component(effect.call(*(state[name] for name in effect.reads), **taken(effect, args)))
             after.update(new)
             state.update(new)
         return after

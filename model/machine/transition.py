@@ -134,6 +134,10 @@ class Transition:
     arguments: tuple[Callable[..., Iterable[Args]], ...] = ()
     computed: tuple[str, ...] = ()
 
+    def renamed(self, action: str, *, to: str | None = None) -> Transition:
+        """The transition under another name, perhaps with another step that follows."""
+        return replace(self, action=action, to=self.to if to is None else to)
+
     def require(self, *guards: Guard) -> Transition:
         """The transition under further conditions."""
         return replace(self, guards=(*self.guards, *guards))

@@ -14,10 +14,10 @@ from math import inf
 from typing import Any
 
 from ..actions import Setting
+from ..machine.transition import Args, Changes, Transition
 from ..merging.fold import Fold, logs_of
 from ..protocol import Protocol
-from ..step import Args, Row
-from ..table import Altered, Log, Table, Write
+from ..table import Altered, Log, Plan, Table, Write
 
 
 def had_at(schemas: Iterable[int], time: float) -> int:
@@ -51,38 +51,29 @@ def told(value: str, own: float, shown: int) -> str:
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
 
 
-# What actors know of them, as changes of their rows; where no column is added nothing is changed.
+def opened_before(setting: Setting, each: Transition) -> Transition:
+    """A transition that requests an instant: the writer has opened the table now, or at any time before."""
+    return each.add_argument(known_columns).extend(know_columns) if "schemas" in setting.first else each
 
 
-def opened_before(setting: Setting, row: Row) -> Row:
-    """The row by which a writer requests an instant: it has opened the table now, or at any time before."""
-    if "schemas" not in setting.first:
-        return row
-
-    def choices(*values: Any) -> Iterable[Args]:
-        return tuple(
-            (*args, ("columns", known)) for args in row.choices(*values[:-1]) for known in range(len(values[-1]) + 1)
-        )
-
-    def effect(*values: Any, columns: int, **args: Any) -> tuple[Any, ...]:
-        own, *others = row.effect(*values[:-1], **args)
-        return own._replace(columns=columns), *others
-
-    return row.reading("schemas")._replace(effect=effect, choices=choices)
+def known_columns(schemas: tuple[int, ...]) -> Iterable[Args]:
+    """How many of the columns that were added a writer may know."""
+    return tuple((("columns", known),) for known in range(len(schemas) + 1))
 
 
-def writes_columns(setting: Setting, row: Row) -> Row:
-    """The row by which a service begins with its plan (`plan` of it names which), whose files have the columns of now;
-    or those that it knew when it opened the table, at the beginning."""
-    if "schemas" not in setting.first:
-        return row
+def know_columns(own: Any, *, columns: int) -> Changes:
+    return {"own": own._replace(columns=columns)}
 
-    def effect(*values: Any, **args: Any) -> tuple[Any, ...]:
-        own, plans = row.effect(*values[:-1], **args)
-        known = len(values[-1]) if setting.protocol.columns_kept == "of_now" else 0
-        return own, tuple(plan._replace(columns=known) if plan.requested == own.plan else plan for plan in plans)
 
-    return row.reading("schemas")._replace(effect=effect)
+def writes_columns(setting: Setting, each: Transition) -> Transition:
+    """A transition by which a service starts its plan: its files have the columns of now, or those that the service
+    knew when it opened the table at the beginning."""
+    return each.extend(mark_columns) if "schemas" in setting.first else each
+
+
+def mark_columns(own: Any, plans: tuple[Plan, ...], schemas: tuple[int, ...], setting: Setting) -> Changes:
+    known = len(schemas) if setting.protocol.columns_kept == "of_now" else 0
+    return {"plans": tuple(plan._replace(columns=known) if plan.requested == own.plan else plan for plan in plans)}
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:

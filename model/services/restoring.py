@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..machine.transition import Guard, given
 from ..protocol import Protocol
-from ..step import Guard
 from ..table import Plan, Restore, Savepoint, is_undone
 from ..timeline.publication import Check
 from .archiving import WRITES
@@ -72,23 +72,26 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
     return False
 
 
-def plan_stands(group_of: Callable[[Any], int]) -> tuple[Guard, Guard]:
-    """What whoever runs a plan meets before it starts, and before it reads the files of the file group it is at; the
-    restores are the last component of both rows."""
-    return (
-        Guard("no restore may have undone its plan", lambda own, *v: not is_undone(v[-1], own.plan)),
-        Guard("no restore may have deleted what the plan takes",
-              lambda own, *v: not loses_input(own.plan, group_of(own), v[-1])),
-    )  # fmt: skip
+def is_not_undone(own: Any, restores: tuple[Restore, ...], field: str) -> bool:
+    return not is_undone(restores, getattr(own, field))
 
 
-def stands(component: str) -> Check:
-    """What an actor asks before it publishes; `component` of it holds the requested time."""
-    return Check(
-        "no restore may have undone its instant",
-        ("restores",),
-        lambda own, restores: not is_undone(restores, getattr(own, component)),
-    )
+def keeps_input(own: Any, restores: tuple[Restore, ...], group_of: Callable[[Any], int]) -> bool:
+    return not loses_input(own.plan, group_of(own), restores)
+
+
+PLAN_STANDS = Guard("no restore may have undone its plan", given(is_not_undone, field="plan"))
+"""What a runner asks before it starts its plan."""
+
+
+def input_stands(group_of: Callable[[Any], int]) -> Guard:
+    """What a runner asks before it reads the files of the file group `group_of(own)`."""
+    return Guard("no restore may have deleted what the plan takes", given(keeps_input, group_of=group_of))
+
+
+def stands(field: str) -> Check:
+    """What an actor asks before it publishes; `field` is the one with the requested time."""
+    return Check(Guard("no restore may have undone its instant", given(is_not_undone, field=field)))
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..actions import Setting
-from ..step import Guard, Row
+from ..machine.transition import Guard, Transition
 from ..table import Write
 from ..world import World
 from .publication import Check
@@ -41,21 +41,26 @@ def has_other_rows(world: World, published: Iterable[Any], writer: str, number: 
     return write is not None and not world.same_rows(write.actor, writer)
 
 
-def of_a_new_batch(setting: Setting, me: str, row: Row) -> Row:
-    """The row by which a writer requests an instant, if its batch has not completed."""
-    if not looks(setting, me):
-        return row
-    world = setting.world
-    new = Guard("its batch must not have completed", lambda own, v: completed(world, v, me, own.number + 1) is None)
-    return row.asking(new, "published")
+def of_a_new_batch(setting: Setting, me: str, each: Transition) -> Transition:
+    """The transition by which a writer requests an instant, if its batch has not completed."""
+    return each.require(BATCH_IS_NEW) if looks(setting, me) else each
+
+
+def is_new(own: Any, me: str, world: World, published: tuple[Any, ...]) -> bool:
+    """Whether the batch of the next write has not completed."""
+    return completed(world, published, me, own.number + 1) is None
+
+
+def is_not_repeated(own: Any, me: str, world: World, published: tuple[Any, ...]) -> bool:
+    """Whether no other attempt at the batch of the present write has completed."""
+    return completed(world, published, me, own.number) is None
+
+
+BATCH_IS_NEW = Guard("its batch must not have completed", is_new)
 
 
 def once(setting: Setting, me: str) -> Check | None:
     """What a writer asks under the lock with which it publishes."""
     if not looks(setting, me) or setting.protocol_of(me).batch_ids != "checked":
         return None
-    return Check(
-        "its batch must not have been completed by another",
-        ("published",),
-        lambda own, published, *_: completed(setting.world, published, me, own.number) is None,
-    )
+    return Check(Guard("its batch must not have been completed by another", is_not_repeated))

@@ -8,7 +8,7 @@ gives the lock back, so that whoever reads next, on whatever machine, reads more
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..actions import Setting
@@ -57,7 +57,7 @@ def clock_readings(setting: Setting) -> Iterable[Args]:
 
 
 class Requests(NamedTuple):
-    """How requested times are taken by one actor; `reads` are the components that a taking looks at besides the clock.
+    """How requested times are taken by one actor.
 
     Where clocks differ, the actor lists the timeline under the lock and takes a time greater than all that it finds.
     Test-and-set looks at the requested instants of the same action alone: a plan and a write may share a time.
@@ -66,13 +66,15 @@ class Requests(NamedTuple):
     clock: Clock
     learns: bool
     unique: bool
-    reads: tuple[str, ...]
 
-    def take(
-        self, action: str, clock: int, seen: tuple[Any, ...], ahead: int = 0, *, after: int = 0
-    ) -> tuple[int, int]:
-        """As `Clock.take`; `seen` are the values of `reads`."""
-        published, plans, *writers = seen or ((), ())
+    @property
+    def lists(self) -> bool:
+        """Whether an actor lists the timeline for it."""
+        return self.learns or self.unique
+
+    def take(self, action: str, clock: int, seen: Iterable[Any], ahead: int = 0, *, after: int = 0) -> tuple[int, int]:
+        """As `Clock.take`; `seen` are the completed instants, the plans and, one by one, the writers that it lists."""
+        published, plans, *writers = tuple(seen) or ((), ())
         same = plans if action == "commit" else writers
         requested = {entry.requested for entry in published if entry.action == action} | {o.requested for o in same}
         times = {entry.completed for entry in published} | {entry.requested for entry in (*published, *plans, *writers)}
@@ -82,9 +84,20 @@ class Requests(NamedTuple):
         return time, max(time, later) if self.unique else later
 
 
-def requests_of(setting: Setting, me: str) -> Requests:
-    """How `me` takes requested times in a world under a protocol."""
-    clock, unique = clock_of(setting.world, setting.protocol), setting.protocol.uniqueness == "test_and_set"
-    learns = clock.most_ahead > 0
-    others = tuple(name for kind in ("writer", "loader") for name in setting.of(kind) if name != me)
-    return Requests(clock, learns, unique, ("published", "plans", *others) if learns or unique else ())
+def requests_of(world: World, protocol: Protocol) -> Requests:
+    """How requested times are taken in a world under a protocol."""
+    clock, unique = clock_of(world, protocol), protocol.uniqueness == "test_and_set"
+    return Requests(clock, clock.most_ahead > 0, unique)
+
+
+def listed_instants(
+    me: str,
+    published: tuple[Any, ...],
+    plans: tuple[Any, ...],
+    every_writer: Mapping[str, Any],
+    every_loader: Mapping[str, Any],
+) -> Iterable[Any]:
+    """The view `listed_instants`: what an actor lists before it takes a requested time."""
+    yield published
+    yield plans
+    yield from (each for name, each in (*every_writer.items(), *every_loader.items()) if name != me)

@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..actions import Setting
-from ..conditions import at, lock_is_free
+from ..kernel.lock import LOCK_IS_FREE, released
+from ..machine.transition import Changes, Choice, Guard, Transition, given, transition
 from ..metadata import step_before
-from ..step import Guard, Row
-from ..table import is_undone
-from .clock import clock_of
+from ..table import Restore, is_undone
+from .clock import clock_of, clock_readings
+
+Decisions = tuple[Any, ...]
+Published = tuple[Any, ...]
 
 BY_LOG = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
 """The kinds whose commits the log decides."""
@@ -42,73 +45,84 @@ def last_time(decisions: tuple[Any, ...]) -> int:
     return int(last if isinstance(last, int) else last.completed)
 
 
-ALL_PUBLISHED = "everything decided must be published"
-SOME_UNPUBLISHED = "a commit must be decided and not published"
+def is_caught_up(decisions: Decisions, published: Published) -> bool:
+    return not undecided(decisions, published)
 
 
-def caught_up(row: Row, setting: Setting, unless: Callable[[Any], bool] = lambda own: False) -> Row:
-    """What somebody finds who looks under the lock: where decisions are logged all that is decided is published first.
+def some_unpublished(decisions: Decisions, published: Published) -> bool:
+    return bool(undecided(decisions, published))
 
-    `unless(own)`: it looks without the lock.
-    """
-    if setting.protocol.decision != "log":
-        return row
-    first = Guard(ALL_PUBLISHED, lambda own, *seen: unless(own) or not undecided(*seen))
-    return row.asking(first, "decisions", "published")
+
+ALL_PUBLISHED = Guard("everything decided must be published", is_caught_up)
+SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpublished)
+
+
+def caught_up(each: Transition, setting: Setting) -> Transition:
+    """What an actor finds that looks under the lock: where decisions are logged all of them are published first."""
+    return each.require(ALL_PUBLISHED) if setting.protocol.decision == "log" else each
 
 
 FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
-"""The kinds that publish, before anything else, what somebody has decided and may have died with."""
+"""The kinds that publish, before anything else, what another has decided and may have died with."""
 
 
-def finishing_row(kind: str, me: str) -> Row:
-    """Under the lock: the next that is decided is published, by a service that has nothing else to do with it."""
-    some = Guard(SOME_UNPUBLISHED, lambda own, lock, decisions, published: bool(undecided(decisions, published)))
-    reads = (me, "lock", "decisions", "published")
-    return Row(f"{kind}_finishes_decided", me, reads, ("published",), (at(me, "idle"),),
-               lambda own, lock, decisions, published: ((*published, undecided(decisions, published)[0]),),
-               (lock_is_free(), some))  # fmt: skip
+def publish_decided(decisions: Decisions, published: Published) -> Changes:
+    """Publish what another actor has decided."""
+    return {"published": (*published, undecided(decisions, published)[0])}
 
 
-def decision_rows(
-    kind: str,
-    me: str,
-    setting: Setting,
-    publish: Callable[[Any], tuple[Any, Any]],
-    requested: Callable[[Any], int],
-) -> Iterator[Row]:
-    """The rows from the lock to the published instant, where decisions are logged.
+def finishing(kind: str, me: str) -> Transition:
+    """Under the lock: a service that does nothing else with it publishes the next decision."""
+    return transition(f"{kind}_finishes_decided", me, at="idle", guards=(LOCK_IS_FREE, SOME_UNPUBLISHED),
+                      effect=publish_decided, changes=("published",))  # fmt: skip
 
-    An actor's `seen` is how many numbers were taken when it looked; its own is the next.
+
+def decision_transitions(
+    kind: str, me: str, setting: Setting, publish: Callable[[Any], tuple[Any, Any]], requested: str
+) -> Iterator[Transition]:
+    """The transitions from the lock to the published instant, where decisions are logged.
+
+    The field `seen` of an actor is how many numbers were taken when it looked; its own is the next.
     """
-    clocks, ready = clock_of(setting.world, setting.protocol), step_before(setting, READY)
+    yield transition(f"{kind}_publishes_decided", me, at="under the lock", guards=(SOME_UNPUBLISHED,),
+                     effect=publish_decided, changes=("published",))  # fmt: skip
+    yield transition(f"{kind}_takes_completion_time", me, at="under the lock", to=step_before(setting, READY),
+                     guards=(ALL_PUBLISHED,), arguments=clock_readings,
+                     effect=given(take_decision_time, field=requested), changes=("own", "clock"))  # fmt: skip
+    decides = Choice(number_is_taken, (look_again,), (given(decide, publish=publish),))
+    yield transition(f"{kind}_decides_instant", me, at=READY, effect=decides, changes=("own", "decisions"))
+    yield transition(f"{kind}_publishes_instant", me, at=DECIDED, effect=given(publish_own_decision, publish=publish),
+                     changes=("own", "lock", "published"))  # fmt: skip
 
-    def timed(own: Any, clock: int, decisions: Any, published: Any, *_: Any, ahead: int = 0) -> tuple[Any, ...]:
-        completed, later = clocks.take(clock, ahead, after=max(requested(own), last_time(decisions)))
-        return own._replace(step=ready, completed=completed, seen=len(decisions)), later
 
-    def decides(own: Any, decisions: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(decisions) > own.seen:  # the number is taken: look again
-            return own._replace(step="under the lock", completed=0, seen=0), decisions
-        _, entry = publish(own)
-        return own._replace(step=DECIDED, seen=0), (*decisions, entry)
+def take_decision_time(
+    own: Any, clock: int, decisions: Decisions, setting: Setting, field: str, *, ahead: int = 0
+) -> Changes:
+    """Take a completion time, greater than that of the last decision."""
+    after = max(getattr(own, field), last_time(decisions))
+    completed, later = clock_of(setting.world, setting.protocol).take(clock, ahead, after=after)
+    return {"own": own._replace(completed=completed, seen=len(decisions)), "clock": later}
 
-    restores = setting.if_any("restores")
 
-    def publishes(own: Any, lock: str | None, published: tuple[Any, ...], *restored: Any) -> tuple[Any, ...]:
-        after, entry = publish(own)
-        there = entry in published or any(is_undone(each, entry.requested) for each in restored)
-        return after, None if lock == me else lock, published if there else (*published, entry)
+def number_is_taken(own: Any, decisions: Decisions) -> bool:
+    return len(decisions) > own.seen
 
-    yield Row(f"{kind}_publishes_decided", me, (me, "decisions", "published"), ("published",),
-              (at(me, "under the lock"),),
-              lambda own, decisions, published: ((*published, undecided(decisions, published)[0]),),
-              (Guard(SOME_UNPUBLISHED, lambda own, d, p: bool(undecided(d, p))),)
-              )  # fmt: skip
-    yield Row(f"{kind}_takes_completion_time", me, (me, "clock", "decisions", "published"), (me, "clock"),
-              (at(me, "under the lock"),), timed,
-              (Guard(ALL_PUBLISHED, lambda own, clock, d, p, *_: not undecided(d, p)),),
-              lambda *_: clocks.readings())  # fmt: skip
-    yield Row(f"{kind}_decides_instant", me, (me, "decisions"), (me, "decisions"), (at(me, READY),), decides)
-    yield Row(f"{kind}_publishes_instant", me, (me, "lock", "published", *restores), (me, "lock", "published"),
-              (at(me, DECIDED),), publishes)  # fmt: skip
+
+def look_again(own: Any) -> Changes:
+    """Another actor has taken the number: go back under the lock."""
+    return {"own": own._replace(step="under the lock", completed=0, seen=0)}
+
+
+def decide(own: Any, decisions: Decisions, publish: Callable[[Any], tuple[Any, Any]]) -> Changes:
+    """Put the commit under the next number of the log."""
+    return {"own": own._replace(step=DECIDED, seen=0), "decisions": (*decisions, publish(own)[1])}
+
+
+def publish_own_decision(
+    own: Any, me: str, lock: str | None, published: Published, publish: Callable[[Any], tuple[Any, Any]],
+    restores: tuple[Restore, ...] = (),
+) -> Changes:  # fmt: skip
+    """Put the completed instant, unless another actor has put it, or a restore has undone it."""
+    after, entry = publish(own)
+    there = entry in published or is_undone(restores, entry.requested)
+    return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}

@@ -1,79 +1,87 @@
 """How a plan is put: at once under the lock; in two steps where locks can be lost; by a number where a log decides.
 
-In the first of the two steps it looks and takes the plan's time, in the second it puts what it has made of that. Where
-decisions are logged the plan takes the next number: who finds that one taken has looked at what is old.
+In the first of the two steps the actor looks and takes the time of its plan; in the second it puts the plan. Where
+decisions are logged the plan takes the next number: an actor that finds the number taken has looked at an old timeline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from ..actions import Setting
-from ..conditions import at, lock_is_free
-from ..step import Args, Guard, Row
-from .decisions import ALL_PUBLISHED, last_time, undecided
-from .publication import given_back, put_by_another
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Changes, Choice, Component, Effect, Guard, Transition, given, transition
+from .clock import clock_readings
+from .decisions import ALL_PUBLISHED, Decisions
+from .publication import noted_by_store, release_lock, take_lock
 from .waiting import reading
 
 TIMED = "given a time for its plan"
 
 
-def planning_rows(
-    me: str,
-    setting: Setting,
-    *,
-    actions: tuple[str, str, str],
-    reads: tuple[str, ...],
-    changes: tuple[str, ...],
-    guards: tuple[Guard, ...],
-    look: Callable[..., tuple[Any, int]],
-    put: Callable[..., tuple[Any, ...]],
-    requested: Callable[[Any], int],
-    too_late: Any,
-    choices: Callable[..., Iterable[Args]],
-) -> Iterator[Row]:
-    """`actions`: the one step; or the look and the put. `reads`, `published` among them, come after (me, lock, clock),
-    in `guards` and `choices` too; `changes` are those of them that the plan changes, the plans of its kind first.
+class Planning(NamedTuple):
+    """How one kind of actor plans.
 
-    `look(own, clock, last, *reads, **args)`: the actor with all that its plan says, and the clock; the plan's time is
-    greater than `last`. `put(own, *changes)`: the actor and `changes` once the plan is there; `requested(own)`: its
-    time. `too_late`: the actor whose number is taken.
+    `actions`: the one step; or the look and the put. `look` gives the actor all that its plan says, and changes the
+    clock. `put` puts the plan into the component `plans`, and changes what `changes` names besides. `requested` is the
+    field with the plan's time. `too_late` is the effect on an actor that may not put its plan any more.
+    `timed`: the step between the look and the put.
     """
-    log, fence = ("decisions",) if setting.protocol.decision == "log" else (), put_by_another(setting)
-    places = [reads.index(name) for name in changes]
 
-    def looks(own: Any, lock: None, clock: int, *seen: Any, **args: Any) -> tuple[Any, int]:
-        return look(own, clock, last_time(seen[-1]) if log else 0, *seen[: len(reads)], **args)
+    actions: tuple[str, str, str]
+    guards: tuple[Guard, ...]
+    look: Effect
+    put: Effect
+    plans: str
+    requested: str
+    too_late: Effect
+    changes: tuple[str, ...] = ()
+    arguments: Any = clock_readings
+    timed: str = TIMED
 
-    def at_once(own: Any, lock: None, clock: int, *seen: Any, **args: Any) -> tuple[Any, ...]:
-        new, later = looks(own, lock, clock, *seen, **args)
-        after, *changed = put(new, *(seen[place] for place in places))
-        return after, later, *changed, *((*each, requested(new)) for each in seen[len(reads) :])
 
-    def takes_time(own: Any, lock: None, clock: int, *seen: Any, **args: Any) -> tuple[Any, ...]:
-        new, later = looks(own, lock, clock, *seen, **args)
-        return new._replace(step=TIMED, seen=len(seen[-1]) if log else 0), me, later, *((),) * len(fence)
-
-    def puts(own: Any, lock: str | None, *seen: Any) -> tuple[Any, ...]:
-        decisions = seen[len(changes) :]
-        there = any(plan.requested == requested(own) for plan in seen[0])
-        # The number is taken, perhaps by what its plan rests on; or a plan of the same kind has the same time.
-        if there or any(len(each) > own.seen for each in decisions):
-            return too_late, given_back(me, lock), *seen
-        after, *changed = put(own._replace(seen=0), *seen[: len(changes)])
-        return after, given_back(me, lock), *changed, *((*each, requested(own)) for each in decisions)
-
-    conditions = [lock_is_free(), *guards]
-    if log:
-        known = 3 + reads.index("published")
-        conditions.append(Guard(ALL_PUBLISHED, lambda *values: not undecided(values[-1], values[known])))
-    looked_at = (me, "lock", "clock", *reads, *log)
+def planning(me: str, setting: Setting, plan: Planning) -> Iterator[Transition]:
+    """The transitions by which an idle actor puts a plan."""
+    logged = setting.protocol.decision == "log"
+    guards = (LOCK_IS_FREE, *plan.guards, *((ALL_PUBLISHED,) if logged else ()))
+    changed = tuple(dict.fromkeys(("own", plan.plans, *plan.changes)))
+    number = (given(take_number, field=plan.requested),) if logged else ()
+    log = ("decisions",) if logged else ()
+    looks = transition(plan.actions[0], me, at="idle", guards=guards, arguments=plan.arguments, effect=plan.look,
+                       changes=("own", "clock"))  # fmt: skip
     if not setting.world.lock_losses:
-        yield Row(actions[0], me, looked_at, (me, "clock", *changes, *log), (at(me, "idle"),), at_once,
-                  tuple(conditions), choices)  # fmt: skip
+        at_once = looks.extend(plan.put, *changed)
+        yield at_once.extend(*number, *log) if logged else at_once
         return
-    yield reading(setting, Row(actions[1], me, looked_at, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
-                               tuple(conditions), choices))  # fmt: skip
-    put_at = (me, "lock", *changes, *log)
-    yield Row(actions[2], me, put_at, put_at, (at(me, TIMED),), puts)
+    timed = looks.extend(note_decisions) if logged else looks
+    timed = noted_by_store(setting, timed.extend(take_lock, "lock"))
+    yield reading(setting, timed.renamed(plan.actions[1], to=plan.timed))
+    there = given(plan_is_there, plans=Component(plan.plans), field=plan.requested)
+    late = given(plan_is_late, plans=Component(plan.plans), field=plan.requested) if logged else there
+    puts = Choice(late, (release_lock, plan.too_late), (release_lock, forget_decisions, plan.put, *number))
+    yield transition(plan.actions[2], me, at=plan.timed, effect=puts, changes=(*changed, "lock", *log))
+
+
+def take_number(own: Any, decisions: Decisions, field: str) -> Changes:
+    """The plan takes the next number of the decision log."""
+    return {"decisions": (*decisions, getattr(own, field))}
+
+
+def note_decisions(own: Any, decisions: Decisions) -> Changes:
+    """Remember how many numbers were taken at the look."""
+    return {"own": own._replace(seen=len(decisions))}
+
+
+def forget_decisions(own: Any) -> Changes:
+    return {"own": own._replace(seen=0)}
+
+
+def plan_is_there(own: Any, plans: tuple[Any, ...], field: str) -> bool:
+    """Whether a plan of the same kind has the same time: another actor has read it."""
+    return any(plan.requested == getattr(own, field) for plan in plans)
+
+
+def plan_is_late(own: Any, plans: tuple[Any, ...], decisions: Decisions, field: str) -> bool:
+    """Whether the number is taken as well, perhaps by what the plan rests on."""
+    return plan_is_there(own, plans, field) or len(decisions) > own.seen

@@ -11,41 +11,37 @@ A lock can be lost while its holder lives (`world.lock_losses`, fault set F1), w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..actions import Setting
-from ..conditions import at, holds_lock, lock_is_free
-from ..metadata import PUBLISHED, TOLD, UNLISTED, listing, listing_rows, step_before
+from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
+from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
+from ..metadata import PUBLISHED, TOLD, UNLISTED, Telling, listing, listing_transitions, step_before
 from ..protocol import Protocol
-from ..step import Action, Guard, Row
-from .clock import clock_of
-from .decisions import BY_LOG, decision_rows
+from .clock import clock_of, clock_readings
+from .decisions import BY_LOG, decision_transitions
 from .decisions import READY as READY_TO_DECIDE
 from .waiting import reading
+
+Publish = Callable[[Any], tuple[Any, Any]]
+"""The next value of an actor that publishes its instant, and the entry that it appends to the published timeline."""
 
 UNDER_LOCK = "under the lock"
 CHECKED = "sure that nothing conflicts"
 READY = "ready to publish"
-"""The step from which `publishes` happens, whatever came before it."""
+"""The step from which an instant is published, whatever came before it."""
+TIMED_EARLY = "given a completion time"
 
 
 class Check(NamedTuple):
-    """What an actor asks before it publishes. `passes(own, *values of reads)`; who fails stays where it is.
+    """A condition of publication. An actor that fails it takes another transition.
 
-    `under_lock`: asked when the lock is held; else together with taking it, and whoever fails does not take it.
+    `under_lock`: asked when the lock is held; else together with taking it, and an actor that fails does not take it.
     """
 
-    reason: str
-    reads: tuple[str, ...]
-    passes: Callable[..., bool]
+    guard: Guard
     under_lock: bool = True
-
-    def guard(self, position: int, fails: bool = False) -> Guard:
-        """The condition of a row that reads `reads` from `position` on: the check is passed, or it is not."""
-        reason = f"not: {self.reason}" if fails else self.reason
-        mine = slice(position - 1, position - 1 + len(self.reads))
-        return Guard(reason, lambda own, *values: self.passes(own, *values[mine]) != fails)
 
     def asked_at(self, since: str, protocol: Protocol) -> str:
         """The step at which it is asked, of an actor that is about to publish since the step `since`."""
@@ -55,15 +51,8 @@ class Check(NamedTuple):
 
 
 def both(one: Check | None, other: Check | None) -> Check | None:
-    """Two things that are asked together, under the lock; each may be missing."""
-    if one is None or other is None:
-        return one or other
-    many = len(one.reads)
-    return Check(
-        f"{one.reason}; {other.reason}",
-        (*one.reads, *other.reads),
-        lambda own, *values: one.passes(own, *values[:many]) and other.passes(own, *values[many:]),
-    )
+    """Two checks that are made together, under the lock; each may be missing."""
+    return one or other if one is None or other is None else Check(one.guard & other.guard)
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
@@ -80,118 +69,134 @@ def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, .
     )  # fmt: skip
 
 
-def publication_rows(
+def publication(
     kind: str,
     me: str,
     since: str,
     setting: Setting,
-    publish: Callable[[Any], tuple[Any, Any]],
+    publish: Publish,
     *,
-    requested: Callable[[Any], int] = lambda own: own.requested,
+    requested: str = "requested",
     cleared: tuple[Guard, ...] = (),
     check: Check | None = None,
-    undone: Callable[[Any], int] = lambda own: 0,
-) -> Iterator[Row]:
-    """The rows that lead `me` from the step `since` to a published instant.
+    undone: str = "",
+) -> Iterator[Transition]:
+    """The transitions that lead `me` from the step `since` to a published instant.
 
-    `publish(own)` gives the actor's next value and the entry that is appended to the published timeline;
-    `requested(own)` the instant's requested time, which its completion time is greater than whatever the clock says.
-    `cleared` are conditions over the actor itself that must hold before the last steps.
-    Whoever does not pass `check` gets no further; what it does then is a row of its own.
-    `undone(own)` is the requested time of the write that its instant takes back, 0 if it takes back none.
+    `requested` is the field of the actor with the requested time of its instant. `cleared` are conditions over the
+    actor itself that must hold before the last steps. `undone` is the field with the requested time of the write that
+    its instant takes back, '' if it takes back none.
     """
-    told = listing(setting)
-    tells = partial(listing_rows, me, setting, publish=publish, requested=requested, undone=undone)
-    if told == "before the lock":
-        yield from tells(since, then=_to(TOLD))
+    protocol, when_told = setting.protocol_of(me), listing(setting)
+    tells = Telling(me, setting, publish, requested, undone)
+    if when_told == "before the lock":
+        yield from listing_transitions(tells, since, then=go_to(TOLD))
         since = TOLD
-    clocks = clock_of(setting.world, setting.protocol)
-    checked = partial(_checked, check, since, setting.protocol_of(me))
+
+    def checked(each: Transition) -> Transition:
+        asked = check is not None and each.at == check.asked_at(since, protocol)
+        return each.require(check.guard) if asked and check else each
+
     if setting.protocol.decision == "log" and kind in BY_LOG:
-        yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
-        for row in decision_rows(kind, me, setting, publish, requested):
-            takes_time = row.action == f"{kind}_takes_completion_time"
-            yield reading(setting, checked(UNDER_LOCK, row)) if takes_time else row
-        if told:
-            yield from tells(UNLISTED, then=_to(READY_TO_DECIDE))
+        yield checked(taking_lock(kind, me, setting, at=since, to=UNDER_LOCK))
+        for each in decision_transitions(kind, me, setting, publish, requested):
+            takes_time = each.action == f"{kind}_takes_completion_time"
+            yield reading(setting, checked(each)) if takes_time else each
+        if when_told:
+            yield from listing_transitions(tells, UNLISTED, then=go_to(READY_TO_DECIDE))
         return
-
-    def timed(own: Any, clock: int, then: str, ahead: int = 0) -> tuple[Any, ...]:
-        completed, later = clocks.take(clock, ahead, after=requested(own))
-        return own._replace(step=then, completed=completed), later
-
-    ready = step_before(setting, READY)
-    name = f"{kind}_takes_completion_time"
-    if setting.protocol_of(me).completion_time == "under_lock":
-        yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
-        time = Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
-                   lambda own, lock, clock, *_, **args: timed(own, clock, ready, **args), believes(me, setting),
-                   lambda *_: clocks.readings())  # fmt: skip
-        yield reading(setting, checked(UNDER_LOCK, time))
+    takes_time = transition(f"{kind}_takes_completion_time", me, changes=("own", "clock"), arguments=clock_readings,
+                            effect=given(take_completion_time, field=requested))  # fmt: skip
+    if protocol.completion_time == "under_lock":
+        yield checked(taking_lock(kind, me, setting, at=since, to=UNDER_LOCK))
+        timed = replace(takes_time, at=UNDER_LOCK, to=step_before(setting, READY), guards=(*cleared, *believes(setting)))
+        yield reading(setting, checked(timed))
     else:
-        time = Row(name, me, (me, "clock"), (me, "clock"), (at(me, since),),
-                   lambda own, clock, *_, **args: timed(own, clock, "given a completion time", **args),
-                   choices=lambda *_: clocks.readings())  # fmt: skip
-        yield reading(setting, checked(since, time))
-        yield _taking_lock(kind, me, setting, "given a completion time", ready)
-    if told == "before the data":
-        yield from tells(UNLISTED, then=_to(READY))
-    row = _publishing(kind, me, setting, publish)
-    yield checked(READY, row._replace(own=(*row.own, *cleared)))
-    if told == "after the data":
-        yield from tells(PUBLISHED, then=lambda own: publish(own)[0])
+        yield reading(setting, checked(replace(takes_time, at=since, to=TIMED_EARLY)))
+        yield taking_lock(kind, me, setting, at=TIMED_EARLY, to=step_before(setting, READY))
+    if when_told == "before the data":
+        yield from listing_transitions(tells, UNLISTED, then=go_to(READY))
+    yield checked(_publishing(kind, me, setting, publish).require(*cleared))
+    if when_told == "after the data":
+        yield from listing_transitions(tells, PUBLISHED, then=given(publish_own, publish=publish))
 
 
-def _checked(check: Check | None, since: str, protocol: Protocol, before: str, row: Row) -> Row:
-    """The row with the check, if it is asked at the step `before`, from which it happens."""
-    if check is None or before != check.asked_at(since, protocol):
-        return row
-    return row.asking(check.guard(1), *check.reads)
+def believes(setting: Setting) -> tuple[Guard, ...]:
+    """An actor that took the lock holds it. If locks can be lost it only believes so, and nothing is asked."""
+    return () if setting.world.lock_losses else (HOLDS_LOCK,)
 
 
-def _to(step: str) -> Callable[[Any], Any]:
-    return lambda own: own._replace(step=step)
+def noted_by_store(setting: Setting, each: Transition) -> Transition:
+    """A put under the lock: a store that fences has then seen a lock newer than all that were lost."""
+    return each.extend(forget_lost_locks, "fence") if setting.fenced else each
 
 
-def believes(me: str, setting: Setting) -> tuple[Guard, ...]:
-    """Whoever took the lock holds it, unless locks can be lost: then it only believes so."""
-    return () if setting.world.lock_losses else (holds_lock(me),)
+def forget_lost_locks() -> Changes:
+    return {"fence": ()}
 
 
-def put_by_another(setting: Setting) -> tuple[str, ...]:
-    """What any other put under the lock changes: the store has seen a lock that is newer than all that were lost."""
-    return ("fence",) if setting.fenced else ()
+def taking_lock(kind: str, me: str, setting: Setting, *, at: str, to: str) -> Transition:
+    """The transition that takes the lock."""
+    takes = transition(f"{kind}_takes_lock", me, at=at, to=to, guards=(LOCK_IS_FREE,), effect=take_lock,
+                       changes=("own", "lock"))  # fmt: skip
+    return takes.extend(note_newest_lock, "fence") if setting.fenced else takes
 
 
-def given_back(me: str, lock: str | None) -> str | None:
-    """The lock after `me` gave back what it believes to hold."""
-    return None if lock == me else lock
+def take_lock(me: str) -> Changes:
+    return {"lock": me}
 
 
-def _taking_lock(kind: str, me: str, setting: Setting, before: str, then: str) -> Row:
-    fenced = ("fence",) if setting.fenced else ()
-
-    def takes(own: Any, lock: None, *more: tuple[Any, ...]) -> tuple[Any, ...]:
-        later = ((*(name for name in more[0] if name != me), me),) if fenced else ()
-        return own._replace(step=then), me, *later
-
-    reads = (me, "lock", *fenced)
-    return Row(f"{kind}_takes_lock", me, reads, reads, (at(me, before),), takes, (lock_is_free(),))
+def release_lock(lock: str | None, me: str) -> Changes:
+    return {"lock": released(lock, me)}
 
 
-def _publishing(kind: str, me: str, setting: Setting, publish: Callable[[Any], tuple[Any, Any]]) -> Row:
-    fenced = ("fence",) if setting.fenced else ()
-    listed_later = listing(setting) == "after the data"
+def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
+    """`fencing = storage`: the locks that were taken, in this order."""
+    return {"fence": (*(name for name in fence if name != me), me)}
 
-    def publishes(own: Any, lock: str | None, published: tuple[Any, ...], *more: Any) -> tuple[Any, ...]:
-        fence = more[: len(fenced)]
-        if fence and me not in fence[0]:
-            return own._replace(step="idle"), given_back(me, lock), published, (*fence[0], ("refused", me))
-        after, entry = publish(own)
-        seen = (fence[0][fence[0].index(me) + 1 :],) if fence else ()
-        if listed_later:
-            return own._replace(step=PUBLISHED), lock, (*published, entry), *seen
-        return after, given_back(me, lock), (*published, entry), *seen
 
-    reads = (me, "lock", "published", *fenced)
-    return Row(f"{kind}_publishes_instant", me, reads, reads, (at(me, READY),), publishes, believes(me, setting))
+def take_completion_time(own: Any, clock: int, setting: Setting, field: str, *, ahead: int = 0) -> Changes:
+    """Take a completion time, greater than the requested time of the instant."""
+    clocks = clock_of(setting.world, setting.protocol)
+    completed, later = clocks.take(clock, ahead, after=getattr(own, field))
+    return {"own": own._replace(completed=completed), "clock": later}
+
+
+def _publishing(kind: str, me: str, setting: Setting, publish: Publish) -> Transition:
+    appends = (given(append_entry, publish=publish),)
+    if listing(setting) == "after the data":
+        effects = (*appends, go_to(PUBLISHED))
+    else:
+        effects = (*appends, release_lock, given(publish_own, publish=publish))
+    each = transition(f"{kind}_publishes_instant", me, at=READY, guards=believes(setting),
+                      changes=("own", "lock", "published"))  # fmt: skip
+    if not setting.fenced:
+        return replace(each, effects=effects)
+    refused = (release_lock, note_refusal, go_to("idle"))
+    put = Choice(lock_is_newest, (note_put, *effects), refused)
+    return replace(each, effects=(put,), changes=(*each.changes, "fence"))
+
+
+def append_entry(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:
+    """Put the completed instant."""
+    return {"published": (*published, publish(own)[1])}
+
+
+def publish_own(own: Any, publish: Publish) -> Changes:
+    """The actor after its instant is published."""
+    return {"own": publish(own)[0]}
+
+
+def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
+    """Whether the store has seen no put under a newer lock."""
+    return me in fence
+
+
+def note_put(fence: tuple[Any, ...], me: str) -> Changes:
+    """The store refuses the locks that are older than the one of this put."""
+    return {"fence": fence[fence.index(me) + 1 :]}
+
+
+def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
+    """The store refuses a put under a lock that is not the newest any more."""
+    return {"fence": (*fence, ("refused", me))}

@@ -9,13 +9,14 @@ that the time names. The loser reads its clock again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..actions import Setting
-from ..conditions import at
-from ..step import Action, Guard, Row
-from .clock import clock_of
+from ..kernel.lock import released
+from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
+from .clock import clock_of, clock_readings
 
 READS = {
     "cleaner": "clean", "compactor": "plan", "loader": "timed", "log_compactor": "plan", "replacer": "requested",
@@ -38,53 +39,71 @@ def claims_times(setting: Setting) -> bool:
     return waits(setting) and setting.protocol.decision == "log" and setting.protocol.claims == "every_time"
 
 
-def reading(setting: Setting, row: Row) -> Row:
-    """A row that takes a time, without the wait: the clock stays, and the actor goes on once all clocks have passed."""
+def reading(setting: Setting, each: Transition) -> Transition:
+    """A transition that takes a time, without the wait: the clock stays, and the actor goes on once all clocks have
+    passed."""
     if not waits(setting):
-        return row
-    place = row.writes.index("clock")
-
-    def reads(*values: Any, **args: Any) -> tuple[Any, ...]:
-        own, *others = row.effect(*values, **args)
-        until = others.pop(place - 1)
-        return own._replace(step=WAITING, then=own.step, until=until), *others
-
-    return row._replace(writes=tuple(name for name in row.writes if name != "clock"), effect=reads)
+        return each
+    then = each.extend(go_to(each.to)) if each.to else each
+    return replace(then, to=WAITING).extend(note_wait).compute_only("clock")
 
 
-def requesting_rows(kind: str, setting: Setting, row: Row) -> Iterator[Row]:
-    """The row by which an actor requests an instant; or its two halves, between which it waits."""
+def note_wait(own: Any, clock: int) -> Changes:
+    """Remember until when to wait, and what comes after it."""
+    return {"own": own._replace(then=own.step, until=clock)}
+
+
+def requesting(kind: str, setting: Setting, each: Transition) -> Iterator[Transition]:
+    """The transition by which an actor requests an instant; or its two halves, between which it waits."""
     if not waits(setting):
-        yield row
+        yield each
         return
-    me = row.actor
-
-    def takes(*values: Any, **args: Any) -> tuple[Any, ...]:
-        own, later, *others = row.effect(*values, **args)
-        return own._replace(step=TIMED, timed=own.requested, requested=0), me, later, *others
-
-    def puts(own: Any, lock: str | None, *_: Any) -> tuple[Any, ...]:
-        return own._replace(step="requested", requested=own.timed, timed=0), None if lock == me else lock
-
-    def fails(own: Any, lock: str | None, *_: Any) -> tuple[Any, ...]:
-        return type(own)(number=own.number) if kind == "writer" else type(own)("refused"), None if lock == me else lock
-
-    def is_there(own: Any, lock: str | None, published: Any, *others: Any) -> bool:
-        there = (entry for entry in published if entry.action == "deltacommit")
-        return any(each.requested == own.timed for each in (*there, *others))
-
-    first = row._replace(action=f"{kind}_takes_time", writes=(me, "lock", *row.writes[1:]), effect=takes)
-    yield reading(setting, first)
-    put = Row(f"{kind}_puts_request", me, (me, "lock"), (me, "lock"), (at(me, TIMED),), puts)
+    first = replace(each, action=f"{kind}_takes_time").extend(hold_request, "own", "lock")
+    yield reading(setting, replace(first, to=TIMED))
+    put = transition(f"{kind}_puts_request", each.actor, at=TIMED, to="requested", effect=put_request,
+                     changes=("own", "lock"))  # fmt: skip
     if claims_times(setting):
         yield put
         return
-    others = (each for some in ("writer", "loader") for each in setting.of(some) if each != me)
-    reads = (*put.reads, "published", *others)
-    free = Guard("no other request may carry its time", lambda *values: not is_there(*values))
-    there = Guard("another request must carry its time", is_there)
-    yield put._replace(reads=reads, guards=(free,))
-    yield put._replace(action=f"{kind}_finds_request", reads=reads, guards=(there,), effect=fails)
+    there = Guard("another request must carry its time", is_request_there)
+    yield put.require(Guard("no other request may carry its time", is_request_free))
+    finds = transition(f"{kind}_finds_request", each.actor, at=TIMED, guards=(there,), changes=("own", "lock"),
+                       effect=fail_write if kind == "writer" else fail_load)  # fmt: skip
+    yield finds
+
+
+def hold_request(own: Any, me: str) -> Changes:
+    """Keep the lock, and the requested time for the put that follows."""
+    return {"own": own._replace(timed=own.requested, requested=0), "lock": me}
+
+
+def put_request(own: Any, me: str, lock: str | None) -> Changes:
+    """Put the requested instant and release the lock."""
+    return {"own": own._replace(requested=own.timed, timed=0), "lock": released(lock, me)}
+
+
+def is_request_there(
+    own: Any, me: str, published: tuple[Any, ...], every_writer: Mapping[str, Any], every_loader: Mapping[str, Any]
+) -> bool:
+    others = (each for name, each in (*every_writer.items(), *every_loader.items()) if name != me)
+    there = (entry for entry in published if entry.action == "deltacommit")
+    return any(each.requested == own.timed for each in (*there, *others))
+
+
+def is_request_free(
+    own: Any, me: str, published: tuple[Any, ...], every_writer: Mapping[str, Any], every_loader: Mapping[str, Any]
+) -> bool:
+    return not is_request_there(own, me, published, every_writer, every_loader)
+
+
+def fail_write(own: Any, me: str, lock: str | None) -> Changes:
+    """The write fails: another request has its time."""
+    return {"own": type(own)(number=own.number), "lock": released(lock, me)}
+
+
+def fail_load(own: Any, me: str, lock: str | None) -> Changes:
+    """The bulk insert fails: another request has its time."""
+    return {"own": type(own)("refused"), "lock": released(lock, me)}
 
 
 def waiting_actions(kind: str) -> tuple[Action, ...]:
@@ -97,25 +116,46 @@ def waiting_actions(kind: str) -> tuple[Action, ...]:
     )  # fmt: skip
 
 
-def waiting_rows(kind: str, me: str, setting: Setting) -> Iterator[Row]:
-    """The rows between the reading of the clock and the use of the time, whatever it is for."""
-    clocks, claimed = clock_of(setting.world, setting.protocol), (CLAIMS,) if claims_times(setting) else ()
+def waiting_transitions(kind: str, me: str, setting: Setting) -> Iterator[Transition]:
+    """The transitions between the reading of the clock and the use of the time, whatever it is for."""
+    field = READS[kind]
+    passed = pass_clocks
+    waited = transition(f"{kind}_waits", me, at=WAITING, effect=passed, changes=("own", "clock"))
+    if not claims_times(setting):
+        yield waited
+        return
+    claims = Choice(given(is_claimed, field=field), (refuse_time,), (given(claim_time, field=field), passed))
+    yield replace(waited, effects=(claims,), changes=("own", "clock", CLAIMS))
+    yield transition(f"{kind}_reads_clock_again", me, at=TAKEN, to=WAITING, arguments=clock_readings,
+                     effect=given(read_clock_again, field=field))  # fmt: skip
 
-    def field(own: Any) -> str:
-        return "completed" if own.completed else READS[kind]
 
-    def waited(own: Any, clock: int, *claims: frozenset[int]) -> tuple[Any, ...]:
-        time, later = getattr(own, field(own)), max(clock, own.until)
-        if any(time in each for each in claims):
-            return own._replace(step=TAKEN, until=0), later, *claims
-        return own._replace(step=own.then, then="", until=0), later, *(each | {time} for each in claims)
+def time_field(own: Any, field: str) -> str:
+    """The field with the time for which the actor waits."""
+    return "completed" if own.completed else field
 
-    def reads_again(own: Any, clock: int, ahead: int = 0) -> tuple[Any, ...]:
-        time, later = clocks.take(clock, ahead, after=getattr(own, field(own)))
-        return (own._replace(step=WAITING, until=later, **{field(own): time}),)
 
-    touched = (me, "clock", *claimed)
-    yield Row(f"{kind}_waits", me, touched, touched, (at(me, WAITING),), waited)
-    if claimed:
-        yield Row(f"{kind}_reads_clock_again", me, (me, "clock"), (me,), (at(me, TAKEN),), reads_again,
-                  choices=lambda *_: clocks.readings())  # fmt: skip
+def is_claimed(own: Any, claims: frozenset[int], field: str) -> bool:
+    return getattr(own, time_field(own, field)) in claims
+
+
+def refuse_time(own: Any, clock: int) -> Changes:
+    """Another actor has claimed the time."""
+    return {"own": own._replace(step=TAKEN, until=0), "clock": max(clock, own.until)}
+
+
+def claim_time(own: Any, claims: frozenset[int], field: str) -> Changes:
+    """Put the object that the time names, if absent."""
+    return {"claims": claims | {getattr(own, time_field(own, field))}}
+
+
+def pass_clocks(own: Any, clock: int) -> Changes:
+    """Every clock has passed the time."""
+    return {"own": own._replace(step=own.then, then="", until=0), "clock": max(clock, own.until)}
+
+
+def read_clock_again(own: Any, clock: int, setting: Setting, field: str, *, ahead: int = 0) -> Changes:
+    """Take a later time than the one that another actor has claimed."""
+    name = time_field(own, field)
+    time, later = clock_of(setting.world, setting.protocol).take(clock, ahead, after=getattr(own, name))
+    return {"own": own._replace(until=later, **{name: time})}
