@@ -84,8 +84,9 @@ def listing_transitions(tells: Telling, since: str, *, then: Effect) -> Iterator
         begins = transition("actor_begins_metadata", tells.me, at=since, changes=("own", "metadata", "lock"),
                             effect=Choice(known, gives_up, (begin,)))  # fmt: skip
     yield begins
-    commits = transition("actor_commits_metadata", tells.me, at=BEGUN, changes=("own", "metadata"),
-                         effect=given(commit_listing, field=tells.requested, undone=tells.undone)).extend(then)  # fmt: skip
+    commit = given(commit_listing, field=tells.requested, undone=tells.undone)
+    commits = transition("actor_commits_metadata", tells.me, at=BEGUN, effect=commit, changes=("own", "metadata"))
+    commits = commits.extend(then)
     yield commits.extend(release_after_listing, "lock") if since == PUBLISHED else commits
 
 

@@ -138,7 +138,8 @@ def look(
 ) -> Changes:  # fmt: skip
     """Find the files that no read needs, and take a requested time."""
     bound, groups = planned(own, setting, cleans, published, plans, deleted, log_plans, savepoints)
-    begun = (*plans, *cleans, *log_plans, *(savepoints or ()))
+    assert bound is not None, "the guard found files to delete"
+    begun: tuple[Any, ...] = (*plans, *cleans, *log_plans, *(savepoints or ()))
     known = (*(entry.completed for entry in published), *(each.requested for each in begun), last_time(decisions))
     time, later = clock_of(setting.world, setting.protocol).take(clock, ahead, after=max(known))
     return {"own": own._replace(step=TIMED, clean=time, groups=groups, horizon=bound), "clock": later}

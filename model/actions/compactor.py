@@ -17,7 +17,7 @@ from ..services.planning import plan
 from ..services.restoring import PLAN_STANDS, input_stands, stands
 from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, Restore, Rollback, completes_plan, table_of
 from ..timeline.clock import clock_readings, requests_of
-from ..timeline.decisions import last_time
+from ..timeline.decisions import Decisions, last_time
 from ..timeline.plans_by_log import Planning, planning
 from ..timeline.publication import publication, publication_actions
 from ..timeline.resuming import resuming, starting
@@ -114,7 +114,7 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Transition]:
 
 
 def barrier_of(
-    clock: int, published: Published, plans: Plans, writers: Writers, decisions: tuple[Any, ...], setting: Setting, ahead: int
+    setting: Setting, clock: int, published: Published, plans: Plans, writers: Writers, decisions: Decisions, ahead: int
 ) -> tuple[int, int]:
     """The requested time of a plan, and the clock afterwards."""
     times = requests_of(setting.world, setting.protocol)
@@ -122,8 +122,8 @@ def barrier_of(
 
 
 def plan_inputs(
-    setting: Setting, protocol: Protocol, sees_logs: bool, barrier: int,
-    published: Published, plans: Plans, writers: tuple[tuple[str, Writer], ...], rollbacks: tuple[Rollback, ...], log_plans: Plans,
+    setting: Setting, protocol: Protocol, sees_logs: bool, barrier: int, published: Published, plans: Plans,
+    writers: tuple[tuple[str, Writer], ...], rollbacks: tuple[Rollback, ...], log_plans: Plans,
 ) -> tuple[GroupPlan, ...]:  # fmt: skip
     logs = unpublished(setting, dict(writers), rollbacks) if sees_logs else ()
     return plan(table_of(published, plans, logs, log_plans), setting.world.groups, barrier, protocol)
@@ -131,19 +131,19 @@ def plan_inputs(
 
 def readings_with_logs(
     clock: int, published: Published, plans: Plans, every_writer: Writers, setting: Setting, inputs: Inputs,
-    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: tuple[Any, ...] = (),
+    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: Decisions = (),
 ) -> Iterable[Args]:  # fmt: skip
     """The clock readings by which there is a log to compact: a clock behind may give a barrier before all of them."""
     for args in clock_readings(setting):
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
-        barrier, _ = barrier_of(clock, published, plans, every_writer, decisions, setting, ahead)
+        barrier, _ = barrier_of(setting, clock, published, plans, every_writer, decisions, ahead)
         if inputs(barrier, published, plans, tuple(every_writer.items()), rollbacks, log_plans):
             yield args
 
 
 def some_reading(
     clock: int, published: Published, plans: Plans, every_writer: Writers, setting: Setting, inputs: Inputs,
-    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: tuple[Any, ...] = (),
+    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: Decisions = (),
 ) -> bool:  # fmt: skip
     found = readings_with_logs(clock, published, plans, every_writer, setting, inputs, rollbacks, log_plans, decisions)
     return next(iter(found), None) is not None
@@ -151,10 +151,10 @@ def some_reading(
 
 def take_barrier(
     clock: int, published: Published, plans: Plans, every_writer: Writers, setting: Setting, inputs: Inputs,
-    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: tuple[Any, ...] = (), *, ahead: int = 0,
+    rollbacks: tuple[Rollback, ...] = (), log_plans: Plans = (), decisions: Decisions = (), *, ahead: int = 0,
 ) -> Changes:  # fmt: skip
     """List what is completed; the requested time of the plan is the barrier, and the plan takes every log before it."""
-    barrier, later = barrier_of(clock, published, plans, every_writer, decisions, setting, ahead)
+    barrier, later = barrier_of(setting, clock, published, plans, every_writer, decisions, ahead)
     parts = inputs(barrier, published, plans, tuple(every_writer.items()), rollbacks, log_plans)
     return {"own": Compactor(plan=barrier, parts=parts), "clock": later}
 
@@ -169,7 +169,9 @@ def become_idle() -> Changes:
     return {"own": Compactor()}
 
 
-def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...], restores: tuple[Restore, ...] = ()) -> bool:
+def compaction_is_left(
+    plans: Plans, world: World, compactors: tuple[str, ...], restores: tuple[Restore, ...] = ()
+) -> bool:
     return ever_made(compactors, plans, restores) < world.compactions
 
 
@@ -189,7 +191,8 @@ def made_by(compactors: tuple[str, ...], plans: tuple[Plan, ...]) -> int:
 
 def _running(me: str, setting: Setting, start: Any) -> Iterator[Transition]:
     restores = "restores" in setting.first
-    starts = starting("compactor_starts_plan", me, at="about to start its plan", plans="plans", field="plan", start=start)
+    starts = starting("compactor_starts_plan", me, at="about to start its plan", plans="plans", field="plan",
+                      start=start)  # fmt: skip
     yield writes_columns(setting, starts.require(PLAN_STANDS) if restores else starts)
     # Only a clean that breaks its promise deletes what a pending plan takes; a restore undoes both.
     there = (Guard("the files that the plan takes must be there", inputs_are_there),) if setting.of("cleaner") else ()

@@ -260,7 +260,8 @@ def remove_instant(own: Rollbacker, setting: Setting, rollbacks: Rollbacks, ever
     """Under the lock: take the instant of the failed write off the timeline."""
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = 0 if is_shared(setting) else own.first + len(own.files)
-    return {"rollbacks": _changed(own, rollbacks, lambda r: r._replace(removed=state, forgotten=max(r.forgotten, last)))}
+    after = _changed(own, rollbacks, lambda r: r._replace(removed=state, forgotten=max(r.forgotten, last)))
+    return {"rollbacks": after}
 
 
 def is_completed(own: Rollbacker, published: Published) -> bool:

@@ -125,8 +125,8 @@ def _transitions_of(me: str, setting: Setting) -> Iterator[Transition]:
     elif looks_under_lock(protocol):
         stands_still = None  # asked when it looks for conflicts
     cleared = (FOUND_NOTHING,) if protocol.concurrency == "occ" else ()
-    publish = partial(published_write, world, me)
-    yield from publication(KIND, me, since, setting, publish, cleared=cleared, check=both(stands_still, once(setting, me)))
+    yield from publication(KIND, me, since, setting, partial(published_write, world, me), cleared=cleared,
+                           check=both(stands_still, once(setting, me)))  # fmt: skip
 
 
 def _writing(me: str, setting: Setting) -> Iterator[Transition]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cache
 from inspect import Parameter, signature
 from itertools import chain, product
 from typing import Any, NamedTuple
 
-from .transition import ActorState, Args, Changes, Choice, Component, Effect, Given, Guard, Transition, go_to
+from .transition import ActorState, Args, Changes, Choice, Component, Effect, Given, Guard, Transition
 
 EVERY = "every_"
 """How a parameter begins that takes the components of all actors of a kind."""
@@ -80,9 +81,9 @@ class Names:
         guards = [self._guard(guard, me) for guard in (*starts, *transition.guards)]
         arguments = self._arguments([self.function(each, me) for each in transition.arguments])
         writes = tuple(self._component(name, me) for name in transition.changes)
-        effects = (*transition.effects, *([go_to(transition.to)] if transition.to else ()))
         computed = frozenset(self._component(name, me) for name in transition.computed)
-        effect = self._effect([self._bound_effect(each, me) for each in effects], me, frozenset(writes), computed)
+        effects = [self._bound_effect(each, me) for each in transition.effects]
+        effect = _in_order(effects, me, transition.to, Declared(frozenset(writes), computed))
         reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
         return BoundTransition(
             transition.action,
@@ -98,47 +99,42 @@ class Names:
 
     def function(self, function: Callable[..., Any], me: str) -> Bound:
         """A function of one actor with its parameters resolved."""
-        given: list[object] = []
         reads: dict[str, int] = {}
-        components: list[tuple[int, int]] = []  # where in `given`, and which of `reads`
-        derived: list[tuple[int, Callable[..., Any], list[int]]] = []  # where, of what, and which of `reads`
+        passed: list[str] = []  # the expression of each parameter, over the values of `reads` and over `fixed`
+        fixed: list[object] = []
         keywords: list[str] = []
         constants = {"me": me, **self._constants(me)}
         if isinstance(function, Given):
             constants, function = {**constants, **function.given}, function.function
+
+        def fix(value: object, *names: str) -> str:
+            fixed.append(value)
+            values = ", ".join(f"v{reads.setdefault(each, len(reads))}" for each in names)
+            return f"c{len(fixed) - 1}({values})" if names else f"c{len(fixed) - 1}"
+
         for parameter, default in _parameters(function):
-            name = str(constants.get(parameter)) if isinstance(constants.get(parameter), Component) else parameter
+            name, constant = parameter, constants.get(parameter)
+            if isinstance(constant, Component):
+                name = str(constant)
             if default is KEYWORD:
                 keywords.append(name)
-            elif name in constants and not isinstance(constants[name], Component):
-                given.append(constants[name])
+            elif parameter in constants and not isinstance(constant, Component):
+                passed.append(fix(constant))
             elif name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
                 actors = tuple(self._actors[name.removeprefix(EVERY)])
-                derived.append((len(given), _by_name(actors), [reads.setdefault(a, len(reads)) for a in actors]))
-                given.append(None)
+                passed.append(fix(_by_name(actors), *actors) if actors else fix({}))
             elif name in self._views:
                 view = self.view(name, me)
-                derived.append((len(given), view.call, [reads.setdefault(each, len(reads)) for each in view.reads]))
-                given.append(None)
+                passed.append(fix(view.call, *view.reads) if view.reads else fix(view.call()))
             elif name == "own" or name in self._components:
-                components.append((len(given), reads.setdefault(me if name == "own" else name, len(reads))))
-                given.append(None)
+                passed.append(f"v{reads.setdefault(me if name == 'own' else name, len(reads))}")
             elif default is not REQUIRED:
-                given.append(default)
+                passed.append(fix(default))
             else:
                 raise UnknownName(self._unknown(name, constants, function))
-
-        def call(*values: Any, **args: Any) -> Any:
-            passed = given.copy()
-            for place, index in components:
-                passed[place] = values[index]
-            for place, derive, indices in derived:
-                passed[place] = derive(*(values[index] for index in indices))
-            return function(*passed, **args)
-
-        plain = not derived and [place for place, _ in components] == list(range(len(given)))
-        in_order = plain and [index for _, index in components] == list(range(len(given)))
-        return Bound(function if in_order else call, tuple(reads), tuple(keywords))
+        if fixed or keywords or passed != [f"v{number}" for number in range(len(reads))]:
+            function = _caller(tuple(passed), len(fixed), len(reads), bool(keywords))(function, *fixed)
+        return Bound(function, tuple(reads), tuple(keywords))
 
     def view(self, name: str, me: str = "") -> Bound:
         """A view as a function of components, for one actor or for none."""
@@ -156,8 +152,8 @@ class Names:
         if not isinstance(effect, Choice):
             return self.function(effect, me)
         when = self.function(effect.when, me)
-        then, otherwise = (_in_order([self._bound_effect(each, me) for each in some], me)
-                           for some in (effect.then, effect.otherwise))  # fmt: skip
+        then = _in_order([self._bound_effect(each, me) for each in effect.then], me)
+        otherwise = _in_order([self._bound_effect(each, me) for each in effect.otherwise], me)
         reads = tuple(dict.fromkeys((*when.reads, *then.reads, *otherwise.reads)))
         places = [[reads.index(name) for name in each.reads] for each in (when, then, otherwise)]
 
@@ -203,46 +199,53 @@ class Names:
 
         return Bound(call, reads)
 
-    @staticmethod
-    def _effect(effects: Sequence[Bound], me: str, writes: frozenset[str], computed: frozenset[str]) -> Bound:
-        """The effects one after another; what they change must be declared."""
-        found = _in_order(effects, me)
 
-        def call(*values: Any, **args: Any) -> dict[str, object]:
-            changes: dict[str, object] = found.call(*values, **args)
-            if not changes.keys() <= writes:
-                if undeclared := changes.keys() - writes - computed:
-                    raise UnknownName(f"{', '.join(undeclared)} is changed, and not declared among `changes`")
-                changes = {name: value for name, value in changes.items() if name not in computed}
+@cache
+def _caller(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
+    """Of a function and `fixed` values: a function of `reads` values that calls it. A memo miss costs one such call."""
+    parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
+    values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])
+    arguments = ", ".join([*passed, *(["**a"] if keywords else [])])
+    made: Callable[..., Callable[..., Any]] = eval(f"lambda {parameters}: lambda {values}: f({arguments})")
+    return made
+
+
+class Declared(NamedTuple):
+    """What the effects of a transition may change: components that it changes, and those that it only computes."""
+
+    writes: frozenset[str]
+    computed: frozenset[str]
+
+    def check(self, changes: dict[str, object]) -> dict[str, object]:
+        """The changes that are written; `UnknownName` for one that is not declared."""
+        if changes.keys() <= self.writes:
             return changes
+        if undeclared := changes.keys() - self.writes - self.computed:
+            raise UnknownName(f"{', '.join(undeclared)} is changed, and not declared among `changes`")
+        return {name: value for name, value in changes.items() if name not in self.computed}
 
-        return Bound(call, found.reads, found.keywords)
 
+def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declared | None = None) -> Bound:
+    """Several effects as one: each sees the state that the one before it leaves. Then the actor goes on to a step."""
+    reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *((me,) if to else ()))))
+    place = {name: number for number, name in enumerate(reads)}
+    parts = [(each.call, tuple(place[name] for name in each.reads), each.keywords) for each in effects]
 
-def _in_order(effects: Sequence[Bound], me: str) -> Bound:
-    """Several effects as one: each sees the state that the one before it leaves."""
-    reads = tuple(dict.fromkeys(chain(*(each.reads for each in effects))))
+    def call(*values: Any, **args: Any) -> dict[str, object]:
+        state, after = list(values), dict[str, object]()
+        for function, places, keywords in parts:
+            given = [state[i] for i in places]
+            named = {name: args[name] for name in keywords if name in args} if keywords else {}
+            for name, value in function(*given, **named).items():
+                component = me if name == "own" else name
+                after[component] = value
+                if component in place:
+                    state[place[component]] = value
+        if to:
+            after[me] = state[place[me]]._replace(step=to)
+        return declared.check(after) if declared else after
 
-    def by_component(changes: Changes) -> dict[str, object]:
-        return {me if name == "own" else name: value for name, value in changes.items()}
-
-    def taken(effect: Bound, args: Mapping[str, Any]) -> dict[str, Any]:
-        return {name: args[name] for name in effect.keywords if name in args}
-
-    def one(*values: Any, **args: Any) -> dict[str, object]:
-        return by_component(effects[0].call(*values, **(taken(effects[0], args) if args else {})))
-
-    def several(*values: Any, **args: Any) -> dict[str, object]:
-        state = dict(zip(reads, values, strict=True))
-        after: dict[str, object] = {}
-        for effect in effects:
-            new = by_component(effect.call(*(state[name] for name in effect.reads), **taken(effect, args)))
-            after.update(new)
-            state.update(new)
-        return after
-
-    keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
-    return Bound(one if len(effects) == 1 else several, reads, keywords)
+    return Bound(call, reads, tuple(dict.fromkeys(chain(*(each.keywords for each in effects)))))
 
 
 def _is_at(step: str) -> Callable[[ActorState], bool]:

@@ -105,7 +105,7 @@ def take_decision_time(
 
 
 def number_is_taken(own: Any, decisions: Decisions) -> bool:
-    return len(decisions) > own.seen
+    return bool(len(decisions) > own.seen)
 
 
 def look_again(own: Any) -> Changes:

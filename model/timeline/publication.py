@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from ..actions import Setting
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
-from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
+from ..machine.transition import Action, Changes, Choice, Effect, Guard, Transition, given, go_to, transition
 from ..metadata import PUBLISHED, TOLD, UNLISTED, Telling, listing, listing_transitions, step_before
 from ..protocol import Protocol
 from .clock import clock_of, clock_readings
@@ -105,14 +105,14 @@ def publication(
         if when_told:
             yield from listing_transitions(tells, UNLISTED, then=go_to(READY_TO_DECIDE))
         return
-    takes_time = transition(f"{kind}_takes_completion_time", me, changes=("own", "clock"), arguments=clock_readings,
-                            effect=given(take_completion_time, field=requested))  # fmt: skip
+    times = transition(f"{kind}_takes_completion_time", me, changes=("own", "clock"), arguments=clock_readings,
+                       effect=given(take_completion_time, field=requested))  # fmt: skip
     if protocol.completion_time == "under_lock":
         yield checked(taking_lock(kind, me, setting, at=since, to=UNDER_LOCK))
-        timed = replace(takes_time, at=UNDER_LOCK, to=step_before(setting, READY), guards=(*cleared, *believes(setting)))
+        timed = replace(times, at=UNDER_LOCK, to=step_before(setting, READY), guards=(*cleared, *believes(setting)))
         yield reading(setting, checked(timed))
     else:
-        yield reading(setting, checked(replace(takes_time, at=since, to=TIMED_EARLY)))
+        yield reading(setting, checked(replace(times, at=since, to=TIMED_EARLY)))
         yield taking_lock(kind, me, setting, at=TIMED_EARLY, to=step_before(setting, READY))
     if when_told == "before the data":
         yield from listing_transitions(tells, UNLISTED, then=go_to(READY))
@@ -163,11 +163,9 @@ def take_completion_time(own: Any, clock: int, setting: Setting, field: str, *, 
 
 
 def _publishing(kind: str, me: str, setting: Setting, publish: Publish) -> Transition:
-    appends = (given(append_entry, publish=publish),)
-    if listing(setting) == "after the data":
-        effects = (*appends, go_to(PUBLISHED))
-    else:
-        effects = (*appends, release_lock, given(publish_own, publish=publish))
+    append, own = given(append_entry, publish=publish), given(publish_own, publish=publish)
+    listed_later = listing(setting) == "after the data"
+    effects: tuple[Effect, ...] = (append, go_to(PUBLISHED)) if listed_later else (append, release_lock, own)
     each = transition(f"{kind}_publishes_instant", me, at=READY, guards=believes(setting),
                       changes=("own", "lock", "published"))  # fmt: skip
     if not setting.fenced:

@@ -13,15 +13,17 @@ Start = Callable[[Any, str, Any, tuple[Any, ...]], tuple[Any, tuple[Any, ...]]]
 
 
 def resuming(
-    action: str, kind: str, me: str, setting: Setting, *, plans: str, finished: type[Any], start: Start, what: str = "plan"
-) -> Transition:
+    action: str, kind: str, me: str, setting: Setting, *, plans: str, finished: type[Any], start: Start,
+    what: str = "plan",
+) -> Transition:  # fmt: skip
     """The transition by which an idle actor takes over the oldest pending plan whose runner died.
 
     `plans` is the component with the plans, `finished` the type of the entry that completes one.
     """
     # A plan that is decided needs no runner any more: the next actor that decides publishes it.
     known = Component("decisions" if setting.protocol.decision == "log" else "published")
-    parameters = {"entries": known, "plans": Component(plans), "peers": Component(f"every_{kind}"), "finished": finished}
+    peers = Component(f"every_{kind}")
+    parameters = {"entries": known, "plans": Component(plans), "peers": peers, "finished": finished}
     there = Guard(f"a {what} must be pending whose runner died", given(orphan, **parameters))
     return transition(action, me, at="idle", guards=(there,), changes=("own", plans),
                       effect=given(resume, **parameters, start=start, component=plans))  # fmt: skip
