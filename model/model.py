@@ -20,7 +20,7 @@ from .machine.binding import BoundTransition, Names
 from .machine.limits import Limits
 from .machine.state import ByName, Coding, State
 from .machine.stepper import Stepper
-from .machine.transition import Action, Refused, Step, Transition
+from .machine.transition import Action, Refused, Step
 from .merging.record import Change, Record, Rule, Several
 from .metadata import through
 from .protocol import Protocol
@@ -29,7 +29,6 @@ from .reads.definitions import Query, table_as_of
 from .reads.schemas import columns_in
 from .services.cleaning import opened, published_horizon, since
 from .services.restoring import hides
-from .step import bound
 from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
 from .timeline.clock import listed_instants, requests_of
 from .world import World
@@ -72,7 +71,7 @@ class Model:
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
         self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
         self.stepper = Stepper(self.coding, rows, joins=self.joins)
-        self._by_name = {(c.row.actor, c.row.action): c for c in self.stepper.rows}
+        self._by_name = {(c.transition.actor, c.transition.action): c for c in self.stepper.rows}
         if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
         self._limits = Limits(self.coding, self.stepper.rows)
@@ -80,9 +79,9 @@ class Model:
         self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
     @property
-    def table_of_rows(self) -> tuple[BoundTransition, ...]:
+    def transitions(self) -> tuple[BoundTransition, ...]:
         """The table of actions, for tests and pictures."""
-        return tuple(compiled.row for compiled in self.stepper.rows)
+        return tuple(compiled.transition for compiled in self.stepper.rows)
 
     @property
     def initial(self) -> State:
@@ -119,7 +118,7 @@ class Model:
         compiled = self._by_name.get((step.actor, step.action))
         if compiled is None:
             return (f"{step.actor} has no action {step.action} in this world under this protocol",)
-        row = compiled.row
+        row = compiled.transition
         reasons = tuple(
             guard.reason
             for guard in (*row.own, *row.guards)
@@ -334,8 +333,7 @@ def names_of(mechanisms: Iterable[Mechanism], setting: Setting) -> Names:
 
 def bound_transitions(mechanisms: Iterable[Mechanism], setting: Setting, names: Names) -> tuple[BoundTransition, ...]:
     """Every transition of the mechanisms, its names resolved."""
-    rows = (each for mechanism in mechanisms for each in mechanism.rows(setting))
-    return tuple(names.bind(each) if isinstance(each, Transition) else bound(each) for each in rows)
+    return tuple(names.bind(each) for mechanism in mechanisms for each in mechanism.transitions(setting))
 
 
 def _there(values: Mapping[str, Any]) -> Iterator[Any]:

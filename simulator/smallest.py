@@ -133,7 +133,7 @@ def taking(action: str) -> Trace | None:
         return "taken" if step is not None and step.action == action else None
 
     def has(model: Model) -> bool:
-        return any(row.action == action for row in model.table_of_rows)
+        return any(row.action == action for row in model.transitions)
 
     return _first(Never("step", taken), f"the shortest run that ends with {action}", has)
 

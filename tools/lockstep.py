@@ -60,9 +60,9 @@ def compare(old: Any, new: Model, limit: int, refusals: int) -> tuple[int, list[
     differences: list[str] = []
     pairs = {old.initial: new.initial}
     queue = [(old.initial, new.initial)]
-    actions = [(row.actor, row.action) for row in old.table_of_rows]
-    if sorted(actions) != sorted((row.actor, row.action) for row in new.table_of_rows):
-        return 0, [f"actions differ: {set(actions) ^ {(r.actor, r.action) for r in new.table_of_rows}}"]
+    actions = [(row.actor, row.action) for row in old.transitions]
+    if sorted(actions) != sorted((row.actor, row.action) for row in new.transitions):
+        return 0, [f"actions differ: {set(actions) ^ {(r.actor, r.action) for r in new.transitions}}"]
     every = max(1, limit // refusals)
     for number, (one, two) in enumerate(queue):
         theirs = {Step(*step): after for step, after in old.successors(one)}

@@ -2,7 +2,7 @@
 
 A mechanism is a module with
     ACTIONS             its actions: tuple of Action(name, about, says)
-    rows(setting)       the rows of the table of actions that it adds
+    transitions(setting)  the transitions that it adds
 and, as it needs them,
     KIND, PREFIX        the actor kind it brings, as worlds spell it, and what its actors' names begin with
     CHOOSES             the choices of the protocol that each of these actors makes for itself (default: none): real
@@ -26,7 +26,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..step import Action, Row
+from ..machine.transition import Action, Transition
 
 if TYPE_CHECKING:
     from ..protocol import Protocol
@@ -79,7 +79,7 @@ class Mechanism(NamedTuple):
     in_random_worlds: int
     service: bool
     components: Callable[[Setting], Mapping[str, Any]]
-    rows: Callable[[Setting], Iterator[Row]]
+    transitions: Callable[[Setting], Iterator[Transition]]
     pending: Callable[..., Iterable[Instant]]
 
 
@@ -101,7 +101,7 @@ def _mechanism(module: ModuleType) -> Mechanism:
         in_random_worlds=getattr(module, "IN_RANDOM_WORLDS", 0),
         service=getattr(module, "SERVICE", False),
         components=getattr(module, "components", lambda setting: {}),
-        rows=module.rows,
+        transitions=module.transitions,
         pending=getattr(module, "pending", no_instants),
     )
 

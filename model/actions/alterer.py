@@ -52,7 +52,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**({"schemas": ()} if mine else {}), **{me: Alterer() for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield transition("alterer_adds_column", me, at="idle", guards=(LOCK_IS_FREE, CHANGE_LEFT),
                          effect=add_column, changes=("own", "clock", "schemas"))  # fmt: skip

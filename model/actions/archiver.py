@@ -53,7 +53,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**shared, **{me: Archiver(setting.world.instants_retained) for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield transition("archiver_archives_instants", me, at="idle", to="removing",
                          guards=(LOCK_IS_FREE, *TO_ARCHIVE), arguments=instants_to_archive,

@@ -40,7 +40,7 @@ REPEATED = "the second with its batch"
 OTHER_ROWS = "the second with its batch, with other rows"
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         if looks(setting, me):
             yield from _skipping(me, setting)

@@ -80,7 +80,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**shared, **{me: Cleaner(setting.world.retained_by(me)) for me in cleaners}}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from planning(me, setting, Planning(
             actions=("cleaner_schedules_clean", "cleaner_takes_time", "cleaner_puts_plan"),

@@ -54,7 +54,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Clusterer() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     by_name = setting.protocol.clustering == "file_ids"
     check = Check(Guard("no write may have completed in its file groups since its plan", undisturbed))
     for me in setting.of(KIND):

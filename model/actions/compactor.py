@@ -77,7 +77,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"plans": (), **{me: Compactor() for me in setting.of(KIND)}}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from _scheduling(me, setting)
         start = partial(started, setting.protocol_of(me).services == "foreign")

@@ -100,7 +100,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Consumer() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     by_pending = setting.protocol.checkpoint != "end_of_window"
     for me in setting.of(KIND):
         shown = Guard("something must have completed since the checkpoint of {me}",

@@ -30,7 +30,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"decisions": ()} if setting.protocol.decision == "log" else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     """Only those of services that come by; the others are among the rows by which each kind publishes."""
     if setting.protocol.decision == "log":
         for kind in FINISHING:

@@ -36,7 +36,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return found
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     everybody = [name for names in setting.actors.values() for name in names]
     for me in everybody if setting.world.lock_losses else ():
         yield transition("lock_is_lost", me, guards=(IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), effect=lose_lock,

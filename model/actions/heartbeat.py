@@ -39,7 +39,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"stalls": 0} if setting.of("rollbacker") else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in beating(setting):
         yield transition("heartbeat_expires", me, guards=(IS_PENDING, IS_BEATING, STALL_LEFT), effect=expire,
                          changes=("own", "stalls"))  # fmt: skip

@@ -26,7 +26,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"late_files": 0} if setting.world.late_files else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in beating(setting) if setting.world.late_files else ():
         lands = transition("late_file_lands", me, guards=(DIED_WRITING, LATE_FILE_LEFT), effect=land,
                            arguments=next_log, changes=("own", "late_files"))  # fmt: skip

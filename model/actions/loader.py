@@ -102,7 +102,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Loader() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         requests = transition("loader_requests_instant", me, at="idle", to="requested", guards=(LOCK_IS_FREE,),
                               arguments=clock_readings, effect=request_instant, changes=("own", "clock"))  # fmt: skip

@@ -18,7 +18,7 @@ ACTIONS = (
 )  # fmt: skip
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         if setting.protocol_of(me).lock_wait == "times_out":
             taken = Guard("another must hold the lock", another_holds_lock)

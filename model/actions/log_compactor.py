@@ -80,7 +80,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"log_plans": (), **{me: LogCompactor() for me in mine}} if mine else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         left = given(log_compaction_is_left, compactors=setting.of(KIND))
         yield from planning(me, setting, Planning(

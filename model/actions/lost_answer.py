@@ -45,7 +45,7 @@ def its_own(published: tuple[Any, ...], requested: int) -> bool:
     return any(entry.requested == requested for entry in published)
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of("writer") if setting.world.lost_answers else ():
         yield transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
                          effect=put_without_answer, changes=("own", "published", "lost_answers"))  # fmt: skip

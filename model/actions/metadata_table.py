@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ..machine.transition import Action, Transition
 from ..metadata import MetadataTable
-from ..step import Action, Row
 from . import Setting
 
 ACTIONS = (
@@ -25,6 +25,6 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"metadata": MetadataTable()} if setting.world.metadata_table else {}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     """None of its own."""
     yield from ()

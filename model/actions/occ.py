@@ -37,7 +37,7 @@ ACTIONS = (
 RETRYING = "about to try again"
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         protocol = setting.protocol_of(me)
         if protocol.concurrency == "occ":

@@ -101,7 +101,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Reader() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from _transitions_of(me, setting)
 

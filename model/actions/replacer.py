@@ -101,7 +101,7 @@ def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
     return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from planning(me, setting, Planning(
             actions=("replacer_schedules_replace", "replacer_takes_time", "replacer_puts_plan"),

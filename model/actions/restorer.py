@@ -79,7 +79,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"restores": (), **{me: Restorer() for me in mine}} if mine else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from planning(me, setting, Planning(
             actions=("restorer_plans_restore", "restorer_takes_time", "restorer_puts_plan"),

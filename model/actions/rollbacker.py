@@ -91,7 +91,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {"rollbacks": (), **{me: Rollbacker() for me in mine}} if mine else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     # Where no writer has a heartbeat no writer is read, so that its private steps stay private.
     unread: dict[str, Any] = {} if beating(setting) else {"every_writer": {}}
     for me in setting.of(KIND):

@@ -53,7 +53,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**shared, **{me: Savepointer() for me in mine}}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield transition("savepointer_pins_instant", me, at="idle", to=PINNED,
                          guards=(LOCK_IS_FREE, SAVEPOINT_LEFT, CAN_BE_PINNED), effect=pin_instant,

@@ -34,7 +34,7 @@ ACTIONS = (
 REFUSED = "refused"
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for kind, idle, group_of in WHO if setting.if_any("restores") else ():
         for me in setting.of(kind):
             becomes_idle = given(become, state=idle())

@@ -33,7 +33,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {CLAIMS: frozenset()} if claims_times(setting) else {}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     if waits(setting):
         for kind in READS:
             for me in setting.of(kind):

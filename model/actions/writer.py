@@ -107,7 +107,7 @@ def components(setting: Setting) -> dict[str, Any]:
     return {**{me: Writer() for me in setting.of(KIND)}, **logs}
 
 
-def rows(setting: Setting) -> Iterator[Transition]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
         yield from _transitions_of(me, setting)
 

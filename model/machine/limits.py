@@ -19,7 +19,7 @@ class Limits:
         self.coding = coding
         by_own: dict[int, list[Compiled]] = {}
         for compiled in rows:
-            if compiled.row.action != "actor_crashes":
+            if compiled.transition.action != "actor_crashes":
                 by_own.setdefault(compiled.own, []).append(compiled)
         self._rows = [(own, coding.mask((own,)), some) for own, some in by_own.items()]
         self._near: dict[tuple[int, State], _Near] = {}
@@ -30,18 +30,18 @@ class Limits:
         near = [self._near_of(own, state & mask, rows) for own, mask, rows in self._rows]
         told = set()
         for compiled in chain(*(limited for limited, _ in near), *(able for _, able in near)):
-            if compiled.row.actor not in told and self._lacks_a_limit_alone(compiled, state):
-                told.add(compiled.row.actor)
-                yield compiled.row.actor
+            if compiled.transition.actor not in told and self._lacks_a_limit_alone(compiled, state):
+                told.add(compiled.transition.actor)
+                yield compiled.transition.actor
 
     def _near_of(self, own: int, bits: State, rows: Iterable[Compiled]) -> _Near:
         if (own, bits) not in self._near:
             value, limited, able = self.coding.value(bits, own), list[Compiled](), list[Compiled]()
             for compiled in rows:
-                false = [guard for guard in compiled.row.own if not guard.holds(value)]
+                false = [guard for guard in compiled.transition.own if not guard.holds(value)]
                 if false and all(guard.limit for guard in false):
                     limited.append(compiled)
-                elif not false and any(guard.limit for guard in compiled.row.guards):
+                elif not false and any(guard.limit for guard in compiled.transition.guards):
                     able.append(compiled)
             self._near[own, bits] = limited, able
         return self._near[own, bits]
@@ -50,7 +50,7 @@ class Limits:
         at = (id(compiled), state & compiled.mask)
         if at not in self._found:
             own = self.coding.value(state, compiled.own)
-            limited = any(not guard.holds(own) for guard in compiled.row.own)
+            limited = any(not guard.holds(own) for guard in compiled.transition.own)
             limited = limited or any(not self._holds(each, state) for each in compiled.guards if each.guard.limit)
             others = (each for each in compiled.guards if not each.guard.limit)
             self._found[at] = limited and all(self._holds(each, state) for each in others)

@@ -32,7 +32,7 @@ class CompiledGuard(NamedTuple):
 class Compiled(NamedTuple):
     """A transition with its components as positions; `found` remembers by their bits the steps that are possible."""
 
-    row: BoundTransition
+    transition: BoundTransition
     own: int
     reads: tuple[int, ...]
     writes: tuple[int, ...]
@@ -118,7 +118,7 @@ class Stepper:
             (change, compiled)
             for change in self._private_changes(own, bits)
             for compiled in self._rows_awake(own, bits + change)
-            if (compiled.row.actor, compiled.row.action) not in self.private
+            if (compiled.transition.actor, compiled.transition.action) not in self.private
         )
         mask = 0
         for _, compiled in rows:
@@ -127,7 +127,7 @@ class Stepper:
 
     def _rows_awake(self, own: int, bits: State) -> Iterator[Compiled]:
         value = self.coding.value(bits, own)
-        return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.row.own))
+        return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.own))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
         """Changes of the own component, each with the private steps that lead to it; always the empty one."""
@@ -141,7 +141,7 @@ class Stepper:
         while queue:
             change = queue.pop(0)
             for compiled in self._rows_awake(own, bits + change):
-                if (compiled.row.actor, compiled.row.action) in self.private:
+                if (compiled.transition.actor, compiled.transition.action) in self.private:
                     for step, further in self._row(compiled, bits + change):
                         if change + further not in changes:
                             changes[change + further] = (*changes[change], step)
@@ -183,7 +183,7 @@ class Stepper:
 
     def _effects(self, compiled: Compiled, state: State) -> Iterator[tuple[Step, int]]:
         """The steps of a transition whose conditions hold."""
-        coding, row = self.coding, compiled.row
+        coding, row = self.coding, compiled.transition
         values = coding.read(state, compiled.effect_reads)
         for args in row.arguments.call(*coding.read(state, compiled.argument_reads)):
             after = state

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..actions.reader import ENDS, SURE
 from ..machine.state import State
+from ..machine.transition import Step
 from ..model import Model
 from ..services.archiving import WRITES
-from ..step import Step
 from .promise import Promise
 
 _NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")

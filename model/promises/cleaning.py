@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf
 
 from ..machine.state import State
+from ..machine.transition import Step
 from ..model import Model
 from ..services.cleaning import needed, needed_by_plans
-from ..step import Step
 from ..table import DataFile
 from .promise import Promise
 from .view import on_table, settled_times

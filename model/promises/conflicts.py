@@ -7,8 +7,8 @@ from itertools import combinations
 
 from ..actions.replacer import replaced_groups
 from ..machine.state import State
+from ..machine.transition import Step
 from ..model import Model
-from ..step import Step
 from ..table import Compaction, Write, is_undone
 from ..timeline.conflicts import file_id_of
 from ..timeline.looking import ABORTED

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 
 from ..machine.state import State
+from ..machine.transition import Step
 from ..model import Model
-from ..step import Step
 from ..table import Rollback, Write
 from .promise import Promise
 from .sentences import write_named

@@ -15,9 +15,9 @@ from itertools import combinations
 from math import inf
 
 from ..machine.state import State
+from ..machine.transition import Step
 from ..merging.fold import Fold
 from ..model import Model
-from ..step import Step
 from ..table import Write
 from .conflicts import first_or_none, under_occ
 from .promise import Promise

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..machine.state import State
+from ..machine.transition import Step
 from ..model import Model
-from ..step import Step
 from .promise import Promise
 
 UNFAIR = frozenset(("actor_crashes",))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..machine.state import State
+from ..machine.transition import Step
 from ..model import Model
-from ..step import Step
 
 
 def _always(model: Model) -> str | None:

@@ -7,10 +7,10 @@ from math import inf
 
 from ..actions.consumer import time_of
 from ..machine.state import State
+from ..machine.transition import Step
 from ..merging.fold import Fold, logs_of
 from ..model import Model
 from ..services.restoring import hides
-from ..step import Step
 from ..table import Write
 from .columns_shown import columns_broken, columns_changed
 from .compare import against_oracle, one_against_other

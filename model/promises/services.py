@@ -7,9 +7,9 @@ from math import inf
 
 from ..files.covering import covered
 from ..machine.state import State
+from ..machine.transition import Step
 from ..merging.fold import NOTHING, Fold, logs_of
 from ..model import Model
-from ..step import Step
 from ..table import FileSlice, Log
 from .compare import one_against_other
 from .promise import Promise

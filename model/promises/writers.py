@@ -7,12 +7,12 @@ from itertools import pairwise, product
 
 from ..files.covering import covered, inputs
 from ..machine.state import State
+from ..machine.transition import Step
 from ..merging.by_function import law_broken
 from ..merging.fold import logs_of
 from ..merging.partial import Part, join, row_of, row_of_state, state_of
 from ..merging.record import Ranked, merge
 from ..model import Model
-from ..step import Step
 from ..table import Log, Write, completes_plan
 from .promise import Promise
 from .sentences import write_named

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from itertools import chain, combinations
 from typing import Any, Protocol
 
+from ..machine.transition import Args
 from ..services.archiving import WRITES
 from ..services.restoring import is_gone
-from ..step import Args
 from ..table import Plan, Restore
 
 Restores = tuple[Restore, ...]

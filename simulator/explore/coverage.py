@@ -24,7 +24,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
     actions: dict[str, int] = {}
     false: dict[tuple[str, str], bool] = {}
     for compiled in space.rows():
-        row = compiled.row
+        row = compiled.transition
         actions[row.action] = actions.get(row.action, 0) + sum(map(bool, compiled.found.values()))
         for guard, decided in _decided(space.system.coding, compiled):
             # Rows of several actors have the same conditions, each with its own name in it.
@@ -36,7 +36,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
     """Each condition of a row, and whether it was once the only one that was false."""
-    row = compiled.row
+    row = compiled.transition
     own = [guard.holds for guard in row.own]
     yield from zip(row.own, _alone(own, coding.values(compiled.own)), strict=True)
     nothing = [state for state, moves in compiled.found.items() if not moves]  # elsewhere no condition was false

@@ -15,9 +15,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from nbcc.model.step import Args, Guard, Row
+from nbcc.model.machine.transition import Args
 
-from .rows import RowSystem
+from .rows import Guard, Row, RowSystem
 
 Entries = frozenset[tuple[str, str]]
 OPERATIONS = ("upsert", "delete")

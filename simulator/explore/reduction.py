@@ -26,7 +26,7 @@ def touched(row: BoundTransition) -> frozenset[str]:
 
 def private_rows(model: Model | RowSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
     """The rows, as (actor, action), that may be fused under this protocol and for these promises."""
-    rows = model.table_of_rows
+    rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}
     shared = {name for row in rows for name in touched(row) - {row.component}} | watched
     return frozenset(

@@ -97,10 +97,10 @@ class Reduced(Space):
         may = fuse and not model.stepper.joins and not _may_be_stranded(model, promises)
         self.private = private_rows(model, about_states) if may else frozenset()
         self.fused = bool(self.private)
-        rows = (row for row in model.table_of_rows if (row.actor, row.action) in self.private)
+        rows = (row for row in model.transitions if (row.actor, row.action) in self.private)
         self._bits = model.coding.mask(model.coding.place[row.component] for row in rows)
         self._runs: dict[Any, int] = {}
-        self.stepper = Stepper(model.coding, model.table_of_rows, self.private, model.stepper.joins)
+        self.stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.joins)
         self.successors = self.stepper.successors
         self.symmetry = Symmetry(model, about_states, known)
         self.exchangeable = self.symmetry.classes

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from nbcc.model.step import Args, Guard, Row
+from nbcc.model.machine.transition import Args
 
-from .rows import RowSystem
+from .rows import Guard, Row, RowSystem
 
 Names = frozenset[str]
 COMMIT, ABORT = "commit", "abort"

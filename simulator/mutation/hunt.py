@@ -204,11 +204,11 @@ def same_steps(model: Model, right: Right) -> bool:
 
 
 def _place(compiled: Compiled) -> tuple[object, ...]:
-    return compiled.row.action, compiled.row.actor, compiled.own, compiled.writes, compiled.mask
+    return compiled.transition.action, compiled.transition.actor, compiled.own, compiled.writes, compiled.mask
 
 
 def _awake(compiled: Compiled, graph: Graph) -> list[bool]:
-    return [all(guard.holds(value) for guard in compiled.row.own) for value in graph.values[compiled.own]]
+    return [all(guard.holds(value) for guard in compiled.transition.own) for value in graph.values[compiled.own]]
 
 
 def _moves_alike(case: Searched, right: Right) -> bool:

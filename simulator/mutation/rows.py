@@ -21,7 +21,7 @@ def of_rows() -> Iterator[Generated]:
     """Every guard that is no limit of the world, and every written component, of every action there is."""
     seen: set[str] = set()
     for world in small_worlds():
-        for row in Model(world).table_of_rows:
+        for row in Model(world).transitions:
             for name, operator, _ in _changes(row):
                 if name not in seen:
                     seen.add(name)

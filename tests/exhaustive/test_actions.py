@@ -108,14 +108,14 @@ def peeks(guard: BoundGuard, model: Model, states: list[State]) -> bool:
 @pytest.mark.parametrize(("world", "protocol"), CASES)
 def test_no_step_reads_what_it_did_not_declare(world: World, protocol: Protocol) -> None:
     model = Model(world, protocol)
-    assert list(undeclared(model, model.table_of_rows, reachable(model))) == []
+    assert list(undeclared(model, model.transitions, reachable(model))) == []
 
 
 def test_a_step_that_peeks_is_caught() -> None:
     model = Model(SMALL["demo"])
     states = reachable(model)
     calls = iter(range(10**9))
-    honest = next(row for row in model.table_of_rows if row.action == "writer_starts_writing")
+    honest = next(row for row in model.transitions if row.action == "writer_starts_writing")
 
     def effect(own: Any) -> dict[str, Any]:
         return {"w1": own._replace(files=next(calls))}
@@ -129,7 +129,7 @@ def test_a_step_that_peeks_is_caught() -> None:
 
 def test_a_condition_that_peeks_is_caught() -> None:
     model = Model(SMALL["demo"])
-    honest = next(row for row in model.table_of_rows if row.action == "compactor_schedules_plan")
+    honest = next(row for row in model.transitions if row.action == "compactor_schedules_plan")
     calls = count()
     free = next(guard for guard in honest.guards if guard.reason == "the lock must be free")
     peeking = free._replace(holds=lambda *_: next(calls) % 2 == 0)
@@ -143,7 +143,7 @@ def test_a_condition_that_peeks_is_caught() -> None:
 @pytest.mark.parametrize(("world", "protocol"), CASES)
 def test_a_step_changes_only_what_it_declares(world: World, protocol: Protocol) -> None:
     model = Model(world, protocol)
-    writes = {(row.actor, row.action): set(row.writes) for row in model.table_of_rows}
+    writes = {(row.actor, row.action): set(row.writes) for row in model.transitions}
     for state in reachable(model):
         for step, after in model.successors(state):
             changed = {n for n in model.components if model.component(state, n) != model.component(after, n)}

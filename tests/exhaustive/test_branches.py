@@ -15,7 +15,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from nbcc.model import Model, Step
-from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
@@ -25,7 +24,7 @@ from nbcc.simulator.explore.branches import STEM, Part
 from nbcc.simulator.explore.cells import Cell, applied, search_cell
 from nbcc.simulator.explore.cluster import on_spark, search_on_spark
 from nbcc.simulator.explore.divided import explore_in_branches, together
-from nbcc.simulator.explore.rows import RowSystem
+from nbcc.simulator.explore.rows import Guard, Row, RowSystem
 from nbcc.simulator.mutation.cases import cases
 from nbcc.simulator.verdicts import judge, matrix
 

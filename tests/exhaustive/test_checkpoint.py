@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from nbcc.model.promises import CANARY, PROMISES
-from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.rows import RowSystem
+from nbcc.simulator.explore.rows import Guard, Row, RowSystem
 
 EVERY = list(PROMISES.values())
 

@@ -50,7 +50,7 @@ def test_disjoint_writes_never_abort_each_other() -> None:
 def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> None:
     world = replace(specs.world("occ_beside_nbcc"), actors={"writer": 2})
     model = Model(world)
-    assert {row.actor for row in model.table_of_rows if row.action == "writer_aborts"} == {"w2"}
+    assert {row.actor for row in model.transitions if row.action == "writer_aborts"} == {"w2"}
     assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
 
 

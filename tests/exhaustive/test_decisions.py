@@ -105,6 +105,6 @@ def test_no_step_of_a_writer_looks_at_another(decision: str) -> None:
     """FREE by footprints: what a writer reads is its own, the lock, the clock, and what is published or decided."""
     model = Model(specs.world("crash_resume"), Protocol.from_mapping({"decision": decision}))
     shared = {"lock", "clock", "published", "decisions"}
-    for row in model.table_of_rows:
+    for row in model.transitions:
         if row.action.startswith("writer_"):
             assert set(row.reads) <= {row.actor, *shared}, row

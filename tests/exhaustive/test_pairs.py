@@ -37,7 +37,7 @@ def test_the_default_protocol_lets_them_meet(one: str, other: str) -> None:
     assert [name for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED] == []
     assert result.deadlock is None
     both = {each for kind in (one, other) for each in model.setting.of(kind)}
-    assert both <= {row.actor for row in model.table_of_rows}
+    assert both <= {row.actor for row in model.transitions}
 
 
 @pytest.mark.parametrize(("one", "other"), [pair for pair in PAIRS if APART & {pair, pair[::-1]}])

@@ -198,8 +198,8 @@ def test_plans_of_the_dead_that_nobody_takes_up_are_found(action: str) -> None:
     """A model without the row that takes them up: another lives who would, and the plan is owed."""
     actors, limits, said = SERVICES[action]
     model = Model(replace(CRASH, actors=actors, **limits))
-    rows = [row for row in model.table_of_rows if row.action != action]
-    assert len(rows) < len(model.table_of_rows)
+    rows = [row for row in model.transitions if row.action != action]
+    assert len(rows) < len(model.transitions)
     model.stepper = type(model.stepper)(model.coding, rows)
     found: Any = explore(model, [PROMISES["PROGRESS"]]).promises["PROGRESS"]
 

@@ -13,7 +13,6 @@ import pytest
 from nbcc.model import Model, Protocol, State, World
 from nbcc.model.promises import CANARY, PROMISES
 from nbcc.model.promises.shape import KNOWN
-from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 from nbcc.simulator.cli.explore import report
 from nbcc.simulator.cli.search import Search as SearchOfUser
@@ -21,7 +20,7 @@ from nbcc.simulator.counterexample import counterexample
 from nbcc.simulator.explore import Result, Verdict, explore
 from nbcc.simulator.explore.exchanges import Exchange, Said, pairs
 from nbcc.simulator.explore.renaming import renamed_state
-from nbcc.simulator.explore.rows import RowSystem
+from nbcc.simulator.explore.rows import Guard, Row, RowSystem
 from nbcc.simulator.explore.search import Bounds, Search
 from nbcc.simulator.explore.space import Reduced, Space
 from nbcc.simulator.explore.symmetry import Symmetry

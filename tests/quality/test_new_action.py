@@ -25,8 +25,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
-from ..conditions import at, lock_is_free
-from ..step import Action, Row
+from ..kernel.lock import LOCK_IS_FREE
+from ..machine.transition import Action, Changes, Transition, transition
 from ..table import Instant
 from . import Setting
 
@@ -46,16 +46,20 @@ def components(setting: Setting) -> dict[str, Any]:
     return {me: Indexer() for me in setting.of(KIND)}
 
 
-def rows(setting: Setting) -> Iterator[Row]:
+def transitions(setting: Setting) -> Iterator[Transition]:
     for me in setting.of(KIND):
-        yield Row("indexer_requests_index", me, (me, "lock", "clock"), (me, "clock"), (at(me, "idle"),),
-                  lambda own, lock, clock: (Indexer("done", clock + 1), clock + 1), (lock_is_free(),))
+        yield transition("indexer_requests_index", me, at="idle", guards=(LOCK_IS_FREE,), effect=request_index,
+                         changes=("own", "clock"))
 
 
-def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    for me in setting.of(KIND):
-        if values[me].requested:
-            yield Instant(values[me].requested, "indexing", "requested", None)
+def request_index(clock: int) -> Changes:
+    return {"own": Indexer("done", clock + 1), "clock": clock + 1}
+
+
+def pending(every_indexer: Mapping[str, Indexer]) -> Iterator[Instant]:
+    for own in every_indexer.values():
+        if own.requested:
+            yield Instant(own.requested, "indexing", "requested", None)
 '''
 
 IN_THE_ENGINE = '''

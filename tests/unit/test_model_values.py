@@ -139,7 +139,7 @@ BEACON = '''
 
 from typing import NamedTuple
 
-from nbcc.model.step import Action, Guard, Row
+from nbcc.model.machine.transition import Action, Guard, transition
 
 KIND, PREFIX = "beacon", "z"
 IN_RANDOM_WORLDS = 2
@@ -157,10 +157,14 @@ def components(setting):
     return {me: Beacon() for me in setting.of(KIND)}
 
 
-def rows(setting):
+def transitions(setting):
     for me in setting.of(KIND):
-        yield Row("beacon_blinks", me, (me,), (me,), (Guard(f"{me} must have a blink left", lambda b: b.blinks < 2),),
-                  lambda b: (b._replace(blinks=b.blinks + 1),))
+        left = Guard("{me} must have a blink left", lambda own: own.blinks < 2)
+        yield transition("beacon_blinks", me, guards=(left,), effect=blink)
+
+
+def blink(own):
+    return {"own": own._replace(blinks=own.blinks + 1)}
 '''
 
 
@@ -198,5 +202,5 @@ def test_every_action_is_named_actor_verb_object_and_can_be_described() -> None:
         assert about[0].islower()
         assert not about.endswith(".")
     model = Model(specs.world("crash_resume"))
-    said = {model.describe(Step(row.actor, row.action, (("group", 0), ("version", 1)))) for row in model.table_of_rows}
-    assert len(said) == len(model.table_of_rows)
+    said = {model.describe(Step(row.actor, row.action, (("group", 0), ("version", 1)))) for row in model.transitions}
+    assert len(said) == len(model.transitions)

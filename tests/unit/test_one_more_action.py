@@ -20,8 +20,8 @@ IN_THE_MODEL = '''
 
 from typing import NamedTuple
 
-from nbcc.model.conditions import at, lock_is_free
-from nbcc.model.step import Action, Row
+from nbcc.model.kernel.lock import LOCK_IS_FREE
+from nbcc.model.machine.transition import Action, transition
 
 KIND, PREFIX = "pacemaker", "p"
 IN_RANDOM_WORLDS = 1
@@ -38,10 +38,14 @@ def components(setting):
     return {me: Pacemaker() for me in setting.of(KIND)}
 
 
-def rows(setting):
+def transitions(setting):
     for me in setting.of(KIND):
-        yield Row("pacemaker_takes_time", me, (me, "lock", "clock"), (me, "clock"), (at(me, "idle"),),
-                  lambda own, lock, clock: (own._replace(step="done"), clock + 1), (lock_is_free(),))
+        yield transition("pacemaker_takes_time", me, at="idle", to="done", guards=(LOCK_IS_FREE,), effect=take_time,
+                         changes=("own", "clock"))
+
+
+def take_time(clock):
+    return {"clock": clock + 1}
 '''
 IN_THE_ENGINE = '''
 """Take a time and publish nothing."""

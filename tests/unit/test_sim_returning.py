@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model.promises import PROMISES
-from nbcc.model.step import Guard, Row
 from nbcc.simulator import specs
 from nbcc.simulator.explore.progress import components
 from nbcc.simulator.explore.returning import may_return
-from nbcc.simulator.explore.rows import RowSystem
+from nbcc.simulator.explore.rows import Guard, Row, RowSystem
 from nbcc.simulator.explore.search import Bounds, Search
 from nbcc.simulator.explore.space import Reduced, Space
 from nbcc.simulator.explore.watch import Watchers
