@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from ..actions import Setting
 from ..protocol import Protocol
-from ..step import Args
+from ..machine.transition import Args
 from ..world import World
 
 
