@@ -237,13 +237,14 @@ def requesting_of(action: str, me: str, setting: Setting, *, at: str) -> Transit
     world, protocol = setting.world, setting.protocol_of(me)
     requests = transition(action, me, at=at, to="requested", guards=(LOCK_IS_FREE,), arguments=clock_readings,
                           effect=request_instant, changes=("own", "clock"))  # fmt: skip
-    if protocol.file_ids == "minted":
+    optimistic = protocol.concurrency == "occ"
+    if optimistic or protocol.file_ids == "minted":
         requests = requests.extend(mint_file_ids)
     if protocol.bucket_count == "own":  # another number of buckets: no file id that any other writer would choose
         requests = requests.extend(name_own_buckets)
     if world.copy_on_write:
         requests = requests.extend(choose_bases)
-    if protocol.concurrency == "occ":
+    if optimistic:
         requests = requests.extend(seal_timeline)
     return noted_by_store(setting, requests)
 
@@ -260,7 +261,7 @@ def request_instant(
 def mint_file_ids(
     own: Writer, me: str, world: World, protocol: Protocol, published: tuple[Any, ...]
 ) -> Changes:
-    """`file_ids = minted`: a writer that finds a bucket empty begins a file group with a new id."""
+    """Where the bucket does not fix file ids, a writer that finds a bucket empty begins a file group with a new id."""
     return {"own": own._replace(file_ids=file_ids(published, groups_of(world, me, own), own.requested, protocol))}
 
 
