@@ -53,8 +53,12 @@ def reading(setting: Setting, row: Row) -> Row:
 
 
 def requesting_rows(kind: str, setting: Setting, row: Row) -> Iterator[Row]:
-    """The row by which an actor requests an instant; or its two halves, between which it waits."""
-    if not waits(setting):
+    """The row by which an actor requests an instant; or its two halves, between which it waits.
+
+    Without claims it stays one row in worlds with rollbacks: a rollback names a write by its requested time, and two
+    requests of one time cannot be told apart.
+    """
+    if not waits(setting) or (setting.if_any("rollbacks") and not claims_times(setting)):
         yield row
         return
     me = row.actor

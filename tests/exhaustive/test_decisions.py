@@ -59,7 +59,7 @@ def test_what_a_dead_service_has_decided_is_published_by_another(world: str, kin
 def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
     world = replace(specs.world("lost_lock_rollback"), actors={"writer": 1, "rollbacker": 1})
     found = explore(Model(world), [PROMISES["REC"]]).promises["REC"]
-    assert found.steps == 10
+    assert found.steps == 12
     assert "is completed, and a rollback of it is on the timeline" in str(found.because)
     assert explore(Model(world, Protocol(decision="log")), [PROMISES["REC"]]).promises["REC"].verdict is Verdict.HOLDS
 
@@ -78,7 +78,7 @@ def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
     And the plan of a compactor whose put is refused is left: it lives, so nobody resumes it.
     """
     result = search(Model(LOST, Protocol(fencing="storage")))
-    assert violated(result).keys() == {"MONO", "TRAVEL", "FREE", "PROGRESS"}
+    assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "FREE", "PROGRESS"}
     trace = result.promises["PROGRESS"].trace
     assert trace is not None
     assert "compactor_publishes_instant" in [step.action for step in trace]

@@ -67,7 +67,7 @@ BREAKS = {
     ("retention", "barrier"): {"CLEAN"},
     ("retention", "any_barrier"): {"CLEAN", "PROGRESS"},
     ("horizon", "after_delete"): {"CLEAN"},
-    ("fencing", "storage"): {"TRAVEL", "MONO", "FREE", "PROGRESS"},
+    ("fencing", "storage"): {"SNAP", "INCR", "CDC", "TRAVEL", "MONO", "FREE", "PROGRESS"},
     ("clock", "local"): {"SNAP", "TRAVEL", "INCR", "CDC", "MONO"},
     ("clock", "seconds"): {"SNAP", "TRAVEL", "INCR", "CDC", "PART", "MONO"},
     ("lock_expiry", "never"): {"PROGRESS"},
