@@ -193,7 +193,7 @@ def _started(own: Cleaner, me: str, started: Clean, cleans: tuple[Clean, ...]) -
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
+    done = {entry.requested for entry in values["published"] if isinstance(entry, Cleaned)}
     for each in values.get("cleans", ()):
         if each.requested not in done:
             yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)

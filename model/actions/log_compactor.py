@@ -155,7 +155,7 @@ def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
+    done = {entry.requested for entry in values["published"] if isinstance(entry, LogCompaction)}
     for each in values.get("log_plans", ()):
         if each.requested not in done:
             yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)

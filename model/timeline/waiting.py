@@ -14,7 +14,9 @@ from typing import Any
 
 from ..actions import Setting
 from ..conditions import at
+from ..protocol import Protocol
 from ..step import Action, Guard, Row
+from ..world import World
 from .clock import clock_of
 
 READS = {
@@ -28,19 +30,23 @@ TIMED = "given a time for its request"
 CLAIMS = "claims"
 
 
-def waits(setting: Setting) -> bool:
-    """Whether reading the clock and waiting are steps of their own."""
-    return setting.world.lock_losses > 0
+def waits(world: World, protocol: Protocol) -> bool:
+    """Whether reading the clock and waiting are steps of their own.
+
+    A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,
+    so that taking a time stays one step.
+    """
+    return world.lock_losses > 0 and (claims_times(world, protocol) or not world.actors.get("rollbacker"))
 
 
-def claims_times(setting: Setting) -> bool:
+def claims_times(world: World, protocol: Protocol) -> bool:
     """Whether a time must be claimed; where no lock is lost every claim succeeds, so that none is modelled."""
-    return waits(setting) and setting.protocol.decision == "log" and setting.protocol.claims == "every_time"
+    return world.lock_losses > 0 and protocol.decision == "log" and protocol.claims == "every_time"
 
 
 def reading(setting: Setting, row: Row) -> Row:
     """A row that takes a time, without the wait: the clock stays, and the actor goes on once all clocks have passed."""
-    if not waits(setting):
+    if not waits(setting.world, setting.protocol):
         return row
     place = row.writes.index("clock")
 
@@ -53,12 +59,8 @@ def reading(setting: Setting, row: Row) -> Row:
 
 
 def requesting_rows(kind: str, setting: Setting, row: Row) -> Iterator[Row]:
-    """The row by which an actor requests an instant; or its two halves, between which it waits.
-
-    Without claims it stays one row in worlds with rollbacks: a rollback names a write by its requested time, and two
-    requests of one time cannot be told apart.
-    """
-    if not waits(setting) or (setting.if_any("rollbacks") and not claims_times(setting)):
+    """The row by which an actor requests an instant; or its two halves, between which it waits."""
+    if not waits(setting.world, setting.protocol):
         yield row
         return
     me = row.actor
@@ -80,7 +82,7 @@ def requesting_rows(kind: str, setting: Setting, row: Row) -> Iterator[Row]:
     first = row._replace(action=f"{kind}_takes_time", writes=(me, "lock", *row.writes[1:]), effect=takes)
     yield reading(setting, first)
     put = Row(f"{kind}_puts_request", me, (me, "lock"), (me, "lock"), (at(me, TIMED),), puts)
-    if claims_times(setting):
+    if claims_times(setting.world, setting.protocol):
         yield put
         return
     others = (each for some in ("writer", "loader") for each in setting.of(some) if each != me)
@@ -103,7 +105,7 @@ def waiting_actions(kind: str) -> tuple[Action, ...]:
 
 def waiting_rows(kind: str, me: str, setting: Setting) -> Iterator[Row]:
     """The rows between the reading of the clock and the use of the time, whatever it is for."""
-    clocks, claimed = clock_of(setting.world, setting.protocol), (CLAIMS,) if claims_times(setting) else ()
+    clocks, claimed = clock_of(setting.world, setting.protocol), (CLAIMS,) if claims_times(setting.world, setting.protocol) else ()
 
     def field(own: Any) -> str:
         return "completed" if own.completed else READS[kind]

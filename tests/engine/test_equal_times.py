@@ -101,7 +101,7 @@ NEW = {("k1", 5, "new"), ("k2", 5, "new")}
 
 
 def test_a_barrier_and_a_request_are_never_equal(tmp_path: Path) -> None:
-    table, compaction, write = raced(tmp_path / "t")
+    table, _compaction, write = raced(tmp_path / "t")
     times = [time for i in table.timeline() for time in (i.requested, i.completed) if time]
     assert len(set(times)) == len(times)
     assert state(table.snapshot()) == state(table.as_of(write)) == NEW
@@ -119,13 +119,13 @@ def test_a_log_is_not_taken_for_tombstones_because_of_an_equal_time(tmp_path: Pa
 
 
 def test_by_equal_time_the_row_was_lost(tmp_path: Path) -> None:
-    table, _, write = raced(tmp_path / "t", **OLD)
+    table, _, _write = raced(tmp_path / "t", **OLD)
     assert state(table.snapshot()) == {("k1", 1, "old")}
     assert table.compact() is None
 
 
 def test_nothing_advises_to_delete_a_file_of_equal_times(tmp_path: Path) -> None:
-    table, compaction, write = raced(tmp_path / "t", claims="none")
+    table, _compaction, write = raced(tmp_path / "t", claims="none")
     report = validate(table.context.storage, opened=True)
     told = {complaint.rule: complaint.remedy for complaint in report.complaints}
     assert set(told) == {"equal-times"}

@@ -59,7 +59,7 @@ def test_what_a_dead_service_has_decided_is_published_by_another(world: str, kin
 def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
     world = replace(specs.world("lost_lock_rollback"), actors={"writer": 1, "rollbacker": 1})
     found = explore(Model(world), [PROMISES["REC"]]).promises["REC"]
-    assert found.steps == 12
+    assert found.steps == 10
     assert "is completed, and a rollback of it is on the timeline" in str(found.because)
     assert explore(Model(world, Protocol(decision="log")), [PROMISES["REC"]]).promises["REC"].verdict is Verdict.HOLDS
 

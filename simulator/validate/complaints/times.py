@@ -12,7 +12,6 @@ from nbcc.engine.timeline import Instant
 from ..view import View, timeline_file
 from .complaint import Found, Rule
 
-
 _SHARED: Final = "delete no file of that time: the names of files do not say which of the two wrote them"
 
 
