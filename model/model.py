@@ -213,7 +213,7 @@ class Model:
         """Every instant of the active timeline by requested time, whatever its state."""
         there = _there(ByName(self.coding, state))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
-        return tuple(sorted([*done, *self.pending(state)], key=lambda instant: instant.requested))
+        return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
     def pending(self, state: State) -> list[Instant]:
         """The instants of the timeline that are not among those published, by requested time."""

@@ -179,7 +179,7 @@ def started(own: Cleaner, me: str, clean: Clean, cleans: Cleans) -> tuple[Cleane
 
 def pending(published: tuple[Any, ...], cleans: tuple[Clean, ...] = ()) -> Iterator[Instant]:
     """The pending cleans."""
-    done = {entry.requested for entry in published} if cleans else ()
+    done = {entry.requested for entry in published if isinstance(entry, Cleaned)} if cleans else ()
     for each in cleans:
         if each.requested not in done:
             yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)

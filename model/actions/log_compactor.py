@@ -165,7 +165,7 @@ def started(own: LogCompactor, me: str, plan: Plan, plans: Plans) -> tuple[LogCo
 
 def pending(published: tuple[Any, ...], log_plans: tuple[Plan, ...] = ()) -> Iterator[Instant]:
     """The pending log compactions."""
-    done = {entry.requested for entry in published} if log_plans else ()
+    done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
     for each in log_plans:
         if each.requested not in done:
             yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)

@@ -183,7 +183,7 @@ def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
 
 def pending(published: tuple[Any, ...], restores: tuple[Restore, ...] = ()) -> Iterator[Instant]:
     """The pending restores."""
-    done = {entry.requested for entry in published} if restores else ()
+    done = {entry.requested for entry in published if isinstance(entry, Restored)} if restores else ()
     for each in restores:
         if each.requested not in done:
             yield Instant(each.requested, "restore", "inflight" if each.inflight else "requested", None)

@@ -30,11 +30,11 @@ ACTIONS = (
 
 def components(setting: Setting) -> dict[str, Any]:
     """`claims`: the times that were claimed."""
-    return {CLAIMS: frozenset()} if claims_times(setting) else {}
+    return {CLAIMS: frozenset()} if claims_times(setting.world, setting.protocol) else {}
 
 
 def transitions(setting: Setting) -> Iterator[Transition]:
-    if waits(setting):
+    if waits(setting.world, setting.protocol):
         for kind in READS:
             for me in setting.of(kind):
                 yield from waiting_transitions(kind, me, setting)

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ..actions import Setting
-from ..protocol import Protocol
 from ..machine.transition import Args
+from ..protocol import Protocol
 from ..world import World
 
 

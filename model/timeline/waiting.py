@@ -16,6 +16,8 @@ from typing import Any
 from ..actions import Setting
 from ..kernel.lock import released
 from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
+from ..protocol import Protocol
+from ..world import World
 from .clock import clock_of, clock_readings
 
 READS = {
@@ -29,20 +31,24 @@ TIMED = "given a time for its request"
 CLAIMS = "claims"
 
 
-def waits(setting: Setting) -> bool:
-    """Whether reading the clock and waiting are steps of their own."""
-    return setting.world.lock_losses > 0
+def waits(world: World, protocol: Protocol) -> bool:
+    """Whether reading the clock and waiting are steps of their own.
+
+    A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,
+    so that taking a time stays one step.
+    """
+    return world.lock_losses > 0 and (claims_times(world, protocol) or not world.actors.get("rollbacker"))
 
 
-def claims_times(setting: Setting) -> bool:
+def claims_times(world: World, protocol: Protocol) -> bool:
     """Whether a time must be claimed; where no lock is lost every claim succeeds, so that none is modelled."""
-    return waits(setting) and setting.protocol.decision == "log" and setting.protocol.claims == "every_time"
+    return world.lock_losses > 0 and protocol.decision == "log" and protocol.claims == "every_time"
 
 
 def reading(setting: Setting, each: Transition) -> Transition:
     """A transition that takes a time, without the wait: the clock stays, and the actor goes on once all clocks have
     passed."""
-    if not waits(setting):
+    if not waits(setting.world, setting.protocol):
         return each
     then = each.extend(go_to(each.to)) if each.to else each
     return replace(then, to=WAITING).extend(note_wait).compute_only("clock")
@@ -55,14 +61,14 @@ def note_wait(own: Any, clock: int) -> Changes:
 
 def requesting(kind: str, setting: Setting, each: Transition) -> Iterator[Transition]:
     """The transition by which an actor requests an instant; or its two halves, between which it waits."""
-    if not waits(setting):
+    if not waits(setting.world, setting.protocol):
         yield each
         return
     first = replace(each, action=f"{kind}_takes_time").extend(hold_request, "own", "lock")
     yield reading(setting, replace(first, to=TIMED))
     put = transition(f"{kind}_puts_request", each.actor, at=TIMED, to="requested", effect=put_request,
                      changes=("own", "lock"))  # fmt: skip
-    if claims_times(setting):
+    if claims_times(setting.world, setting.protocol):
         yield put
         return
     there = Guard("another request must carry its time", is_request_there)
@@ -121,7 +127,7 @@ def waiting_transitions(kind: str, me: str, setting: Setting) -> Iterator[Transi
     field = READS[kind]
     passed = pass_clocks
     waited = transition(f"{kind}_waits", me, at=WAITING, effect=passed, changes=("own", "clock"))
-    if not claims_times(setting):
+    if not claims_times(setting.world, setting.protocol):
         yield waited
         return
     claims = Choice(given(is_claimed, field=field), (refuse_time,), (given(claim_time, field=field), passed))

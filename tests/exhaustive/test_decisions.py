@@ -78,7 +78,7 @@ def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
     And the plan of a compactor whose put is refused is left: it lives, so nobody resumes it.
     """
     result = search(Model(LOST, Protocol(fencing="storage")))
-    assert violated(result).keys() == {"MONO", "TRAVEL", "FREE", "PROGRESS"}
+    assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "FREE", "PROGRESS"}
     trace = result.promises["PROGRESS"].trace
     assert trace is not None
     assert "compactor_publishes_instant" in [step.action for step in trace]
