@@ -59,8 +59,8 @@ def _skipping(me: str, setting: Setting) -> Iterator[Row]:
         return has_other_rows(world, published, me, own.number + 1)
 
     yield skips.asking(Guard("its rows must be those of its batch", lambda own, v: not other(own, v)), "published")
-    refuses = skips._replace(action="writer_refuses_batch")
-    yield refuses.asking(Guard("its rows must not be those of its batch", other), "published")
+    refuses = skips._replace(action="writer_refuses_batch", guards=(lock_is_free(),))
+    yield refuses.asking(Guard("its batch must have completed with other rows", other), "published")
 
 
 def _finding(me: str, setting: Setting, check: Check) -> Iterator[Row]:
