@@ -25,8 +25,8 @@ from .seams import as_a_guest, context_of, coordinated
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .storage import TRANSIENT, open_storage
+from .stream import sink_of
 from .timeline import Instant, load
-from .writes.stream import StreamSink
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -164,7 +164,7 @@ class Table:
         replaces that id; by Spark Connect, where it is not readable, it is required. `name` is a label for messages.
         `replay_difference` as in `upsert`.
         """
-        return StreamSink(self.upsert, name, query_id, replay_difference)
+        return sink_of(self, name, query_id, replay_difference)
 
     def bulk_insert(self, data: Any) -> Instant:
         """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.

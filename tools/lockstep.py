@@ -60,7 +60,7 @@ def compare(old: Any, new: Model, limit: int, refusals: int) -> tuple[int, list[
     differences: list[str] = []
     pairs = {old.initial: new.initial}
     queue = [(old.initial, new.initial)]
-    actions = [(row.actor, row.action) for row in old.transitions]
+    actions = [(row.actor, row.action) for row in old.table_of_rows]
     if sorted(actions) != sorted((row.actor, row.action) for row in new.transitions):
         return 0, [f"actions differ: {set(actions) ^ {(r.actor, r.action) for r in new.transitions}}"]
     every = max(1, limit // refusals)

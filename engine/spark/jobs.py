@@ -47,6 +47,11 @@ class SparkJobs:
         self._storage = storage
         self._names = names
 
+    @property
+    def has_local_properties(self) -> bool:
+        """Whether the id of a streaming query is readable where its batches are written."""
+        return not is_connect(self._spark)
+
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
         shape = task.shape
         routed = _stored_columns(data, shape).withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
@@ -65,7 +70,10 @@ class SparkJobs:
         return sum(_collect(answers), Digest())
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """No DataFrame, which Spark would plan and compile for a tenth of a second: only names and counts come back."""
+        """One Spark task for each; only names and counts come back.
+
+        No DataFrame where there is a `SparkContext`: Spark would plan and compile it for a tenth of a second.
+        """
         if not tasks:
             return []
         storage, names = self._storage, self._names
@@ -75,7 +83,9 @@ class SparkJobs:
             keep_loaded()
             return files
 
-        return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(compact).collect()
+        if not is_connect(self._spark):
+            return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(compact).collect()
+        return _collect(self._one_task_each(tasks, lambda task: iter([_answers(compact(task))]), _ANSWERS))
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
         storage = self._storage
@@ -119,6 +129,11 @@ class SparkJobs:
             return None
         path = f"{unquote(url.path)}/{task.base}"
         return None if GLOB_CHARACTERS.intersection(path) else f"file:{path}"
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no `SparkContext`."""
+    return not hasattr(spark, "sparkContext")
 
 
 def _bucket_of(shape: TableShape) -> Callable[..., Column]:

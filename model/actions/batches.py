@@ -54,9 +54,9 @@ def _skipping(me: str, setting: Setting) -> Iterator[Transition]:
     if not compares(setting, me):
         yield skips
         return
+    other = Guard("its batch must have completed with other rows", next_has_other_rows)
     yield skips.require(Guard("its rows must be those of its batch", next_has_other_rows, negated=True))
-    refuses = skips.renamed("writer_refuses_batch")
-    yield refuses.require(Guard("its rows must not be those of its batch", next_has_other_rows))
+    yield transition("writer_refuses_batch", me, at="idle", guards=(WRITE_LEFT, LOCK_IS_FREE, other), effect=skip_batch)
 
 
 def _finding(me: str, setting: Setting, check: Check) -> Iterator[Transition]:
