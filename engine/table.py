@@ -13,12 +13,13 @@ from . import html
 from .actions import operations
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
+from .config.coordination import is_shared
 from .config.creation import table_config
 from .config.facts import described, facts
 from .config.keeping import Keeping
 from .config.opening import with_stored_schema
 from .context import Context
-from .errors import BadInput, NbccError
+from .errors import BadInput, NbccError, Unsupported
 from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
@@ -322,6 +323,9 @@ class Table:
 
 def create_table(context: Context, config: TableConfig) -> Table:
     """A new table where `context` points; `BadInput` unless nothing is there."""
+    config = replace(config, shared_store=is_shared(context.storage.url))
+    if config.weakness is not None:
+        raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)
     opening.create_table(context.storage, config)
     return Table(coordinated(context, config), config)
 

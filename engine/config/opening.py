@@ -12,6 +12,7 @@ from ..errors import BadInput, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
 from ..timeline import Timeline, load, load_commit
+from .coordination import is_shared
 from .properties import decode_properties, encode_properties, table_checksum
 from .schemas import schema_versions
 from .stored import from_properties, to_properties
@@ -42,7 +43,8 @@ def open_table(storage: Storage) -> TableConfig:
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
     if "nbcc.format" in values and created_with:
-        return _as_of_now(from_properties(values, pa.schema([])), values)
+        config = replace(from_properties(values, pa.schema([])), shared_store=is_shared(storage.url))
+        return _as_of_now(config, values)
     from_properties(values, pa.schema([]))  # refuse first what cannot be read
     schema = _latest_schema(storage, load(storage)) or created_with
     if schema is None:

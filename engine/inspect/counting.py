@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..storage import Entry, Storage
+from ..storage.conditional import ConditionalObject, conditional_object
 from .text import several
 
 
@@ -44,6 +45,9 @@ class CountingStorage:
 
     def delete_all(self, paths: Sequence[str]) -> None:
         self._storage.delete_all(paths)
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        return conditional_object(self._storage, path)
 
     def says(self) -> str:
         """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""

@@ -33,6 +33,7 @@ class Waiting(ABC):
             raise
 
     def release(self) -> None:
+        self._threads.check_held()
         try:
             self.give_back()
         finally:

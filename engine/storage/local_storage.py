@@ -9,12 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from obstore.store import LocalStore
 
 from ..errors import BadInput
+from .conditional import ConditionalObject, LocalObject
 from .object_storage import ObjectStorage, is_checksum
 from .protocol import Entry, NotFound, Storage
 
@@ -100,6 +102,9 @@ class LocalStorage(ObjectStorage):
     def delete_all(self, paths: Sequence[str]) -> None:
         for path in paths:
             self.delete(path)
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        return LocalObject(Path(self._root, path))
 
     def _drop_checksum(self, path: str) -> None:
         """A stale Hadoop side file beside a new object would make Java readers refuse it (hudi-format §1)."""

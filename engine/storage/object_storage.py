@@ -11,6 +11,7 @@ from obstore.exceptions import NotFoundError as ObstoreNotFound
 from obstore.store import from_url
 
 from ..errors import BadInput
+from .conditional import ConditionalObject, StoreObject
 from .protocol import Entry, NotFound
 
 if TYPE_CHECKING:
@@ -85,6 +86,9 @@ class ObjectStorage:
     def delete_all(self, paths: Sequence[str]) -> None:
         if paths:
             self._remove(list(paths))
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        return StoreObject(self._reach, self.url, path)
 
     def _remove(self, path: str | Sequence[str]) -> None:
         try:

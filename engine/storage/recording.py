@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .conditional import ConditionalObject, conditional_object
 from .protocol import Entry, NotFound, Storage
 
 
@@ -74,6 +75,10 @@ class Recording:
         else:
             self._storage.delete_all(paths)
         self.deleted.extend(paths)
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        """That of the storage itself: only locks are replaced so, and a dry run takes none."""
+        return conditional_object(self._storage, path)
 
     def _holds(self, path: str) -> bool:
         if path in self._pretended:

@@ -1,0 +1,62 @@
+"""Puts whose failed answers are verified by reading the object.
+
+A store may carry out a put and still answer that it failed: the answer is lost, or the client repeats the put itself
+and the repetition meets the object of the first. So a failed answer alone decides nothing; the object does. The content
+of such a put must be unique.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .conditional import ConditionalObject, Version
+from .object_storage import TRANSIENT
+from .protocol import NotFound, Storage
+
+ATTEMPTS: Final = 4
+"""How often a put is sent whose answers say that it failed, while the object shows that it did not happen."""
+
+
+def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> bool:
+    """Whether the object was `known` and now holds `data`, which no other put has: read after every failed answer.
+
+    The put is repeated while the object is still `known`. Raises the last error of the store if that does not help.
+    """
+    error: Exception | None = None
+    for _ in range(ATTEMPTS):
+        try:
+            if target.write(data, known):
+                return True
+            error = None
+        except TRANSIENT as failed:
+            error = failed
+        found = target.read()
+        if found is not None and found.data == data:
+            return True
+        if (found and found.data) != (known and known.data):
+            return False
+    if error is not None:
+        raise error
+    return False
+
+
+def create_verified(storage: Storage, path: str, data: bytes) -> bool:
+    """Whether `path` was absent and now holds `data`, which no other put has: read after every failed answer.
+
+    The put is repeated while the object is absent. Raises the last error of the store if that does not help.
+    """
+    error: Exception | None = None
+    for _ in range(ATTEMPTS):
+        try:
+            if storage.put_if_absent(path, data):
+                return True
+            error = None
+        except TRANSIENT as failed:
+            error = failed
+        try:
+            return storage.get(path) == data
+        except NotFound:
+            continue
+    if error is not None:
+        raise error
+    return False
