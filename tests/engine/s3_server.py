@@ -57,12 +57,13 @@ class Fault:
 
 @dataclass
 class Bucket:
-    """The objects of one server, by key; what was asked of it, and the faults to come."""
+    """The objects of one server, by key; what was asked of it, the faults to come, and how long a listing takes."""
 
     url: str = ""
     objects: dict[str, Stored] = field(default_factory=dict)
     requests: list[Request] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
+    listing_seconds: float = 0.0
     changing: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -167,6 +168,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _list(self, query: dict[str, list[str]]) -> None:
         self.bucket.requests.append(Request("LIST", ""))
         after = query.get("continuation-token", query.get("start-after", [""]))[0]
+        time.sleep(self.bucket.listing_seconds)
         found, more = self.bucket.page(query.get("prefix", [""])[0], after, int(query.get("max-keys", [PAGE])[0]))
         contents = "".join(
             f"<Contents><Key>{escape(key)}</Key><LastModified>{_moment(stored.modified)}</LastModified>"

@@ -139,38 +139,47 @@ def test_a_local_object_and_one_in_a_store_are_replaced_alike(bucket: Bucket, tm
 
 
 WRITER = """
-    import json, sys
+    import json, select, sys
     import pyarrow as pa
     from nbcc.engine.errors import Conflict
     from nbcc.engine.table import Table
     url, name, commits, options = sys.argv[1:]
     table = Table.open(None, url, json.loads(options))
+    print("ready", flush=True)
+    sys.stdin.readline()
     for number in range(int(commits)):
         key = f"{name}{number}"
-        if name == "compactor":
-            table.compact()
-        else:
-            table.upsert(pa.table({"id": [key], "ts": pa.array([number], pa.int64())}, schema=table.config.schema))
-            print(key, flush=True)
+        table.upsert(pa.table({"id": [key], "ts": pa.array([number], pa.int64())}, schema=table.config.schema))
+        print(key, flush=True)
+    while name == "compactor" and not select.select([sys.stdin], [], [], 0)[0]:
+        table.compact()
 """
 
 
 def started(url: str, name: str, commits: int, options: dict[str, Any]) -> subprocess.Popen[str]:
+    """A process that has opened the table, and waits for a line to begin."""
     arguments = [url, name, str(commits), json.dumps(options)]
-    command = [sys.executable, "-c", textwrap.dedent(WRITER), *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command, pipe = [sys.executable, "-c", textwrap.dedent(WRITER), *arguments], subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
 
 
 @pytest.mark.timeout(120)
 def test_two_processes_and_a_compactor_lose_no_acknowledged_key(bucket: Bucket) -> None:
     """By default, in a store that several machines can reach."""
     table = made(bucket)
-    others = [started(URL, name, commits, bucket.options) for name, commits in (("a", 10), ("b", 10), ("compactor", 5))]
-    answers = [other.communicate() for other in others]
-    assert [(other.returncode, error) for other, (_, error) in zip(others, answers, strict=True)] == [(0, "")] * 3
+    bucket.listing_seconds = 0.02  # as in a real store: time for others between a listing and the put based on it
+    others = [started(URL, name, commits, bucket.options) for name, commits in (("a", 10), ("b", 10), ("compactor", 0))]
+    for other in others:
+        assert other.stdin is not None
+        print(file=other.stdin, flush=True)
+    answers = [other.communicate(None if commits else "\n") for other, commits in zip(others, (10, 10, 0), strict=True)]
     acknowledged = {key for printed, _ in answers for key in printed.split()}
+    assert acknowledged - keys(table) == set(), "lost"
+    assert [(other.returncode, error) for other, (_, error) in zip(others, answers, strict=True)] == [(0, "")] * 3
     assert len(acknowledged) == 20
-    assert acknowledged - keys(table) == set()
     times = [time for instant in table.timeline() for time in (instant.requested, instant.completed)]
     assert len(set(times)) == len(times)
 
@@ -182,13 +191,13 @@ def test_an_in_process_lock_on_a_folder_refuses_a_second_process(tmp_path: Path)
     again = Table.open(None, url)
     again.upsert(rows("own too"))
     del again
-    for name in ("b", "compactor"):
-        other = started(url, name, 1, {})
-        printed, error = other.communicate()
+    for name, commits in (("b", 1), ("compactor", 0)):
+        other = started(url, name, commits, {})
+        printed, error = other.communicate("\n")
         assert (printed, other.returncode) == ("", 1)
         assert "another process writes to it, and InProcessLockProvider excludes only the threads of one" in error
         assert f"set {PROVIDER}=StorageBasedLockProvider" in error
     assert keys(table) == {"own", "own too"}
     del table  # this process does not write any more
     other = started(url, "b", 1, {})
-    assert other.communicate() == ("b0\n", "")
+    assert other.communicate("\n") == ("b0\n", "")
