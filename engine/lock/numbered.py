@@ -8,17 +8,14 @@ is a fencing token; the RFC has no store that would look at it, and neither have
 from __future__ import annotations
 
 import json
-import os
 import threading
-import uuid
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, NotFound, Storage
 from ..storage.verified_puts import create_verified
-from .waiting import Now, Waiting, wall_ms
+from .waiting import Attempts, Now, Waiting, wall_ms
 
 FOLDER: Final = ".hoodie/.nbcc/locks"
 
@@ -47,7 +44,7 @@ class NumberedLock(Waiting):
         self._storage, self._now = storage, now
         self._valid_ms, self._renew = round(valid_seconds * 1000), renew_seconds
         self._number = 0
-        self._tried = (0, 0, "")  # the process, number and owner of the last attempt, whose outcome may be unknown
+        self._attempts, self._holds = Attempts(), False
         self._over = threading.Event()
 
     @property
@@ -61,27 +58,27 @@ class NumberedLock(Waiting):
             if not (self._is_own(last.number) or self._is_dead(last)):
                 return False
             create_verified(self._storage, _path(last.number, "released"), b"")
-        number, owner = last.number + 1, str(uuid.uuid4())
-        self._tried = (os.getpid(), number, owner)
+        number, owner = last.number + 1, self._attempts.begin()
         content = json.dumps({"owner": owner, "since": self._now()}).encode()
         if not create_verified(self._storage, _path(number, "acquired"), content):
             return False
         # Only the newest number is a lock: an older one may have been free again because its files were tidied away.
         if (newest := self._last()).number != number or newest.released:
             return False
+        self._attempts.succeeded(owner)
         self._number, self._over = number, threading.Event()
         self._tidy(number)
         threading.Thread(target=self._beating, args=(number, self._over), daemon=True, name="nbcc-heartbeat").start()
+        self._holds = True
         return True
 
     def give_back(self) -> None:
         self._over.set()
+        self._holds = False
         try:
             create_verified(self._storage, _path(self._number, "released"), b"")
         except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
-            seconds = self._valid_ms // 1000
-            message = f"the lock of {self.url} was not released ({failed}); others can take it in {seconds} s"
-            warnings.warn(message, stacklevel=4)
+            self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def held_by(self) -> str:
         return f"{_path(self._last().number, 'acquired')} is not released"
@@ -95,10 +92,10 @@ class NumberedLock(Waiting):
 
     def _is_own(self, number: int) -> bool:
         """Whether the lock is that of an attempt of ours whose answer, or whose release, was lost."""
-        if self._tried[:2] != (os.getpid(), number):
+        if self._holds:
             return False
         try:
-            return bool(json.loads(self._storage.get(_path(number, "acquired")))["owner"] == self._tried[2])
+            return self._attempts.include(json.loads(self._storage.get(_path(number, "acquired")))["owner"])
         except (NotFound, ValueError, KeyError, TypeError):
             return False
 

@@ -10,15 +10,13 @@ from __future__ import annotations
 import json
 import os
 import threading
-import uuid
-import warnings
 from contextlib import suppress
 from typing import Final, NamedTuple
 
 from ..storage import TRANSIENT, Storage
 from ..storage.conditional import ConditionalObject, Version, conditional_object
 from ..storage.verified_puts import replace_verified
-from .waiting import Now, Waiting, wall_ms
+from .waiting import Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
 DRIFT_MS: Final = 500
@@ -62,16 +60,16 @@ class StorageLock(Waiting):
         self._valid_ms, self._renew = round(valid_seconds * 1000), renew_seconds
         self._now = now
         self._held: _Held | None = None
-        self._tried = (0, "")  # the process and the owner of the last attempt, whose outcome may be unknown
+        self._attempts = Attempts()
 
     def try_once(self) -> bool:
         known = self._file.read()
         if known is not None and not self._is_free(known):
             return False
-        held = _Held(str(uuid.uuid4()))
-        self._tried = (os.getpid(), held.owner)
+        held = _Held(self._attempts.begin())
         if not replace_verified(self._file, self._renewed(held.owner), known):
             return False
+        self._attempts.succeeded(held.owner)
         self._held = held
         threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
         return True
@@ -84,9 +82,7 @@ class StorageLock(Waiting):
             try:
                 self._expire(held.owner)
             except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
-                seconds = self._valid_ms // 1000
-                message = f"the lock of {self.url} was not released ({failed}); others can take it in {seconds} s"
-                warnings.warn(message, stacklevel=4)
+                self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def renew(self) -> bool:
         """Make the lease longer; False if another owner has it, or it was released."""
@@ -138,7 +134,7 @@ class StorageLock(Waiting):
         lease = lease_of(known)
         if lease is None:
             return self._now() > known.modified_ms + self._valid_ms + DRIFT_MS
-        if self._held_here() is None and (os.getpid(), lease.owner) == self._tried:
+        if self._held_here() is None and self._attempts.include(lease.owner):
             return True  # an attempt of ours whose answer, or whose release, was lost
         return lease.expired or self._now() > lease.until + DRIFT_MS
 
