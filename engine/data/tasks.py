@@ -81,6 +81,14 @@ class TableShape:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseInput:
+    """A base file and its size in bytes, as its commit lists it; None: unknown."""
+
+    path: str
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WriteTask:
     """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows.
 
@@ -96,25 +104,30 @@ class WriteTask:
     first_version: int = 1
     bulk: bool = False
     filled: frozenset[tuple[str, str]] = frozenset()
-    onto: Mapping[tuple[str, str], str] | None = None
+    onto: Mapping[tuple[str, str], BaseInput] | None = None
     sets: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class LogInput:
-    """A log file to merge, and the requested time of the write it belongs to."""
+    """A log file to merge, and the requested time of the write it belongs to.
+
+    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: later writes may have appended to it.
+    """
 
     path: str
     requested: str
+    size: int | None = None
+    appended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BaseInput:
-    """A base file that a write itself made at `requested`, and the one it took the place of (None: there was none)."""
+class ChangedBase:
+    """A base file that a write itself made at `requested`, and the one that it replaced (None: there was none)."""
 
-    path: str
+    file: BaseInput
     requested: str
-    before: str | None = None
+    before: BaseInput | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +136,7 @@ class ReadTask:
 
     `logs` stand in the order in which they are merged. `tombstones` are logs of deletes that the compaction which wrote
     `base` kept; they rank with the base, before all of `logs`. `columns`: the only ones asked for; () is all.
+    `base_size`: the size of the base file in bytes, as its commit lists it; None: unknown.
     """
 
     shape: TableShape
@@ -132,6 +146,12 @@ class ReadTask:
     tombstones: tuple[LogInput, ...] = ()
     logs: tuple[LogInput, ...] = ()
     columns: tuple[str, ...] = ()
+    base_size: int | None = None
+
+    @property
+    def base_input(self) -> BaseInput | None:
+        """The base file with its listed size."""
+        return None if self.base is None else BaseInput(self.base, self.base_size)
 
     @property
     def result_schema(self) -> pa.Schema:
@@ -157,7 +177,7 @@ class WindowTask:
 
     shape: TableShape
     logs: tuple[LogInput, ...]
-    bases: tuple[BaseInput, ...] = ()
+    bases: tuple[ChangedBase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +194,7 @@ class ChangesTask:
     after: tuple[ReadTask, ...]
     window: tuple[LogInput, ...] = ()
     completions: tuple[tuple[str, str], ...] = ()
-    bases: tuple[BaseInput, ...] = ()
+    bases: tuple[ChangedBase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

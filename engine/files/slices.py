@@ -112,7 +112,7 @@ def find_files(
     """
     files: Iterable[BaseFile | LogFile]
     if rules.files == "directory" or rules.visibility == "any":
-        files = directory_files(storage.list(""), timeline, Archive(storage), rules, as_of)
+        files = directory_files(storage.list(""), timeline, commits, Archive(storage), rules, as_of)
     else:
         files = listed_files(timeline, commits, rules, as_of)
     covers = covers_of(timeline, commits, rules, as_of)
