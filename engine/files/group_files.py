@@ -139,14 +139,19 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
     version 10 has such names; a reader may have opened the table before it was upgraded.
     """
     file = data_file(stat.path, stat.size, instant)
-    log = parse_log(stat.name)
-    if file is None and not (log and log.cdc):
+    if file is None and not is_change_log(stat):
         raise Unsupported(
             f"read the files of the {instant}",
             f"it lists {stat.path}, which is neither the name of a base file nor of a log file of table versions 8 and 9",
             "open the table again; if it was upgraded, read it with the engine that did that",
         )
     return file
+
+
+def is_change_log(stat: WriteStat) -> bool:
+    """Whether a listed file holds changes of CDC, which are not rows of the table."""
+    log = parse_log(stat.name)
+    return log is not None and log.cdc
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:

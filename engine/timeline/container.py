@@ -6,12 +6,14 @@ import hashlib
 import io
 import json
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, Final, cast
 
 import fastavro
 
-from ..errors import NotATable
+from ..errors import Damaged
 from . import schemas
 
 _SCHEMAS: Final = {
@@ -61,9 +63,23 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
     try:
         return _only_record(data)
     except Exception as broken:  # bytes that are no record make a reader fail in any way
-        raise NotATable(
+        raise Damaged(
             f"read the timeline file {name}",
             f"its {len(data)} bytes are no Avro container with one record ({broken or type(broken).__name__})",
+            "restore the file, or roll the instant back with the tool that wrote it",
+        ) from None
+
+
+@contextmanager
+def understood(name: str) -> Iterator[None]:
+    """Around what is made of a decoded record: a field that is absent, null or of another type becomes `Damaged`."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
+        what = " ".join(f"{type(broken).__name__}: {broken}".split())[:200]
+        raise Damaged(
+            f"read the timeline file {name}",
+            f"its record is not of the kind that the file's name says ({what})",
             "restore the file, or roll the instant back with the tool that wrote it",
         ) from None
 
