@@ -9,14 +9,14 @@ from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.layers import EVENT_TIME
-from ..data.tasks import CompactTask, ReadTask, TableShape
+from ..data.tasks import CompactTask, ReadTask, TableShape, WrittenFile
 from ..files.names import in_partition, parse_base, split_path
 from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..services.inputs import PlanInputs
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
 from ..shape import table_shape
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
 from ..writes.commits import compaction_commit
@@ -43,14 +43,17 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         return found
     requested = found.requested
     plan = context.commits.plan(requested)
-    inputs = PlanInputs(context, timeline, requested)
     put_inflight(context.storage, requested, ACTION, again=True)
-    files = context.jobs.compact(
-        [
-            replace(_task(context, config, inputs, operation, requested), sort_by=plan.sort_by)
-            for operation in (plan.operations if plan.own else _in_our_order(context, timeline, plan.operations))
-        ]
-    )
+
+    def compact() -> list[WrittenFile]:
+        inputs = PlanInputs(context, timeline, requested)
+        operations = plan.operations if plan.own else _in_our_order(context, timeline, plan.operations)
+        tasks = [_task(context, config, inputs, operation, requested) for operation in operations]
+        return context.jobs.compact([replace(task, sort_by=plan.sort_by) for task in tasks])
+
+    files = unless_completed(context, ACTION, requested, compact)
+    if isinstance(files, Instant):
+        return files
     return completed(context, ACTION, requested, compaction_commit(config, requested, plan, files), files)
 
 

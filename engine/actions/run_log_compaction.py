@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
-from ..data.tasks import LogCompactTask, ReadTask
+from ..data.tasks import LogCompactTask, ReadTask, WrittenFile
 from ..reads.times import Time
 from ..services.inputs import PlanInputs
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
 from ..shape import table_shape
 from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
 from ..writes.commits import log_compaction_commit
@@ -28,9 +28,15 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         return found
     requested = found.requested
     plan = context.commits.log_plan(requested)
-    inputs = PlanInputs(context, timeline, requested)
     put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
-    files = context.jobs.compact([_task(config, inputs, operation, requested) for operation in plan.operations])
+
+    def compact() -> list[WrittenFile]:
+        inputs = PlanInputs(context, timeline, requested)
+        return context.jobs.compact([_task(config, inputs, operation, requested) for operation in plan.operations])
+
+    files = unless_completed(context, LOG_COMPACTION, requested, compact)
+    if isinstance(files, Instant):
+        return files
     return completed(context, LOG_COMPACTION, requested, log_compaction_commit(config, plan, files), files)
 
 

@@ -7,7 +7,7 @@ line end are what shows a cut.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from .concurrency import OPTION as CONCURRENCY
@@ -32,10 +32,13 @@ OWN_MANDATORY: Final = (
 """Further keys that every table of nbcc has."""
 
 
-def whole_properties(data: bytes) -> dict[str, str] | str:
-    """The properties in a whole text; else what is wrong with it, as the second half of a sentence."""
+def whole_properties(data: bytes, mandatory: Sequence[str] | None = None) -> dict[str, str] | str:
+    """The properties in a whole text; else what is wrong with it, as the second half of a sentence.
+
+    `mandatory`: the keys that it must have, if not all that its kind of table must.
+    """
     values = decode_properties(data)
-    if lacking := [key for key in _mandatory(values) if key not in values]:
+    if lacking := [key for key in mandatory or _mandatory(values) if key not in values]:
         return f"it lacks {', '.join(lacking)}"
     if CHECKSUM not in values:
         return f"it lacks {CHECKSUM}, without which a file that was cut short looks whole"

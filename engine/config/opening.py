@@ -12,7 +12,7 @@ from ..errors import BadInput, Damaged, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
 from ..timeline import Timeline, load, load_commit
-from .intact import whole_properties
+from .intact import MANDATORY, whole_properties
 from .properties import encode_properties
 from .schemas import schema_versions
 from .stored import from_properties, to_properties
@@ -82,12 +82,15 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
     return None
 
 
-def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole."""
+def load_properties(storage: Storage, audit: bool = False) -> dict[str, str]:
+    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole.
+
+    `audit`: a text with a valid checksum will do, for a caller that says what else is wrong with the table.
+    """
     asked, wrong = f"open the table at {storage.url}", ""
     for path in (PROPERTIES, BACKUP):
         try:
-            found = whole_properties(storage.get(path))
+            found = whole_properties(storage.get(path), MANDATORY[:1] if audit else None)
         except NotFound:
             continue
         if not isinstance(found, str):

@@ -102,7 +102,7 @@ def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Colu
     """The rows of a base file, in `shape.packed_schema`; all columns but the `needed` ones are null."""
     data = fetch(storage, file)
     with decoding(file.path):
-        return conform(decode_parquet(data, file.path, needed, packed=True), shape.packed_schema)
+        return conform(decode_parquet(data, file.path, needed, packed=True, bounds=shape.limits), shape.packed_schema)
 
 
 def log_layers(
@@ -124,7 +124,8 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
             raise Unsupported(
                 f"read {log.path}", "it holds partial updates", "compact the table with its own writer first"
             )
-        rows = conform(decode_data(block, log.path, packed=True, columns=needed), shape.packed_schema)
+        found = decode_data(block, log.path, packed=True, columns=needed, bounds=shape.limits)
+        rows = conform(found, shape.packed_schema)
         sets = frozenset(from_avro(block.headers[Header.SCHEMA]).names) if block.partial else None
         yield Layer(rows, shape.deletes_schema.empty_table(), sets=sets)
     elif block.kind == BlockKind.DELETE:

@@ -6,12 +6,13 @@ Paths are relative to the table's root; instants are strings of 17 digits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pyarrow as pa
 
 from ..files.base import FEW_VALUES
+from ..limits import Limits, limits
 from ..schema import with_meta
 from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
 from .keys import KeySpec
@@ -30,6 +31,7 @@ class TableShape:
     buckets      file groups in each partition
     avro_schema  the Avro schema (JSON) of log records, Hudi's columns included
     log_format   of the data blocks we write; both are read
+    limits       of the process that made the shape: executors decode within the same
     """
 
     schema: pa.Schema
@@ -38,6 +40,7 @@ class TableShape:
     buckets: int
     avro_schema: str
     log_format: LogFormat = "parquet"
+    limits: Limits = field(default_factory=limits)
 
     @property
     def ordering(self) -> pa.Field | None:

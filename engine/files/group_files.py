@@ -142,7 +142,7 @@ def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
     if file is None and not is_change_log(stat):
         raise Unsupported(
             f"read the files of the {instant}",
-            f"it lists {stat.path}, which is neither the name of a base file nor of a log file of table versions 8 and 9",
+            f"it lists {stat.path}, which is neither a base file nor a log file of table versions 8 and 9",
             "open the table again; if it was upgraded, read it with the engine that did that",
         )
     return file

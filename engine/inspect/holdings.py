@@ -76,7 +76,9 @@ def holdings_of(
         except (NbccError, NotFound) as unread:
             if place.position is None:
                 continue
-            raise missing(place.file.path) if isinstance(unread, NotFound) else unread
+            if isinstance(unread, NotFound):
+                raise missing(place.file.path) from None
+            raise
         for layer in layers:
             found += _records(layer, place, shape, len(found))
     return found

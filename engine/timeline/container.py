@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,9 @@ from typing import Any, Final, cast
 
 import fastavro
 
-from ..errors import Damaged
+from ..errors import Damaged, LimitExceeded
+from ..limits import Limits, exceeded, limits
+from ..schema.avro_check import checked_schema
 from . import schemas
 
 _SCHEMAS: Final = {
@@ -30,11 +31,12 @@ _SCHEMAS: Final = {
 }
 
 _MAGIC: Final = b"Obj\x01"
-UNPACKED: Final = (b"null", b"deflate")
-"""Codecs of which `block_of` gives the bytes of the record itself."""
+_CODECS: Final = (b"null", b"deflate")
 
 _MARKER: Final = 16  # bytes of the mark behind the header and each block
 _MOST_PAIRS: Final = 1000
+LONGEST_NUMBER: Final = 10
+"""Bytes of a 64-bit number at seven bits a byte."""
 
 
 @cache
@@ -61,7 +63,9 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
     Stricter than Avro asks for: exactly one record, and its bytes end where the container says.
     """
     try:
-        return _only_record(data)
+        return _only_record(data, name)
+    except LimitExceeded:
+        raise
     except Exception as broken:  # bytes that are no record make a reader fail in any way
         raise Damaged(
             f"read the timeline file {name}",
@@ -84,8 +88,16 @@ def understood(name: str) -> Iterator[None]:
         ) from None
 
 
-def block_of(data: bytes) -> tuple[dict[str, bytes], bytes]:
-    """The header of a container with exactly one record, and that record's bytes; of an unknown codec still packed."""
+def is_whole(data: bytes) -> bool:
+    """Whether the bytes begin and end like a container: the marker behind the header comes again at the end.
+
+    A cheap look that detects an empty or cut file; what it accepts may still fail to decode.
+    """
+    return data.startswith(_MAGIC) and data.find(data[-_MARKER:]) < len(data) - _MARKER
+
+
+def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, bytes], bytes]:
+    """The header of a container with exactly one record, and that record's bytes. ValueError for anything else."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -95,15 +107,28 @@ def block_of(data: bytes) -> tuple[dict[str, bytes], bytes]:
     block = source.read(size)
     if count != 1 or size < 0 or len(block) != size or source.read() != marker or len(marker) != _MARKER:
         raise ValueError("it is cut short, or holds something else than one record")
-    return meta, zlib.decompress(block, -zlib.MAX_WBITS) if meta.get("avro.codec") == b"deflate" else block
+    codec = meta.get("avro.codec", b"null")
+    if codec not in _CODECS:
+        raise ValueError(f"its codec is {codec!r}, and Hudi writes null or deflate")
+    return meta, _unpacked(block, codec, name)
 
 
-def _only_record(data: bytes) -> dict[str, Any]:
-    meta, block = block_of(data)
-    if meta.get("avro.codec", b"null") not in UNPACKED:
-        return cast(dict[str, Any], next(fastavro.reader(io.BytesIO(data))))
+def _unpacked(block: bytes, codec: bytes, name: str) -> bytes:
+    most = limits().metadata_bytes
+    if codec == b"deflate":
+        packed = zlib.decompressobj(-zlib.MAX_WBITS)
+        block = packed.decompress(block, most + 1)
+        if len(block) <= most and not packed.eof:
+            raise ValueError("its packed record is cut short")
+    if len(block) > most:
+        raise exceeded(f"the timeline file {name}", f"its record has more than {most} bytes", "metadata_bytes")
+    return block
+
+
+def _only_record(data: bytes, name: str) -> dict[str, Any]:
+    meta, block = block_of(data, name)
     content = io.BytesIO(block)
-    record = fastavro.schemaless_reader(content, embedded(meta["avro.schema"]), None)
+    record = fastavro.schemaless_reader(content, embedded(meta["avro.schema"], limits()), None)
     if content.read(1):
         raise ValueError("its record ends before its block does")
     return cast(dict[str, Any], record)
@@ -115,7 +140,9 @@ def _header(source: io.BytesIO) -> dict[str, bytes]:
     while count := _long(source):
         if count < 0:
             _long(source)
-        for _ in range(min(abs(count), _MOST_PAIRS)):
+        if abs(count) > _MOST_PAIRS or len(found) > _MOST_PAIRS:
+            raise ValueError(f"its header has more than {_MOST_PAIRS} entries")
+        for _ in range(abs(count)):
             key = source.read(_length(source)).decode()
             found[key] = source.read(_length(source))
     return found
@@ -130,16 +157,16 @@ def _length(source: io.BytesIO) -> int:
 
 def _long(source: io.BytesIO) -> int:
     """Avro's variable-length zigzag integer."""
-    value = shift = 0
-    while True:
+    value = 0
+    for shift in range(0, 7 * LONGEST_NUMBER, 7):
         byte = source.read(1)[0]
         value |= (byte & 0x7F) << shift
-        shift += 7
         if byte < 0x80:
             return (value >> 1) ^ -(value & 1)
+    raise ValueError(f"a number in it has more than {LONGEST_NUMBER} bytes")
 
 
 @lru_cache(maxsize=64)
-def embedded(schema: bytes) -> Any:
+def embedded(schema: bytes, bounds: Limits) -> Any:
     """The schema in a header. A table's files have few different ones, and to parse one costs more than to read."""
-    return fastavro.parse_schema(json.loads(schema))
+    return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))
