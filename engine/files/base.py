@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 
 from ..errors import Damaged
 from ..limits import Limits, limits
-from .expansion import read_bounded
+from .expansion import Opened, read_bounded
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
 """Meta columns with few values: the only ones for which a dictionary pays at any size."""
@@ -75,4 +75,4 @@ def decode_parquet(
             f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None
     wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
-    return read_bounded(file, buffer, name, wanted, few, bounds or limits())
+    return read_bounded(Opened(name, buffer, file, few), wanted, bounds or limits())

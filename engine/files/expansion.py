@@ -32,10 +32,18 @@ class _Bound(NamedTuple):
     nested: int  # bytes in the file of columns inside lists, maps and structs that may expand
 
 
-def read_bounded(
-    file: pq.ParquetFile, data: pa.Buffer, name: str, wanted: Sequence[str] | None, few: Sequence[str], bounds: Limits
-) -> pa.Table:
-    """The wanted columns (None: all) of `file`, opened over `data`; `few` are those that it reads as dictionaries."""
+class Opened(NamedTuple):
+    """A parquet file over its bytes; `few` are the columns that it reads as dictionaries."""
+
+    name: str
+    data: pa.Buffer
+    file: pq.ParquetFile
+    few: Sequence[str]
+
+
+def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> pa.Table:
+    """The wanted columns of a file, None: all. `LimitExceeded` if their rows take more memory than `bounds` allow."""
+    name, data, file, few = opened
     limit = bounds.decoded(data.size)
     bound = _bound(file, wanted, few)
     if bound.least > limit:

@@ -89,7 +89,6 @@ def directory_files(
     entries: Iterable[Entry],
     timeline: Timeline,
     commits: Commits,
-    archive: Archive,
     rules: Rules,
     as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
@@ -100,6 +99,7 @@ def directory_files(
     file is the one that commits list, if they list it.
     """
     known: dict[str, Instant] = {}
+    archive = commits.archive_now()
     listed = _listed_sizes(timeline, commits, rules, as_of)
     for entry in entries:
         requested = _requested(entry.path)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from ..errors import Damaged, NotATable, Unsupported
+from ..errors import Damaged, Unsupported
 
 MAGIC: Final = b"#HUDI#"
 FORMAT: Final = 1
@@ -95,12 +95,12 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
     """The blocks of a log file in order; an empty file has none.
 
     A block is whole if its length fits and the pointer at its end agrees. What is none (a torn tail, garbage) comes
-    out as one CORRUPT block up to the next magic. A file that does not begin with a block raises `NotATable`: that is
+    out as one CORRUPT block up to the next magic. A file that does not begin with a block raises `Damaged`: that is
     no log file at all.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):
-        raise NotATable(
+        raise Damaged(
             f"read {name}", "it does not begin with the magic of a Hudi log block", "restore the file from a copy"
         )
     position = 0
@@ -184,10 +184,11 @@ def _parse_headers(block: memoryview, position: int, name: str) -> tuple[dict[He
         if not 0 <= length <= len(block) - position:
             raise ValueError(f"an entry claims {length} bytes")
         try:
-            headers[Header(key)] = str(block[position : position + length], "utf-8")
+            header = Header(key)
         except ValueError:
             raise Unsupported(
                 f"read {name}", f"a block in it has the unknown header {key}", "use a release that knows it"
             ) from None
+        headers[header] = str(block[position : position + length], "utf-8")
         position += length
     return headers, position

@@ -27,6 +27,10 @@ class Commits:
         self.archive.refresh(timeline.archived)
         return timeline.joined(self.archive.states())
 
+    def archive_now(self) -> Archive:
+        """The archived timeline as of now, whatever `archive` has been asked so far."""
+        return Archive(self._storage)
+
     def commit(self, instant: Instant) -> CommitMetadata:
         """The metadata of a completed instant, wherever it is."""
         name = instant.file_name

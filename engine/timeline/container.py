@@ -89,15 +89,28 @@ def understood(name: str) -> Iterator[None]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether the bytes begin and end like a container: the marker behind the header comes again at the end.
+    """Whether the bytes are the frame of a container with one record: not empty and not cut.
 
-    A cheap look that detects an empty or cut file; what it accepts may still fail to decode.
+    The record itself is not decoded, and may fail to.
     """
-    return data.startswith(_MAGIC) and data.find(data[-_MARKER:]) < len(data) - _MARKER
+    try:
+        _framed(data)
+    except (ValueError, IndexError):  # IndexError: the bytes end inside a number
+        return False
+    return True
 
 
 def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, bytes], bytes]:
     """The header of a container with exactly one record, and that record's bytes. ValueError for anything else."""
+    meta, block = _framed(data)
+    codec = meta.get("avro.codec", b"null")
+    if codec not in _CODECS:
+        raise ValueError(f"its codec is {codec!r}, and Hudi writes null or deflate")
+    return meta, _unpacked(block, codec, name)
+
+
+def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
+    """The header of a container, and its one record as it is packed."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -107,10 +120,7 @@ def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, byte
     block = source.read(size)
     if count != 1 or size < 0 or len(block) != size or source.read() != marker or len(marker) != _MARKER:
         raise ValueError("it is cut short, or holds something else than one record")
-    codec = meta.get("avro.codec", b"null")
-    if codec not in _CODECS:
-        raise ValueError(f"its codec is {codec!r}, and Hudi writes null or deflate")
-    return meta, _unpacked(block, codec, name)
+    return meta, block
 
 
 def _unpacked(block: bytes, codec: bytes, name: str) -> bytes:

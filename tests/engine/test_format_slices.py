@@ -208,7 +208,9 @@ def test_windows_hold_the_writes_that_completed_in_them(tmp_path: Path) -> None:
 # --- in directories: whom to believe
 
 
-def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_not(tmp_path: Path) -> None:
+def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Hudi believes both (hudi-format §5.5)."""
 
     class Remembers(Archive):
@@ -226,9 +228,10 @@ def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_
     commit = encode_commit(CommitMetadata((), "UPSERT"))
     writer.storage.put(f"{FOLDER}/{t(10)}_{t(11)}.deltacommit", commit)
     commits = Commits(writer.storage)
-    found = list(directory_files(entries, timeline, commits, Remembers(writer.storage), HUDI))
+    monkeypatch.setattr(commits, "archive_now", lambda: Remembers(writer.storage))
+    found = list(directory_files(entries, timeline, commits, HUDI))
     assert [(file.requested, file.completed) for file in found] == [(t(1), t(4)), (t(10), t(11))]
-    early = list(directory_files(entries, timeline, commits, Remembers(writer.storage), HUDI, as_of=t(10)))
+    early = list(directory_files(entries, timeline, commits, HUDI, as_of=t(10)))
     assert [file.requested for file in early] == [t(1)]
 
 
