@@ -70,7 +70,7 @@ def decode_parquet(
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
     try:
         file = pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
-    except (pa.ArrowException, OSError) as broken:
+    except (pa.ArrowException, OSError, KeyError) as broken:  # KeyError: it lacks one of the columns of few values
         raise Damaged(
             f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None
