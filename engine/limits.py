@@ -6,7 +6,8 @@ same. They bound what one file may take, not what a whole read takes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from typing import Final
 
 from .errors import BadInput, LimitExceeded
@@ -55,8 +56,23 @@ def set_limits(chosen: Limits) -> None:
     _CURRENT[0] = chosen
 
 
+def limits_of(settings: Iterable[str]) -> Limits:
+    """The limits of this process, changed by texts like ``metadata_bytes=1000``; `BadInput` for any other text."""
+    names, chosen = [field.name for field in fields(Limits)], limits()
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name not in names or not (value.isascii() and value.isdecimal() and len(value) < 19):
+            exists = f"a limit is one of {', '.join(names)}, then '=' and a whole number"
+            raise BadInput(f"set the limit {setting!r}", exists, f"give one, like {names[0]}={1 << 27}")
+        chosen = replace(chosen, **{name: int(value)})
+    return chosen
+
+
 def exceeded(name: str, exists: str, limit: str) -> LimitExceeded:
     """The error for a file that takes more than the limit named `limit`."""
     return LimitExceeded(
-        f"read {name}", exists, f"if the file is genuine, raise {limit} by nbcc.set_limits; else restore it from a copy"
+        f"read {name}",
+        exists,
+        f"if the file is genuine, raise {limit} (nbcc.set_limits, or --limit {limit}=N of the command); "
+        "else restore the file from a copy",
     )

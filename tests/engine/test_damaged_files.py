@@ -11,7 +11,7 @@ import pytest
 
 from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, Missing, NbccError, Unsupported
-from nbcc.engine.files.log_block import BlockKind, Header, encode_block, read_blocks
+from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks
 from nbcc.engine.files.names import parse_base, parse_log
 from nbcc.engine.inspect import why
 from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, decode_commit, encode_commit, own_extra
@@ -134,7 +134,8 @@ def test_a_log_that_later_writes_have_appended_to_may_only_be_too_short(tmp_path
 
     def lists_the_first(commit: CommitMetadata) -> CommitMetadata:
         (stat,) = commit.stats
-        shared = WriteStat(stat.file_id, f"part=p/{log.name}", "part=p", log.stat().st_size, stat.prev_commit, log_version=1)
+        size, path = log.stat().st_size, f"part=p/{log.name}"
+        shared = WriteStat(stat.file_id, path, "part=p", size, stat.prev_commit, log_version=1)
         return CommitMetadata((shared,), "UPSERT", extra=commit.extra)
 
     path = tmp_path / FOLDER / second.file_name

@@ -25,6 +25,7 @@ from nbcc.engine.schema.avro_check import checked_schema
 from nbcc.engine.timeline import CommitMetadata, encode_commit
 from nbcc.engine.timeline.container import decode_record, encode_record
 from nbcc.engine.timeline.skimming import skim_commit
+from nbcc.simulator.cli.main import run as command
 
 from .table_samples import batch, make_table
 
@@ -77,7 +78,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("what", HOSTILE)
 def test_hostile_containers_are_a_typed_error(what: str) -> None:
-    with pytest.raises(NbccError, match="timeline file 1_2.commit"):
+    with pytest.raises(NbccError, match=r"timeline file 1_2\.commit"):
         decode_record(HOSTILE[what], "1_2.commit")
     with pytest.raises((ValueError, KeyError, IndexError, NbccError)):
         skim_commit(HOSTILE[what])
@@ -88,7 +89,7 @@ def test_a_packed_record_is_unpacked_up_to_the_limit() -> None:
     packer = zlib.compressobj(9, zlib.DEFLATED, -15)
     packed = packer.compress(number(1 << 27) + bytes(1 << 27)) + packer.flush()
     assert len(packed) < 1 << 18
-    with pytest.raises(LimitExceeded, match="more than 67108864 bytes.*raise metadata_bytes"):
+    with pytest.raises(LimitExceeded, match=r"more than 67108864 bytes.*raise metadata_bytes"):
         decode_record(container(schema, packed, b"deflate"), "1_2.commit")
     set_limits(Limits(metadata_bytes=1 << 28))
     assert len(decode_record(container(schema, packed, b"deflate"), "1_2.commit")["a"]) == 1 << 27
@@ -167,7 +168,8 @@ def packed_parquet(rows: int, text: str) -> bytes:
     """A dictionary of one value, and which row has it in a few bytes."""
     values = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array([text]))
     sink = io.BytesIO()
-    pq.write_table(pa.table({"id": values, **dict.fromkeys(FEW_VALUES, values), "n": [1] * rows}), sink, compression="zstd")
+    table = pa.table({"id": values, **dict.fromkeys(FEW_VALUES, values), "n": [1] * rows})
+    pq.write_table(table, sink, compression="zstd")
     return sink.getvalue()
 
 
@@ -216,6 +218,17 @@ def test_a_limit_is_a_whole_number() -> None:
     for value in (0, -1, 1.5, "1", True):
         with pytest.raises(BadInput, match="whole number from 1 on"):
             Limits(metadata_bytes=value)  # type: ignore[arg-type]
+
+
+def test_the_command_sets_limits(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("a", 1, "x")))
+    assert command(["--limit", "metadata_bytes=10", "inspect", str(tmp_path)]) == 2
+    assert "raise metadata_bytes (nbcc.set_limits, or --limit metadata_bytes=N" in capsys.readouterr().err
+    assert command(["--limit", "metadata_bytes=67108864", "inspect", str(tmp_path)]) == 0
+    for wrong in ("metadata_bytes", "metadata_bytes=", "metadata_bytes=0", "memory=1", "metadata_bytes=1g"):
+        assert command(["--limit", wrong, "inspect", str(tmp_path)]) == 2
+        assert "limit" in capsys.readouterr().err
 
 
 def test_tasks_carry_the_limits_of_the_process_that_planned_them(tmp_path: Path) -> None:
