@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -82,15 +82,24 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
     return None
 
 
-def load_properties(storage: Storage, audit: bool = False) -> dict[str, str]:
-    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole.
+def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
+    """As `load_properties`, and what is wrong with them, '' if nothing is: for an audit a valid checksum will do."""
+    try:
+        return load_properties(storage), ""
+    except Damaged as damaged:
+        return _load(storage, MANDATORY[:1]), damaged.exists
 
-    `audit`: a text with a valid checksum will do, for a caller that says what else is wrong with the table.
-    """
+
+def load_properties(storage: Storage) -> dict[str, str]:
+    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole."""
+    return _load(storage)
+
+
+def _load(storage: Storage, mandatory: Sequence[str] | None = None) -> dict[str, str]:
     asked, wrong = f"open the table at {storage.url}", ""
     for path in (PROPERTIES, BACKUP):
         try:
-            found = whole_properties(storage.get(path), MANDATORY[:1] if audit else None)
+            found = whole_properties(storage.get(path), mandatory)
         except NotFound:
             continue
         if not isinstance(found, str):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from ..config.opening import load_properties
+from ..config.opening import PROPERTIES, audited_properties
 from ..files.base import decode_parquet
 from ..files.group_files import data_file_of
 from ..files.names import split_path
@@ -54,7 +54,9 @@ class _Gathering:
         self.reads = 0
 
     def all(self) -> Evidence:
-        properties = load_properties(self.storage, audit=True)
+        properties, wrong = audited_properties(self.storage)
+        if wrong:
+            self.flaws.append(Flaw("properties", PROPERTIES, wrong))
         listing, before = sizes_but(self.storage, FOLDER)
         names, came = self._timeline_names(before)
         if came:  # with the files of what has completed meanwhile
