@@ -28,8 +28,20 @@ class NotATable(NbccError):
     """The path holds no Hudi table, or one whose files cannot be understood."""
 
 
+class Damaged(NotATable):
+    """A file of the table is missing, has another size than its commit lists, or cannot be decoded."""
+
+
+class Missing(Damaged):
+    """A file that the table's metadata lists, and no clean or restore has deleted, is not in the storage."""
+
+
 class Unsupported(NbccError):
     """A genuine table or request that this release refuses rather than answers wrongly."""
+
+
+class LimitExceeded(Unsupported):
+    """Decoding a file would take more than `nbcc.engine.limits.Limits` allows."""
 
 
 class Conflict(NbccError):

@@ -11,7 +11,7 @@ from typing import Final
 
 from ..context import Context
 from ..data.tasks import WrittenFile
-from ..errors import Conflict
+from ..errors import Conflict, Damaged
 from ..files.names import marked_file, marker, marker_folder, split_path
 from ..lock import held
 from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
@@ -27,7 +27,16 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """A time greater than all on the timeline. Under the lock."""
+    """A time greater than all on the timeline. Under the lock. `Damaged` if the file of a completed instant is torn:
+    no reader could read what is written after it."""
+    if timeline.torn:
+        torn = timeline.torn[0]
+        raise Damaged(
+            "write to the table",
+            f"the completed instant {FOLDER}/{torn.file_name} is empty or cut short, as a power cut leaves a file",
+            f"restore the file from a copy; without one, delete it, roll back {torn.requested} and delete its orphaned "
+            "data files: what it wrote is lost",
+        )
     if timeline.newest is not None:
         context.clock.not_before(timeline.newest)
     return context.clock.take()
