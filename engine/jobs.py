@@ -10,6 +10,7 @@ import pyarrow as pa
 from .data.changes import read_changes
 from .data.check import problems, refuse
 from .data.compact import compact_group
+from .data.digest import Digest, digest_of
 from .data.fetch import missing
 from .data.log_compact import compact_logs
 from .data.read import read_slice, read_window
@@ -58,6 +59,10 @@ class Jobs(Protocol):
         """
         ...
 
+    def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        """The digest of the batch that `write` would put. The batch is evaluated, and no file is put."""
+        ...
+
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         """Put the base file and the tombstones of each slice, or the log that stands for its logs; none is visible."""
         ...
@@ -80,6 +85,9 @@ class InProcessJobs:
         refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
         return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
+
+    def digest(self, data: pa.Table, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        return digest_of(data, sets)
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         return [file for task in tasks for file in run_compaction(self._storage, self._names, task)]

@@ -6,7 +6,6 @@ import os
 import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from . import html
@@ -27,6 +26,7 @@ from .seams import as_a_guest, context_of, coordinated
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .storage import TRANSIENT, open_storage
+from .stream import sink_of
 from .timeline import Instant, load
 
 if TYPE_CHECKING:
@@ -134,6 +134,7 @@ class Table:
         reads: Collection[str] | None = None,
         based_on: Time | None = None,
         batch_id: str | None = None,
+        replay_difference: str = "refuse",
         columns: Collection[str] | None = None,
     ) -> Instant:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
@@ -146,18 +147,25 @@ class Table:
         `columns`: the rows set these alone, besides key, partition and ordering; in a table of partial updates, where
         each column is that of the highest-ranked write that has set it.
 
-        `batch_id`: a batch commits at most once, however often and by whomever it is sent under that id; whoever sends
-        it again is given the instant that has written it.
+        `batch_id`: a batch commits at most once, however often and by whichever writer it is sent under that id. A
+        repeat is evaluated and compared by a digest of its rows: the same rows return the instant that wrote them,
+        other rows raise `Conflict`. With `replay_difference="keep"` other rows are not written and a warning is given:
+        for replays of plans with `rand`, stream-static joins or sums of floats, which may return other rows.
         """
-        given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
+        batch = {"batch_id": batch_id, "replay_difference": replay_difference}
+        given = {"retries": retries, "reads": reads, "based_on": based_on, **batch, "columns": columns}
         return cast("Instant", self.run("upsert", data=data, **given))
 
-    def sink(self, query: str) -> Callable[[Any, int], None]:
-        """For `foreachBatch` of a stream: upserts each batch once, by the stream's name and the batch's number."""
-        return partial(self._upsert_batch, query)
+    def sink(
+        self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
+    ) -> Callable[[Any, int], None]:
+        """For `foreachBatch` of a stream: upserts each batch once.
 
-    def _upsert_batch(self, query: str, batch: Any, number: int) -> None:
-        self.upsert(batch, batch_id=f"{query}/{number}")
+        A batch is identified by the id of its query, which Spark stores in the checkpoint, and its number. `query_id`
+        replaces that id; by Spark Connect, where it is not readable, it is required. `name` is a label for messages.
+        `replay_difference` as in `upsert`.
+        """
+        return sink_of(self, name, query_id, replay_difference)
 
     def bulk_insert(self, data: Any) -> Instant:
         """Load rows as base files into file groups that have no file yet; into others as log files, like `upsert`.
@@ -178,12 +186,15 @@ class Table:
         """Replace all rows of the partitions with these paths by none, like `insert_overwrite`."""
         return cast("Instant", self.run("delete_partition", partitions=partitions))
 
-    def delete(self, keys: Any, *, retries: int = 0, batch_id: str | None = None) -> Instant:
+    def delete(
+        self, keys: Any, *, retries: int = 0, batch_id: str | None = None, replay_difference: str = "refuse"
+    ) -> Instant:
         """Delete the rows with these keys (record key, partition and ordering columns) that are not newer.
 
-        `retries` and `batch_id` as in `upsert`.
+        `retries`, `batch_id` and `replay_difference` as in `upsert`.
         """
-        return cast("Instant", self.run("delete", keys=keys, retries=retries, batch_id=batch_id))
+        batch = {"batch_id": batch_id, "replay_difference": replay_difference}
+        return cast("Instant", self.run("delete", keys=keys, retries=retries, **batch))
 
     def alter_schema(self, schema: Schema) -> Instant | None:
         """Give the table these columns: added (nullable), dropped, widened, reordered; None if it has them already.

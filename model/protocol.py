@@ -81,6 +81,8 @@ class Protocol:
     lost_answer       a writer that is told that its completed instant exists reads it, or reports a failure
     batch_ids         a batch that was sent again is looked for when its write is requested and before it is published;
                       when it is requested; or never
+    replay_difference  a batch whose id has committed other rows is refused; or the committed rows are kept, and the
+                      batch counts as written
     commit_check      whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier
     retention         which base file lets a clean delete what is older: one complete at the horizon; one complete by
                       now with a barrier before the horizon; or any plan with such a barrier
@@ -159,6 +161,7 @@ class Protocol:
     rollback_check: Literal["under_lock", "before_lock"] = "under_lock"
     lost_answer: Literal["recognised", "reported_failed"] = "recognised"
     batch_ids: Literal["checked", "at_request", "ignored"] = "checked"
+    replay_difference: Literal["refuse", "keep"] = "refuse"
     commit_check: Literal["under_lock", "before_lock", "none"] = "under_lock"
     retention: Literal["completion", "barrier", "any_barrier"] = "completion"
     horizon: Literal["before_delete", "after_delete"] = "before_delete"

@@ -25,6 +25,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "lost_answers",
         "late_files",
         "resends",
+        "other_rows",
         "log_versions",
         "skew",
         "skew_beyond",
@@ -77,6 +78,7 @@ class World:
     `late_files` is how often a task of a writer that died puts the next file of its write all the same.
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
+    `other_rows`: the last so many of these resending writers send other rows under the same ids.
     Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
     `savepoints` is how many savepoints may be begun, `savepoints_dropped` how many of them dropped, `restores` how many
     restores planned.
@@ -104,6 +106,7 @@ class World:
     lost_answers: int = 0
     late_files: int = 0
     resends: int = 0
+    other_rows: int = 0
     log_versions: int = 1
     skew: int = 0
     skew_beyond: int = 0
@@ -180,6 +183,8 @@ class World:
         if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
             raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
         whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
+        if self.other_rows > self.resends:
+            raise ValueError(f"world: other_rows is a part of resends, found {self.other_rows} of {self.resends}")
         if self.resends and self.retries:
             raise ValueError("world: resends beside retries are not modelled; leave one of them out")
         whole_number(
@@ -238,13 +243,23 @@ class World:
         place = writer.removeprefix("w")  # who puts rows in another way has no batches
         return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
 
+    def same_rows(self, one: str, other: str) -> bool:
+        """Whether the writes of two writers have the same rows, those of one batch."""
+        contents = [self._content(writer) for writer in (one, other)]
+        return contents[0] == contents[1]
+
+    def _content(self, writer: str) -> int:
+        """Which rows a writer sends under the ids of the batches: 0 are those of the first writer."""
+        place = int(writer.removeprefix("w")) if self.batch(writer, 1) else 0
+        return place if place > self.resends + 1 - self.other_rows else 0
+
     def alike(self, one: str, other: str) -> bool:
         """Whether it says the same of two actors: what they choose, what they write, and what their writes read."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
 
         def said(me: str) -> list[Any]:
             writes = [(self.files(me, n), self.reads.get((me, n)), self.batch(me, n)) for n in numbers]
-            return [self._chosen(me), writes]
+            return [self._chosen(me), writes, self._content(me)]
 
         return said(one) == said(other)
 

@@ -83,7 +83,7 @@ def small_worlds() -> Iterator[World]:
 def small_settings() -> Iterator[tuple[World, Protocol]]:
     """Small worlds under the default protocol, then those in which a lock is lost, and the log that answers it; then
     the named worlds of those who clean, compact logs, roll back and restore, and the one in which an answer of the
-    store is lost; then those of protocols that have actions of their own.
+    store is lost, and those in which a batch is sent again; then those of protocols that have actions of their own.
     """
     yield from ((world, Protocol()) for world in small_worlds())
     for decision in ("lock", "log"):
@@ -104,6 +104,7 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
             yield world, Protocol()
     yield specs.world("answer_lost"), Protocol()
     yield specs.world("sent_again"), Protocol()
+    yield specs.world("sent_otherwise"), Protocol()
     for protocol, name in WEAKER:
         yield specs.world(name), specs.protocol(protocol)
 

@@ -8,17 +8,26 @@ from ..config import TableConfig
 from ..context import Context
 from ..timeline import Instant
 from ..writes.batch import as_deletes
-from ..writes.batches import check
+from ..writes.batches import Batch, check
 from .upsert import write
 
 
-def run(context: Context, config: TableConfig, keys: Any, retries: int = 0, batch_id: str | None = None) -> Instant:
+def run(
+    context: Context,
+    config: TableConfig,
+    keys: Any,
+    *,
+    retries: int = 0,
+    batch_id: str | None = None,
+    replay_difference: str = "refuse",
+) -> Instant:
     """Write a batch of deletes: rows of record key, partition and ordering columns; other columns do not matter.
 
     A delete is ranked like a row: in an event-time table it wins over what has no greater ordering value.
-    `retries` and `batch_id` as in `upsert`. Raises `BadInput`, nothing published then.
+    `retries`, `batch_id` and `replay_difference` as in `upsert`. Raises `BadInput`, nothing published then.
     """
     config.check_writable()
-    check(batch_id)
+    check(batch_id, replay_difference)
     deletes = as_deletes(keys, config.schema, (*config.record_key, *config.partition_by), config.ordering)
-    return write(context, config, deletes, "DELETE", retries=retries, batch_id=batch_id)
+    batch = Batch(batch_id, replay_difference)
+    return write(context, config, deletes, "DELETE", retries=retries, batch=batch)

@@ -17,7 +17,7 @@ from ..reads.times import Time, instant_of
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
 from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
-from ..writes.batches import Repeated, check
+from ..writes.batches import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra
 from ..writes.commits import write_commit
 from ..writes.conflicts import BLIND, Rests, conflict_of
 from ..writes.writing import complete, request, taken_back_on_error
@@ -32,6 +32,7 @@ def run(
     reads: Collection[str] | None = None,
     based_on: Time | None = None,
     batch_id: str | None = None,
+    replay_difference: str = "refuse",
     columns: Collection[str] | None = None,
 ) -> Instant:
     """Write a batch into log files of an instant of its own, beside whoever else writes (RFC-66).
@@ -43,16 +44,18 @@ def run(
 
     `columns`: the only ones that the rows set besides key, partition and ordering, in a table of partial updates.
 
-    `batch_id`: a batch of that id that is written already is not written again; its instant is returned.
+    `batch_id`: a batch of that id that is written already is evaluated, but not written again. The instant that wrote
+    it is returned if it wrote the same rows, else `Conflict` is raised; `replay_difference` "keep" warns instead.
 
     Several rows of a key are combined by rank. A batch without rows makes a commit without files, as in Hudi
     (hoodie.allow.empty.commit): whoever waits for the instant gets one. Raises `BadInput`, nothing published then.
     """
     config.check_writable()
-    check(batch_id)
+    check(batch_id, replay_difference)
     sets, rests = set_columns(config, columns), _rests(reads, based_on)
     rows = as_upserts(data, config.schema) if sets is None else as_partial_upserts(data, config, sets)
-    return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch_id=batch_id, sets=sets)
+    batch = Batch(batch_id, replay_difference)
+    return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch=batch, sets=sets)
 
 
 def _rests(reads: Collection[str] | None, based_on: Time | None) -> Rests:
@@ -71,16 +74,14 @@ def write(
     *,
     retries: int = 0,
     rests: Rests = BLIND,
-    batch_id: str | None = None,
+    batch: Batch = UNNAMED,
     sets: frozenset[str] | None = None,
 ) -> Instant:
     """Every write of a batch that already has the table's columns."""
     refuse_other_rows(data, context.jobs)
     while True:
         try:
-            return _attempt(context, config, data, operation, rests=rests, batch_id=batch_id, sets=sets)
-        except Repeated as written:
-            return written.instant
+            return _attempt(context, config, data, operation, rests=rests, batch=batch, sets=sets)
         except Conflict as conflict:
             if conflict.against is None or retries < 1 or rests.as_of is not None:
                 raise
@@ -94,27 +95,34 @@ def _attempt(
     operation: str,
     *,
     rests: Rests,
-    batch_id: str | None,
+    batch: Batch,
     sets: frozenset[str] | None,
 ) -> Instant:
-    """The steps of one attempt, under an instant of its own."""
+    """The steps of one attempt, under an instant of its own; of a batch that is written, the digest alone."""
     action = action_of(config)
-    requested, sealed = request(context, action, batch_id)
+    try:
+        requested, sealed = request(context, action, batch.id)
+    except Repeated as written:  # the lock is free again: hashing the batch may take long
+        digest = context.jobs.digest(data, table_shape(config, context.rules), sets)
+        return answer(context, written, digest, batch.replay_difference)
     with taken_back_on_error(context, requested, action):
-        task = replace(write_task(context, config, requested, sealed), sets=sets)
+        task = replace(write_task(context, config, requested, sealed), sets=sets, digests=batch.id is not None)
         put_inflight(context.storage, requested, action)
         files = context.jobs.write(data, task)
-    commit = write_commit(config, requested, operation, files, batch_id)
-    return complete(
-        context,
-        requested,
-        action,
-        files=files,
-        commit=commit,
-        batch_id=batch_id,
-        refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
-        may_ask_early=True,
-    )
+    digest = digest_of_files(files)
+    try:
+        return complete(
+            context,
+            requested,
+            action,
+            files=files,
+            commit=write_commit(config, requested, operation, files, extra(batch.id, digest)),
+            batch_id=batch.id,
+            refused_by=lambda now: conflict_of(context, config, requested, files, sealed=sealed, now=now, rests=rests),
+            may_ask_early=True,
+        )
+    except Repeated as written:
+        return answer(context, written, digest, batch.replay_difference)
 
 
 def action_of(config: TableConfig) -> str:

@@ -15,6 +15,7 @@ from ..files.base import FEW_VALUES
 from ..limits import Limits, limits
 from ..schema import with_meta
 from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
+from .digest import Digest
 from .keys import KeySpec
 from .layers import MergeRule, delete_schema
 
@@ -99,6 +100,7 @@ class WriteTask:
     `bulk`: base files instead, save in the groups (partition, file id) in `filled`, and no deletes.
     `sets`, of a partial update: the columns that its rows set; None: all.
     `onto`, of a copy-on-write table: the base file of each group that has one, which the rows are merged onto.
+    `digests`: the files carry the digests of the rows that they were made of.
     """
 
     shape: TableShape
@@ -109,6 +111,7 @@ class WriteTask:
     filled: frozenset[tuple[str, str]] = frozenset()
     onto: Mapping[tuple[str, str], BaseInput] | None = None
     sets: frozenset[str] | None = None
+    digests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,7 +230,8 @@ class WrittenFile:
 
     `before`: the base file that it takes the place of, if a write and not a plan says so.
     `version` is the log version, None for a base file; `rows` and `deletes` count its records. The rest counts what a
-    compaction merged into it and is 0 otherwise: records, files and blocks of the logs.
+    compaction merged into it and is 0 otherwise: records, files and blocks of the logs. `digest`: of the input rows of
+    its file group, where the task asked for it, on the first file of the group in each Spark task.
     """
 
     path: str
@@ -241,6 +245,7 @@ class WrittenFile:
     log_records: int = 0
     log_files: int = 0
     log_blocks: int = 0
+    digest: Digest | None = None
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask

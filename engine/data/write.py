@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from .columns import (
     is_deleted,
     one_array,
 )
+from .digest import digest_of
 from .keys import hashed_values, partition_paths, record_keys
 from .merge import winners_of
 from .publish import put_base_file, put_data_file
@@ -79,6 +81,13 @@ def combine(rows: pa.Table, shape: TableShape) -> pa.Table:
 
 def write_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     """Put the files of one file group. `writer` is the number of the batch among those of the same write."""
+    files = _put_group(storage, names, task, group, writer)
+    if task.digests:  # of the input rows: which of several rows of a key wins is not the batch's content
+        files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))
+    return files
+
+
+def _put_group(storage: Storage, names: Names, task: WriteTask, group: GroupBatch, writer: int) -> list[WrittenFile]:
     shape = task.shape
     if shape.keys.partition_by:
         storage.put_if_absent(*partition_metadata(group.partition, task.instant))

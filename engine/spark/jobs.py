@@ -20,6 +20,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
+from ..data.digest import Digest, digest_of
 from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
 from ..jobs import run_compaction, run_read
@@ -47,11 +48,14 @@ class SparkJobs:
         self._storage = storage
         self._names = names
 
+    @property
+    def has_local_properties(self) -> bool:
+        """Whether the id of a streaming query is readable where its batches are written."""
+        return not is_connect(self._spark)
+
     def write(self, data: DataFrame, task: WriteTask) -> list[WrittenFile]:
         shape = task.shape
-        flags = [IS_DELETED] if IS_DELETED in data.columns else []
-        data = data.select(*shape.schema.names, *flags)
-        routed = data.withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
+        routed = _stored_columns(data, shape).withColumn(BUCKET, _bucket_of(shape)(*shape.keys.record_key))
         if shape.keys.partition_by:
             groups = routed.repartition(self._width, *shape.keys.partition_by, BUCKET)
         else:
@@ -61,8 +65,16 @@ class SparkJobs:
         files = [answer for answer in answers if isinstance(answer, WrittenFile)]
         return sorted(files, key=lambda file: (file.partition, file.file_id, file.version or 0))
 
+    def digest(self, data: DataFrame, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        """One job without a shuffle. Spark returns the answers of successful tasks alone, one of each."""
+        answers = _stored_columns(data, shape).mapInArrow(_digester(shape, sets), to_spark(_ANSWERS))
+        return sum(_collect(answers), Digest())
+
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
-        """No DataFrame, which Spark would plan and compile for a tenth of a second: only names and counts come back."""
+        """One Spark task for each; only names and counts come back.
+
+        No DataFrame where there is a `SparkContext`: Spark would plan and compile it for a tenth of a second.
+        """
         if not tasks:
             return []
         storage, names = self._storage, self._names
@@ -72,7 +84,9 @@ class SparkJobs:
             keep_loaded()
             return files
 
-        return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(compact).collect()
+        if not is_connect(self._spark):
+            return self._spark.sparkContext.parallelize(tasks, len(tasks)).flatMap(compact).collect()
+        return _collect(self._one_task_each(tasks, lambda task: iter([_answers(compact(task))]), _ANSWERS))
 
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
         storage = self._storage
@@ -130,6 +144,11 @@ def _has_size(path: str, listed: int | None) -> bool:
         return False
 
 
+def is_connect(spark: SparkSession) -> bool:
+    """Whether a session is one of Spark Connect, which has no `SparkContext`."""
+    return not hasattr(spark, "sparkContext")
+
+
 def _bucket_of(shape: TableShape) -> Callable[..., Column]:
     """The bucket as a function of the key columns: only these cross to Python before the shuffle."""
 
@@ -147,8 +166,7 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
             return
         context = TaskContext.get()
         writer = context.partitionId() if context else 0
-        flagged = [rows.schema.field(IS_DELETED)] if IS_DELETED in rows.column_names else []
-        conformed = conform(rows, pa.schema([*task.shape.schema, *flagged]))
+        conformed = _conformed(rows, task.shape)
         found = problems(conformed, task.shape, deletes=not task.bulk)
         if found:
             yield _answers(found)
@@ -160,13 +178,36 @@ def _writer(storage: Storage, names: Names, task: WriteTask) -> Mapper:
     return write
 
 
+def _digester(shape: TableShape, sets: frozenset[str] | None) -> Mapper:
+    def digest(batches: Batches) -> Batches:
+        tables = (pa.Table.from_batches([batch]) for batch in batches)
+        total = sum((digest_of(_conformed(rows, shape), sets) for rows in tables), Digest())
+        yield _answers([total])
+        keep_loaded()
+
+    return digest
+
+
+def _stored_columns(data: DataFrame, shape: TableShape) -> DataFrame:
+    """The table's columns of a batch, and the flag of deletes if the batch has it."""
+    flags = [IS_DELETED] if IS_DELETED in data.columns and IS_DELETED not in shape.schema.names else []
+    return data.select(*shape.schema.names, *flags)
+
+
+def _conformed(rows: pa.Table, shape: TableShape) -> pa.Table:
+    """The rows in the exact types of the table: Spark's batches carry the session's time zone."""
+    unnamed = IS_DELETED in rows.column_names and IS_DELETED not in shape.schema.names
+    flagged = [rows.schema.field(IS_DELETED)] if unnamed else []
+    return conform(rows, pa.schema([*shape.schema, *flagged]))
+
+
 def _table(batches: Batches) -> pa.Table | None:
     """All rows of a Spark task, None if there are none."""
     filled = [batch for batch in batches if batch.num_rows]
     return pa.Table.from_batches(filled) if filled else None
 
 
-def _answers(answers: Sequence[WrittenFile | Problem]) -> pa.RecordBatch:
+def _answers(answers: Sequence[WrittenFile | Problem | Digest]) -> pa.RecordBatch:
     return pa.RecordBatch.from_pydict({"answer": [pickle.dumps(answer) for answer in answers]}, _ANSWERS)
 
 

@@ -1,5 +1,9 @@
 """Batches with an id of their own, which commit at most once however often they are sent.
 
+A commit records the id and the digest of the batch. A batch that is sent again is evaluated and compared with the
+commit: for an equal digest the instant that wrote the batch is returned, another digest raises `Conflict`. So the rows
+of a batch that was answered are in the table.
+
 Each attempt at a batch leaves an empty file under the batch's name, called by its instant, before it writes a row. So
 to ask whether a batch was written is one listing, in a long history as in a short one. Of an attempt that came to
 nothing the file stays: its instant never completes.
@@ -8,15 +12,34 @@ nothing the file stays: its instant never completes.
 from __future__ import annotations
 
 import hashlib
-from typing import Final
+import warnings
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple, get_args
 
 from ..context import Context
+from ..data.digest import Digest
+from ..data.tasks import WrittenFile
 from ..errors import BadInput, Conflict
 from ..timeline import Archive, Instant, Timeline
 
 FOLDER: Final = ".hoodie/.nbcc/batches"
 EXTRA: Final = "nbcc.batch_id"
 """Where a commit keeps the id, among its extra metadata."""
+DIGEST: Final = "nbcc.batch_digest"
+"""Where a commit records the digest of the batch, among its extra metadata."""
+
+ReplayDifference = Literal["refuse", "keep"]
+"""What to do with a batch whose id has committed other rows: raise `Conflict`, or keep the committed rows and warn."""
+
+
+class Batch(NamedTuple):
+    """What the caller says of a batch: its id, if it has one, and what to do if the id has committed other rows."""
+
+    id: str | None = None
+    replay_difference: str = "refuse"
+
+
+UNNAMED: Final = Batch()
 
 
 class Repeated(Conflict):
@@ -24,15 +47,60 @@ class Repeated(Conflict):
 
     def __init__(self, batch_id: str, instant: Instant) -> None:
         super().__init__(f"write the batch {batch_id!r}", f"{instant.requested} has written it", "go on")
+        self.batch_id = batch_id
         self.instant = instant
 
 
-def check(batch_id: str | None) -> None:
-    """`BadInput` for an id that is none."""
+def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
+    """`BadInput` for an id, or an answer to other rows under it, that does not exist."""
     if batch_id is not None and (not isinstance(batch_id, str) or not batch_id):
         raise BadInput(
             f"write a batch with batch_id={batch_id!r}", "an id is a text that is not empty", "give one or none"
         )
+    if replay_difference not in get_args(ReplayDifference):
+        raise BadInput(
+            f"write a batch with the replay difference {replay_difference!r}",
+            f"it is one of {', '.join(get_args(ReplayDifference))}",
+            "choose one of these",
+        )
+
+
+def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
+    """What a commit records of its batch."""
+    if batch_id is None:
+        return {}
+    return {EXTRA: batch_id} | ({} if digest is None else {DIGEST: digest.text})
+
+
+def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
+    """The digest of the batch that became these files."""
+    return sum((file.digest for file in files if file.digest is not None), Digest())
+
+
+def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
+    """The instant that has written the batch, if it wrote rows of this digest; raises `Conflict` if it wrote others.
+
+    A commit of an older release records no digest: its batch is answered without a comparison.
+    """
+    instant = written.instant
+    recorded = Digest.of_text(context.commits.commit(instant).extra.get(DIGEST, ""))
+    if recorded is None or not differs(digest, recorded):
+        return instant
+    difference = Conflict(
+        f"write the batch {written.batch_id!r} ({digest})",
+        f"the instant {instant.requested} has committed other rows under this id ({recorded})",
+        "give these rows an id of their own; or set the replay difference to keep if the batch is a replay whose plan"
+        " may return other rows",
+    )
+    if replay_difference != "keep":
+        raise difference
+    warnings.warn(f"the committed rows are kept, and these are not written. {difference}", stacklevel=2)
+    return instant
+
+
+def differs(digest: Digest, recorded: Digest) -> bool:
+    """Whether two attempts at a batch have other rows."""
+    return digest != recorded
 
 
 def claim(context: Context, requested: str, batch_id: str | None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..config import TableConfig
@@ -19,18 +19,20 @@ from ..timeline import (
     own_extra,
 )
 from ..timeline.metadata import COVERS
-from .batches import EXTRA
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
 
 def write_commit(
-    config: TableConfig, requested: str, operation: str, files: Sequence[WrittenFile], batch_id: str | None = None
+    config: TableConfig,
+    requested: str,
+    operation: str,
+    files: Sequence[WrittenFile],
+    more: Mapping[str, str] | None = None,
 ) -> bytes:
-    """The completed file of a delta commit."""
-    more = {} if batch_id is None else {EXTRA: batch_id}
+    """The completed file of a delta commit; `more` is what it records of its batch."""
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
-    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more)))
+    return encode_commit(CommitMetadata(stats, operation, extra=own_extra(config.avro_schema, more or {})))
 
 
 def compaction_commit(config: TableConfig, requested: str, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:

@@ -153,7 +153,9 @@ def nothing_sent_again(model: Model) -> str | None:
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
-    """ONCE: no two completed writes are of one batch."""
+    """ONCE: no two completed writes are of one batch, and a batch that is answered as written has its rows in one."""
+    if step is not None and step.action in ANSWERS and (missing := _answered_without_rows(model, step, after)):
+        return missing
     for one, other in combinations(_of_batches(model, after), 2):
         if model.world.batch(one.actor, one.number) == model.world.batch(other.actor, other.number):
             return (
@@ -163,6 +165,27 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
     return None
 
 
+ANSWERS = ("writer_skips_batch", "writer_takes_back_repeat")
+"""The steps that answer a batch as written by another attempt."""
+
+
+def _answered_without_rows(model: Model, step: Step, after: State) -> str | None:
+    me, world = step.actor, model.world
+    batch = world.batch(me, model.component(after, me).number)
+    written = [write for write in _of_batches(model, after) if world.batch(write.actor, write.number) == batch]
+    if any(world.same_rows(write.actor, me) for write in written):
+        return None
+    told = f"{me} is answered that its batch is written, and no commit has its rows"
+    others = "; ".join(write_named(write, write.requested) for write in written)
+    return f"{told}: other rows are committed under its id by {others}" if written else told
+
+
+def _answered(model: Model) -> tuple[str, ...]:
+    """The components that an answer changes; where all rows of an id are the same, commits alone count."""
+    writers = model.setting.of("writer") if model.world.other_rows else ()
+    return ("published", *writers)
+
+
 def _of_batches(model: Model, state: State) -> list[Write]:
     writes = (entry for entry in model.component(state, "published") if isinstance(entry, Write))
     return [write for write in writes if model.world.batch(write.actor, write.number)]
@@ -170,11 +193,11 @@ def _of_batches(model: Model, state: State) -> list[Write]:
 
 ONCE = Promise(
     name="ONCE",
-    about="A batch that carries an id commits at most once, however often it is sent.",
+    about="A batch that carries an id commits at most once, however often it is sent; an answered one has committed.",
     source="design, section 4; RFC-22, restarts of streaming writers",
-    kind="state",
+    kind="step",
     holds=once_holds,
     sometimes=lambda model, state: bool(_of_batches(model, state)),
-    reads=lambda model: ("published",),
+    reads=_answered,
     unfit=nothing_sent_again,
 )

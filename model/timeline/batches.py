@@ -1,6 +1,7 @@
 """Batches that are sent again: a caller that got no answer writes the same rows under another instant.
 
-A batch carries an id of its own, which its commit keeps. Whoever finds it completed has nothing left to write.
+A batch carries an id and a digest of its rows, and its commit records both. A writer that finds its batch completed has
+nothing left to write; if the digests differ, it raises an error, because its rows are in no commit.
 """
 
 from __future__ import annotations
@@ -27,6 +28,17 @@ def completed(world: World, published: Iterable[Any], writer: str, number: int) 
 def looks(setting: Setting, me: str) -> bool:
     """Whether a writer looks for its batch when it requests an instant."""
     return setting.world.batch(me, 1) > 0 and setting.protocol_of(me).batch_ids != "ignored"
+
+
+def compares(setting: Setting, me: str) -> bool:
+    """Whether a writer compares its rows with those that were committed under the id, where they can differ."""
+    return setting.world.other_rows > 0 and setting.protocol_of(me).replay_difference == "refuse"
+
+
+def has_other_rows(world: World, published: Iterable[Any], writer: str, number: int) -> bool:
+    """Whether the batch has completed with other rows than those of this write."""
+    write = completed(world, published, writer, number)
+    return write is not None and not world.same_rows(write.actor, writer)
 
 
 def of_a_new_batch(setting: Setting, me: str, row: Row) -> Row:

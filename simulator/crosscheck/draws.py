@@ -91,12 +91,20 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
     for writer in range(1, world.actors.get("writer", 0) + 1):
         for number in range(1, world.writes_per_writer + 1):
             actor = f"w{writer}"
-            batches[actor, number] = _batch(choose, world, actor, number)
+            batches[actor, number] = _sent_before(batches, world, actor, number) or _batch(choose, world, actor, number)
     for loader in range(1, world.actors.get("loader", 0) + 1):
         batches[f"l{loader}", 1] = _batch(choose, world, f"l{loader}", 1, deletes=False)
     for replacer in range(1, world.actors.get("replacer", 0) + 1):
         batches[f"o{replacer}", 1] = _replacing(choose, world, f"o{replacer}")
     return batches
+
+
+def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
+    """The rows of a batch that another writer sends as well."""
+    if not (sent := world.batch(actor, number)):
+        return None
+    of_batch = ((other, batch) for (other, n), batch in batches.items() if world.batch(other, n) == sent)
+    return next((batch for other, batch in of_batch if world.same_rows(other, actor)), None)
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:

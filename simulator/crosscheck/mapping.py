@@ -24,7 +24,7 @@ class Row:
     """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
 
     ``given`` names arguments of the operation that the model knows: argument -> field of the actor's component.
-    ``raises``: the error with which the operation may end in this segment.
+    ``raises``: the error with which the operation may end in this segment; ``always``: it must end with it.
     ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
     """
 
@@ -35,6 +35,7 @@ class Row:
     starts: bool = False
     given: tuple[tuple[str, str], ...] = ()
     raises: str = ""
+    always: bool = False
 
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
@@ -60,6 +61,9 @@ MAPPING: Final[list[Row]] = [
     Row("writer_skips_batch",              "upsert", starts=True),
     Row("writer_finds_batch",              "upsert", ends_after="lock.release"),
     Row("writer_takes_back_repeat",        "upsert"),
+    # the rows that are committed under its id are others
+    Row("writer_refuses_batch",            "upsert", starts=True, raises="Conflict", always=True),
+    Row("writer_takes_back_other_rows",    "upsert", raises="Conflict", always=True),
     Row("writer_stops_waiting",            "upsert", raises="LockTimeout"),
     # only under settings that the engine cannot be put under
     Row("writer_looks_at_heartbeat",       "upsert"),

@@ -122,6 +122,7 @@ class EngineSystem:
             given["reads"] = {partition_name(group // world.buckets) for group in groups}
         if sent := world.batch(actor, number):
             given["batch_id"] = f"batch {sent}"
+            given["replay_difference"] = world.protocol_of(actor, self.protocol).replay_difference
         if world.retries:
             given["retries"] = world.retries
         return given

@@ -59,6 +59,8 @@ class EngineOperation:
         calls = self._run(row, who)
         self.system.stage.step += 1
         if row.ends_after == RETURN:
+            if row.always and self.task.error is None:
+                raise CannotStep(f"{who} returned without the error {row.raises}")
             return self._returned()
         ended_by = next((call for call in calls if call.text in _texts(row)), None)
         if ended_by is None:

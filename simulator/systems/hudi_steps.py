@@ -92,7 +92,8 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     PeerStep("writer_stops_waiting", impossible=True,
              because="a commit waits for the lock inside its call, and gets it"),
     *(PeerStep(action, impossible=True, because="Hudi's streaming sink knows batches, not the client that is driven")
-      for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat")),
+      for action in ("writer_skips_batch", "writer_finds_batch", "writer_takes_back_repeat", "writer_refuses_batch",
+                     "writer_takes_back_other_rows")),
 
     *(PeerStep(action, impossible=True, because="that call rolls failed writes back, and counts commits by request")
       for action in ("cleaner_schedules_clean", "cleaner_starts_clean", "cleaner_resumes_clean",

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pyarrow as pa
 
 from nbcc.engine.context import Context
-from nbcc.engine.data.tasks import AnyCompaction, AnyRead, WriteTask, WrittenFile
+from nbcc.engine.data.digest import Digest
+from nbcc.engine.data.tasks import AnyCompaction, AnyRead, TableShape, WriteTask, WrittenFile
 from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.spark.jobs import SparkJobs
 from nbcc.engine.storage import open_storage
@@ -116,6 +117,9 @@ class ControlledJobs:
 
     def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
         return self._handle.call(Call("jobs.write"), lambda: self._jobs.write(data, task))
+
+    def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        return self._jobs.digest(data, shape, sets)
 
     def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
         return self._handle.call(Call("jobs.compact"), lambda: self._jobs.compact(tasks))

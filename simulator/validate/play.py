@@ -38,7 +38,8 @@ TRACELESS: Final = (
     "tombstones", "merge_laws", "columns_shown", "columns_kept",
     # what happens when somebody fails, cleans, archives, restores, loads, or sends a batch again: no piece has it
     "bulk_insert", "failed_writes", "rollback_check", "commit_check", "lost_answer", "lock_wait", "lock_expiry",
-    "batch_ids", "retention", "horizon", "archive_bound", "savepoint_keeps", "restore_by", "restore_pending",
+    "batch_ids", "replay_difference",
+    "retention", "horizon", "archive_bound", "savepoint_keeps", "restore_by", "restore_pending",
     "metadata_commit", "metadata_lock", "metadata_again", "metadata_read", "metadata_trust",
 )  # fmt: skip
 """Choices that leave no trace in the times, plans and file names of a piece."""

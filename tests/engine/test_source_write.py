@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbcc.engine.errors import BadInput, NotATable, Unsupported
+from nbcc.engine.errors import BadInput, Conflict, NotATable, Unsupported
 from nbcc.engine.schema import to_spark
 from nbcc.engine.spark.source import NbccSource
 from nbcc.engine.spark.source.options import write_options
@@ -147,6 +147,47 @@ def test_of_two_attempts_at_one_batch_the_second_takes_its_own_back(tmp_path: Pa
     assert [(i.action, i.state) for i in table.timeline()] == [("deltacommit", "completed")] * 2
     assert len(table.snapshot()) == 2
     assert sum(path.endswith(".avro") or ".log." in path for path in files_in(tmp_path / "t")) == 2
+
+
+def test_a_batch_has_one_digest_however_many_tasks_write_it_and_by_whichever_way(tmp_path: Path) -> None:
+    """Rows of one key in several tasks are written again together, and count once; so does copy on write."""
+    rows = [("k", "p", 1, "x"), ("j", "p", 1, "y"), ("k", "p", 2, "z"), ("i", "q", 1, "y")]
+    cow = {"hoodie.table.type": "COPY_ON_WRITE", "hoodie.write.concurrency.mode": "SINGLE_WRITER"}
+    for more in ({}, COMMIT_TIME, cow):
+        path = tmp_path / str(len(list(tmp_path.iterdir())))
+        save(path, [rows_of(rows[:2]), rows_of(rows[2:])], **CREATE, **more, **{"batch.id": "monday/7"})
+        save(path, [rows_of([row]) for row in reversed(rows)], **{"batch.id": "monday/7"})
+        table = Table.open(None, path)
+        (written,) = (instant for instant in table.timeline() if instant.completed)
+        assert table.upsert(rows_of(rows), batch_id="monday/7") == written
+
+
+def test_other_rows_under_a_batch_id_are_a_conflict(tmp_path: Path) -> None:
+    one, other = [rows_of([("a", "p", 1, "x")])], [rows_of([("b", "p", 1, "y")]), rows_of([("c", "p", 1, "y")])]
+    save(tmp_path / "t", one, **CREATE, **{"batch.id": "monday/7"})
+    before = files_in(tmp_path / "t")
+    with pytest.raises(Conflict, match=r"'monday/7' \(2 rows, .* has committed other rows under this id \(1 row, "):
+        save(tmp_path / "t", other, **{"batch.id": "monday/7"})
+    with pytest.warns(UserWarning, match="the committed rows are kept"):
+        save(tmp_path / "t", other, **{"batch.id": "monday/7", "replay.difference": "keep"})
+    with pytest.raises(BadInput, match="it is one of refuse, keep"):
+        save(tmp_path / "t", other, **{"batch.id": "monday/7", "replay.difference": "yes"})
+    assert files_in(tmp_path / "t") == before
+
+
+def test_of_two_attempts_with_other_rows_the_second_takes_its_own_back_and_raises(tmp_path: Path) -> None:
+    save(tmp_path / "t", [rows_of([("a", "p", 1, "x")])], **CREATE)
+    source = NbccSource({"path": str(tmp_path / "t"), "batch.id": "monday/7"})
+    first, second = (source.writer(to_spark(SCHEMA), False) for _ in range(2))
+    first.commit([first.write(iter(rows_of([("b", "p", 1, "y")]).to_batches()))])
+    before = files_in(tmp_path / "t")
+    messages = [second.write(iter(rows_of([("c", "p", 1, "y")]).to_batches()))]
+    with pytest.raises(Conflict, match="has committed other rows under this id"):
+        second.commit(messages)
+    second.abort(messages)
+    there = {path for path in files_in(tmp_path / "t") if ".inflight" not in path and ".requested" not in path}
+    assert {path for path in before if ".inflight" not in path and ".requested" not in path} >= there
+    assert [i.state for i in Table.open(None, tmp_path / "t").timeline()] == ["completed"] * 2
 
 
 def test_an_empty_batch_id_is_refused(tmp_path: Path) -> None:

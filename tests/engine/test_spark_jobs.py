@@ -26,6 +26,7 @@ from nbcc.engine.jobs import (
 )
 from nbcc.engine.names import RandomNames
 from nbcc.engine.schema import avro_json, to_spark
+from nbcc.engine.spark import jobs as jobs_of_spark
 from nbcc.engine.spark.jobs import SparkJobs
 from nbcc.engine.storage import open_storage
 
@@ -123,6 +124,12 @@ def test_windows_and_changes(pair: Pair) -> None:
     assert {(row["op"], row["completed"], row["before"]["id"]) for row in rows} == {
         ("d", "22", row[0]) for row in DELETES
     }
+
+
+def test_compaction_without_a_spark_context(pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by Spark Connect: the same files by DataFrames alone."""
+    monkeypatch.setattr(jobs_of_spark, "is_connect", lambda spark: True)
+    test_write_compact_and_read(pair)
 
 
 def test_one_task_writes_a_file_group(spark: SparkSession, tmp_path: Path) -> None:

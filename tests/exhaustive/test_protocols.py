@@ -61,6 +61,7 @@ BREAKS = {
     ("bucket_count", "own"): {"SNAP", "KEY"},
     ("batch_ids", "at_request"): {"ONCE"},
     ("batch_ids", "ignored"): {"ONCE"},
+    ("replay_difference", "keep"): {"ONCE"},
     ("rollback_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "before_lock"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
     ("commit_check", "none"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "REC"},
@@ -114,6 +115,7 @@ SHOWS_IN = {
     ("failed_writes", ""): "failed_writer",
     ("lost_answer", ""): "answer_lost",
     ("batch_ids", ""): "sent_again",
+    ("replay_difference", ""): "sent_otherwise",
     ("rollback_check", ""): "failed_writer",
     ("commit_check", ""): "failed_writer",
     ("visibility", "unless_pending"): "failed_writer",
@@ -195,6 +197,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"clean-behind-pending-plan", "clean-by-requested-time"}  # the cleaner plans other files
     changes_steps |= {"commit-checked-early", "commit-unchecked", "eager-rollback", "rollback-chosen-early"}
     changes_steps |= {"lost-answer-is-failure", "batch-ids-at-request", "batch-ids-ignored", "lock-wait-times-out"}
+    changes_steps |= {"batch-known-by-its-id"}
     changes_steps |= {"rfc-22-option-1", "occ-clustering"}
     changes_steps |= {"metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again"}
     changes_steps |= {"savepoints-ignored", "savepoints-without-logs", "restore-by-request", "restore-leaves-pending"}

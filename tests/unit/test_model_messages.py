@@ -82,6 +82,10 @@ SAID = {
         "ONCE": "one batch is committed twice: as w1's write (requested t1, completed t2) and as w2's write (requested "
         "t3, completed t4)",
     },
+    ("sent_otherwise", "replay_difference", "keep"): {
+        "ONCE": "w2 is answered that its batch is written, and no commit has its rows: other rows are committed under "
+        "its id by w1's write (requested t1, completed t2)",
+    },
     ("failed_writer", "commit_check", "none"): {
         "REC": "w1's write (requested t1, completed t3) is completed, and a rollback of it is on the timeline",
     },

@@ -27,6 +27,7 @@ READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
 
 OPERATION: Final = "hoodie.datasource.write.operation"
 BATCH_ID: Final = "batch.id"
+REPLAY_DIFFERENCE: Final = "replay.difference"
 NAME: Final = "hoodie.table.name"
 BUCKETS: Final = "hoodie.bucket.index.num.buckets"
 TABLE: Final[Mapping[str, tuple[str, ...]]] = {
@@ -100,12 +101,14 @@ class ReadOptions:
 class WriteOptions:
     """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options.
 
-    `batch_id`: a batch of that id that is written already is not written again.
+    `batch_id`: a batch of that id that is written already is not written again. `replay_difference`: what to do if its
+    rows differ from those.
     """
 
     path: str
     operation: Operation = "upsert"
     batch_id: str | None = None
+    replay_difference: str = "refuse"
     table: Mapping[str, str] = field(default_factory=dict)
     create: Mapping[str, str] = field(default_factory=dict)
 
@@ -134,7 +137,7 @@ def read_options(given: Mapping[str, str]) -> ReadOptions:
 def write_options(given: Mapping[str, str]) -> WriteOptions:
     """The write that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
     of_table = [name for names in TABLE.values() for name in names]
-    options = _known(given, (PATH, OPERATION, BATCH_ID, *of_table, *CREATE), "write")
+    options = _known(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
     operation = options.get(OPERATION, "upsert").lower()
     if operation not in get_args(Operation):
         raise Unsupported(
@@ -146,6 +149,7 @@ def write_options(given: Mapping[str, str]) -> WriteOptions:
         path=_path(options, "write"),
         operation=cast(Operation, operation),
         batch_id=options.get(BATCH_ID),
+        replay_difference=options.get(REPLAY_DIFFERENCE, "refuse").lower(),
         table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
         create={name: options[name] for name in CREATE if name in options},
     )

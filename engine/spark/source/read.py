@@ -49,6 +49,9 @@ class PlanOnly:
     def write(self, data: Any, task: Any) -> Any:
         raise AssertionError("a read writes nothing")
 
+    def digest(self, data: Any, shape: TableShape, sets: Any) -> Any:
+        raise AssertionError("a read has no batch")
+
     def compact(self, tasks: Any) -> Any:
         raise AssertionError("a read compacts nothing")
 

@@ -23,6 +23,7 @@ from ...config import TableConfig
 from ...context import Context
 from ...data.check import problems, refuse
 from ...data.columns import conform
+from ...data.digest import Digest, digest_of
 from ...data.tasks import WriteTask, WrittenFile
 from ...data.write import bucket_column, split_by_group, write_group
 from ...errors import Unsupported
@@ -33,7 +34,7 @@ from ...seams import context_of, coordinated
 from ...storage import Storage
 from ...timeline import Timeline, load, put_inflight
 from ...writes.batch import as_deletes, as_upserts
-from ...writes.batches import Repeated, check
+from ...writes.batches import Repeated, answer, check, digest_of_files, extra
 from ...writes.commits import write_commit
 from ...writes.conflicts import conflict_of
 from ...writes.deciding import by_log, catch_up
@@ -57,7 +58,7 @@ class Written(WriterCommitMessage):
 
 def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
     """Refuse what can be refused without rows, then put the instant onto the timeline. Called once a write."""
-    check(options.batch_id)
+    check(options.batch_id, options.replay_difference)
     if overwrite:
         raise Unsupported(
             f"overwrite the table at {options.path}",
@@ -80,11 +81,11 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     action = action_of(config)
     try:
         requested, sealed = request(context, action, options.batch_id)
-    except Repeated:
-        return WrittenBefore()
+    except Repeated as written:
+        return Replay(context.storage, config, options, written)
     with taken_back_on_error(context, requested, action):
         put_inflight(context.storage, requested, action)
-        task = write_task(context, config, requested, sealed)
+        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
     return Writer(context.storage, config, options, task, sealed)
 
 
@@ -95,29 +96,58 @@ def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.T
     return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
 
 
-class WrittenBefore(DataSourceArrowWriter):
-    """Of a batch that another attempt has written: there is nothing to do, and nothing to take back."""
+@dataclass
+class Hashed(WriterCommitMessage):
+    """The digest of the rows of one task."""
 
-    def write(self, iterator: Iterator[pa.RecordBatch]) -> WriterCommitMessage:
-        return WriterCommitMessage()
+    digest: Digest
+
+
+class _TableWriter(DataSourceArrowWriter):
+    """What is sent to the tasks of a write, and to the process that commits it."""
+
+    def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
+        self._storage = storage
+        self._config = config
+        self._options = options
+
+    def _conformed(self, rows: pa.Table) -> pa.Table:
+        """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
+        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
+        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
+
+    def _context(self) -> Context:
+        return coordinated(context_of(None, self._storage), self._config)
+
+
+class Replay(_TableWriter):
+    """A batch that another attempt has written: its tasks hash their rows, and the commit compares the digests."""
+
+    def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
+        super().__init__(storage, config, options)
+        self._batch_id, self._instant = written.batch_id, written.instant
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Hashed:
+        tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
+        return Hashed(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing: the other attempt has committed."""
+        digest = sum((message.digest for message in messages if isinstance(message, Hashed)), Digest())
+        answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
-        """Nothing: the other attempt stays."""
+        """Nothing: this attempt has no instant, and the other one stays."""
 
 
-class Writer(DataSourceArrowWriter):
+class Writer(_TableWriter):
     """Made once on the driver's machine; then `write` runs in each task, and `commit` or `abort` once, all apart."""
 
     def __init__(
         self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask, sealed: Timeline
     ) -> None:
+        super().__init__(storage, config, options)
         self._sealed = sealed
-        self._storage = storage
-        self._config = config
-        self._options = options
         self._task = task
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
@@ -146,6 +176,7 @@ class Writer(DataSourceArrowWriter):
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         written = [message for message in messages if isinstance(message, Written)]
         files = [file for message in written for file in message.files]
+        digest = digest_of_files(files)  # before files are combined, which change no row of the batch
         shared = shared_groups([message.prints for message in written if message.prints is not None])
         if self._task.onto is not None:
             shared = frozenset((file.partition, bucket_of(file.file_id) or 0) for file in files)
@@ -154,9 +185,10 @@ class Writer(DataSourceArrowWriter):
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
         requested = self._task.instant
         batch_id = self._options.batch_id
-        commit = write_commit(self._config, requested, self._options.operation.upper(), files, batch_id)
+        more = extra(batch_id, digest)
+        commit = write_commit(self._config, requested, self._options.operation.upper(), files, more)
         context = self._context()
-        with suppress(Repeated):  # another attempt was faster, and this one has taken its own back
+        try:
             complete(
                 context,
                 requested,
@@ -169,6 +201,8 @@ class Writer(DataSourceArrowWriter):
                 batch_id=batch_id,
                 may_ask_early=True,
             )
+        except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
+            answer(context, repeated, digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
@@ -179,15 +213,6 @@ class Writer(DataSourceArrowWriter):
         if instant is not None and instant.completed is None:
             with suppress(_Aborted), taken_back_on_error(context, requested, action_of(self._config)):
                 raise _Aborted
-
-    def _conformed(self, rows: pa.Table) -> pa.Table:
-        """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
-        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
-        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
-        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
-
-    def _context(self) -> Context:
-        return coordinated(context_of(None, self._storage), self._config)
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:

@@ -1,0 +1,82 @@
+"""The sink of a stream. `foreachBatch` calls it with each batch, and again with one that may not have been written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from .config import TableConfig
+from .errors import BadInput
+from .seams import context_of, coordinated
+from .storage import Storage
+from .writes.batches import check
+
+if TYPE_CHECKING:
+    from .table import Table
+
+QUERY_ID: Final = "sql.streaming.queryId"
+"""The local property in which Spark holds the id of the query whose batch the thread runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A table in another process, opened by the session of each batch: Spark Connect pickles the sink."""
+
+    kind: type[Table]
+    storage: Storage
+    config: TableConfig
+
+    def of(self, batch: Any) -> Table:
+        """The table by the session that the batch belongs to."""
+        context = coordinated(context_of(batch.sparkSession, self.storage), self.config)
+        return self.kind(context, self.config)
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSink:
+    """Upserts each batch of a stream under the id ``<query id>/<number>``.
+
+    The query id is in Spark's checkpoint: it stays the same over a restart. A new checkpoint begins a new query, which
+    numbers other rows from 0 again, and has another id. `name` is a label for messages.
+    """
+
+    table: Table | Opened
+    name: str = ""
+    query_id: str | None = None
+    replay_difference: str = "refuse"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        table = self.table
+        sent = table if isinstance(table, Opened) else Opened(type(table), table.context.storage, table.config)
+        return StreamSink, (sent, self.name, self.query_id, self.replay_difference)
+
+    def __call__(self, batch: Any, number: int) -> None:
+        query_id = self.query_id if self.query_id is not None else query_id_of(batch)
+        if not query_id:
+            raise _unreadable(f"the batch {number}", self.name, "it is readable inside foreachBatch alone")
+        table = self.table.of(batch) if isinstance(self.table, Opened) else self.table
+        table.upsert(batch, batch_id=f"{query_id}/{number}", replay_difference=self.replay_difference)
+
+
+def sink_of(table: Table, name: str, query_id: str | None, replay_difference: str) -> StreamSink:
+    """The sink of a table. `BadInput` where the id of a query is needed and cannot be read."""
+    check(query_id, replay_difference)
+    if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
+        raise _unreadable("batches", name, "Spark Connect shows no local properties")
+    return StreamSink(table, name, query_id, replay_difference)
+
+
+def query_id_of(batch: Any) -> str | None:
+    """The id of the streaming query that has called `foreachBatch` with a DataFrame; None if it is not readable."""
+    try:
+        found = batch.sparkSession.sparkContext.getLocalProperty(QUERY_ID)
+    except AttributeError:  # also that of Spark Connect; a pyarrow Table has no session at all
+        return None
+    return found if isinstance(found, str) else None
+
+
+def _unreadable(batches: str, name: str, why: str) -> BadInput:
+    """Why batches of a stream cannot be identified."""
+    stream = f" of the stream {name!r}" if name else ""
+    remedy = "give the sink an id that is new with each checkpoint: table.sink(query_id=...)"
+    return BadInput(f"write {batches}{stream}", f"the id of the query is not readable: {why}", remedy)

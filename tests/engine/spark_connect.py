@@ -1,0 +1,81 @@
+"""Run by `test_spark_connect.py` in a process of its own: a local Spark Connect server, and a table through it."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+COLUMNS = "id string, part string, ts long"
+
+
+def connected(folder: Path) -> Any:
+    """A session of Spark Connect; its server listens on this machine alone and ends with this process."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.sql.session.timeZone": "UTC",
+    }
+    # SPARK_TESTING: the server takes a free port, and the session asks for its number.
+    os.environ |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_TESTING": "1"}
+    builder = SparkSession.builder.remote("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def every_operation(spark: Any, folder: Path) -> None:
+    from nbcc.engine.table import Table
+
+    def rows(*values: tuple[str, str, int]) -> Any:
+        return spark.createDataFrame(list(values), COLUMNS)
+
+    table = Table.create(spark, folder / "t", COLUMNS, record_key="id", ordering_fields="ts", partition_by="part")
+    first = table.upsert(rows(("a", "p", 1), ("b", "q", 1)), batch_id="one")
+    assert table.upsert(rows(("b", "q", 1), ("a", "p", 1)), batch_id="one") == first
+    table.upsert(rows(("a", "p", 2)))
+    assert table.log_compact()
+    assert table.compact()
+    assert table.insert_overwrite(rows(("c", "q", 1)))
+    assert table.delete_partition(["part=p"] if (folder / "t" / "part=p").exists() else ["p"])
+    assert [row.id for row in table.snapshot().collect()] == ["c"]
+    assert all(instant.completed or instant.action in ("compaction", "logcompaction") for instant in table.timeline())
+    assert Table.open(None, folder / "t").snapshot()["id"].to_pylist() == ["c"]
+
+
+def a_stream(spark: Any, folder: Path) -> None:
+    import pytest
+
+    from nbcc.engine.errors import BadInput
+    from nbcc.engine.table import Table
+
+    (folder / "in").mkdir()
+    (folder / "in" / "1.json").write_text('{"id": "a", "part": "p", "ts": 1}')
+    table = Table.create(spark, folder / "s", COLUMNS, record_key="id", ordering_fields="ts", partition_by="part")
+    with pytest.raises(BadInput, match=r"write batches of the stream 'orders'.*table\.sink\(query_id=\.\.\.\)"):
+        table.sink("orders")
+    stream = spark.readStream.schema(COLUMNS).json(str(folder / "in"))
+    writer = stream.writeStream.foreachBatch(table.sink(query_id="orders-1"))
+    writer = writer.option("checkpointLocation", str(folder / "checkpoint"))
+    assert writer.trigger(availableNow=True).start().awaitTermination(60)
+    assert [row.id for row in table.snapshot().collect()] == ["a"]
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        spark = connected(Path(name))
+        for each in (every_operation, a_stream):
+            each(spark, Path(name))
+            print(each.__name__, "has run", flush=True)
+
+
+if __name__ == "__main__":
+    main()
+    os._exit(0)  # the JVM ends with this process; PySpark's own way out waits for it longer than the test does
