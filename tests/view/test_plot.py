@@ -36,8 +36,7 @@ from tests.engine.table_samples import SCHEMA, make_table, tick
 
 from . import traces
 
-
-FAMILIES = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans", "Menlo", "Consolas", "DejaVu Sans Mono")
+FAMILIES = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans", "Menlo", "DejaVu Sans Mono")
 
 
 @pytest.fixture(autouse=True)
