@@ -1,8 +1,8 @@
 """Ctrl-C: the process that the user started handles it alone, at once, and without a traceback.
 
-A terminal sends SIGINT to every process of its foreground group. A child process that receives it while it starts prints
-a traceback, and so does one whose start the parent abandoned half-way. Therefore child processes never receive SIGINT,
-and the parent handles it between two starts, never during one.
+A terminal sends SIGINT to every process of its foreground group. A child process that receives it while it starts
+prints a traceback, and so does one whose start the parent abandoned half-way. Therefore child processes never receive
+SIGINT, and the parent handles it between two starts, never during one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from typing import Any
+
 
 @contextmanager
 def deferred() -> Iterator[None]:
@@ -59,6 +60,9 @@ def process_pool(workers: int) -> Iterator[Pool]:
             yield Pool(executor)
         except BaseException:
             executor.shutdown(wait=False, cancel_futures=True)
-            for process in set(multiprocessing.active_children()) - others:
+            mine = set(multiprocessing.active_children()) - others
+            for process in mine:
                 process.terminate()
+            for process in mine:
+                process.join()
             raise

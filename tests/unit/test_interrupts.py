@@ -79,6 +79,7 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with process_pool(2) as pool:
+            pool.submit(os.getpid).result()
             futures = [pool.submit(time.sleep, 30) for _ in range(3)]
             os.killpg(0, signal.SIGINT)
             futures[0].result()
