@@ -79,8 +79,9 @@ if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with process_pool(2) as pool:
-            pool.submit(os.getpid).result()
-            futures = [pool.submit(time.sleep, 30) for _ in range(3)]
+            for started in [pool.submit(time.sleep, 0.3) for _ in range(2)]:
+                started.result()
+            futures = [pool.submit(time.sleep, 30)]  # the other process waits for work
             os.killpg(0, signal.SIGINT)
             futures[0].result()
     except KeyboardInterrupt:
