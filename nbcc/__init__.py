@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from .engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
+    from .engine.spark.session import session
     from .engine.table import Table
     from .simulator.view.plot import draw_slices, draw_timeline, draw_verdicts
 
@@ -25,10 +26,12 @@ __all__ = [
     "draw_slices",
     "draw_timeline",
     "draw_verdicts",
+    "session",
 ]
 
 _HOMES: Final = {
     "Table": ".engine.table",
+    "session": ".engine.spark.session",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "NbccError", "NotATable", "Unsupported"), ".engine.errors"),
     **dict.fromkeys(("draw_slices", "draw_timeline", "draw_verdicts"), ".simulator.view.plot"),
 }

@@ -18,7 +18,9 @@ try:
     import matplotlib
     import matplotlib.pyplot as plt
 except ImportError:
-    raise ImportError("drawing needs matplotlib, which is not installed: pip install 'nbcc[viz]'") from None
+    raise ImportError(
+        "drawing needs matplotlib, which is not installed: pip install 'nbcc[viz]'", name="matplotlib"
+    ) from None
 from matplotlib.collections import LineCollection
 from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
