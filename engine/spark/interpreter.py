@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _PATIENCE_SECONDS: Final = 60
 _NEEDED: Final = ("nbcc", "numpy", "pyarrow")
-_PROBE: Final = f"import sys, {', '.join(_NEEDED)}; print('%d.%d' % sys.version_info[:2])"
+_PROBE: Final = f"import sys, {', '.join(_NEEDED)}; print(*sys.version_info[:2], sep='.')"
 _tested: dict[tuple[str, str], str | None] = {}
 """(application, worker's Python) -> why it does not run nbcc."""
 
@@ -75,7 +75,7 @@ def _run_there(context: Any) -> str | None:
 
         for name in needed:
             importlib.import_module(name)
-        return "%d.%d" % sys.version_info[:2]
+        return f"{sys.version_info.major}.{sys.version_info.minor}"
 
     try:
         return _other_version(context.parallelize([0], 1).map(probe).collect()[0])
@@ -84,5 +84,5 @@ def _run_there(context: Any) -> str | None:
 
 
 def _other_version(version: str) -> str | None:
-    own = "%d.%d" % sys.version_info[:2]
+    own = f"{sys.version_info.major}.{sys.version_info.minor}"
     return None if version == own else f"which is Python {version}, not {own}"
