@@ -11,9 +11,11 @@ from typing import Any
 
 from . import checkpoint as checkpoints
 from .branches import Part, Stem, begin
+from .certify import refuted
 from .coverage import coverage_of
 from .memory import not_collecting
 from .result import PromiseResult, Result
+from .rows import RowSystem
 from .search import Bounds, Progress, Search
 from .space import Reduced, Space, has_rows
 from .verdict import Verdict
@@ -43,7 +45,8 @@ def explore(
     `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
     Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
     is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
+    steps out, where the system has rows; what is violated is searched again for a shortest counterexample. If the
+    symmetry of a foreign system turns out to be none, everything is searched again without reduction.
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
     the same search goes on from there. `part`: these of its states alone (see `branches`), and no search again.
@@ -53,7 +56,7 @@ def explore(
     kept = checkpoints.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = Reduced(system, watched, known=part and part.exchangeable) if reduce and has_rows(system) else Space(system)
+    space = _reduced(system, watched, part) if reduce and has_rows(system) else Space(system)
     search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, part)
     began = time.perf_counter()
     if kept:
@@ -61,8 +64,15 @@ def explore(
     if checkpoint:
         search.keep = partial(checkpoints.write, checkpoint, search, identity)
     stopped = search.run()
-    if checkpoint and stopped is None:
+    why = refuted(search)
+    if checkpoint and (why or stopped is None):
         checkpoint.unlink(missing_ok=True)
+    if why:
+        whole = explore(
+            system, promises, canary=canary, max_states=max_states, max_depth=max_depth, memory=memory,
+            coverage=coverage, progress=progress,
+        )  # fmt: skip
+        return replace(whole, reductions=(f"searched again without reduction: {why}",))
     found = search.verdicts(len(promises), stopped, canary)
     if space.fused and part is None:
         found = shortest(system, promises, found, memory)
@@ -84,6 +94,12 @@ def explore(
     )
 
 
+def _reduced(system: Any, watched: Sequence[Any], part: Part | None) -> Reduced:
+    # A part of a search cannot be searched again without reduction: it exchanges nothing that has to be checked.
+    known = () if part and isinstance(system, RowSystem) else part and part.exchangeable
+    return Reduced(system, watched, known=known)
+
+
 def shortest(
     system: Any, promises: Sequence[Any], found: dict[str, PromiseResult], memory: float | None
 ) -> dict[str, PromiseResult]:
@@ -97,6 +113,12 @@ def shortest(
     again = Search(space, Watchers(system, broken), Bounds(max_depth=longest, memory=memory))
     again.until_all_broken = True
     stopped = again.run()
+    if refuted(again):  # the counterexample that is known is a run all the same
+        stopped = "the exchanges of actors are no symmetry further on"
+        return {
+            name: replace(each, because=f"{each.because}{NOT_SHORTEST}{stopped})") if each.steps is not None else each
+            for name, each in found.items()
+        }
     shorter = again.verdicts(len(broken), stopped, None)
     for name, result in shorter.items():
         known = found[name]
