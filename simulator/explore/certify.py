@@ -1,10 +1,11 @@
 """Whether an exchange of actors is a symmetry of everything that a reduced search of a `RowSystem` rests on.
 
 Exchanges are found on a sample of states (see `exchanges`). For the table's model that suffices, because its actors of
-one kind have the same rows. The rows of a foreign system are arbitrary functions: two actors may differ in states that
-no sample holds. Therefore a search of such a system is checked when it ends, on all that it evaluated: every row on
-every footprint, every promise on every value of what it reads, and their images under the exchanges, until no new image
-turns up. If all of these commute with the exchanges, then so does every step of every reachable state.
+one kind have the same rows; a `RowSystem` may declare the same (`uniform`). The rows of any other system are arbitrary
+functions: two actors may differ in states that no sample holds. Therefore a search of such a system is checked when it
+ends, on all that it evaluated: every row on every footprint, every promise on every value of what it reads, and their
+images under the exchanges, until no new image turns up. If all of these commute with the exchanges, then so does every
+step of every reachable state.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-from nbcc.model import State, Step
+from nbcc.model import Model, State, Step
 from nbcc.model.packed import WIDTH, Compiled, Stepper
 
 from .renaming import Image, Renaming, renamed_step
@@ -30,7 +31,7 @@ _Checked = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
 def refuted(search: Search) -> str | None:
     """Why the reduction of a search that has run is not sound; None if it is."""
     space = search.space
-    if not isinstance(space, Reduced) or space.kept is None or not isinstance(space.model, RowSystem):
+    if not isinstance(space, Reduced) or space.kept is None or isinstance(space.model, Model) or space.model.uniform:
         return None
     promises = [watch.promise for watch in search.watchers.watches if watch.unfit is None]
     swaps = [{one: two, two: one} for each in space.exchangeable for one, two in pairwise(each)]

@@ -146,5 +146,7 @@ def test_actors_that_are_alike_are_still_exchanged() -> None:
     same = explore(Far(lambda me, own, other: own == FAR and other == 0), [Never()], reduce=True)
     assert same.reductions == ("a1 and a2 are exchangeable",)
     assert same.promises["NEVER"].steps == FAR + 1
-    hudi = explore(HudiV5(Setting()), INVARIANTS, reduce=True)
+    checked = HudiV5(Setting(operations=2))
+    checked.uniform = False
+    hudi = explore(checked, INVARIANTS, reduce=True)
     assert "w1 and w2 are exchangeable, k1 and k2 are exchangeable, v1 and v2 are exchangeable" in hudi.reductions
