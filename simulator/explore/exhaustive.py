@@ -45,8 +45,8 @@ def explore(
     `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
     Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
     is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system has rows; what is violated is searched again for a shortest counterexample. If the
-    symmetry of a foreign system turns out to be none, everything is searched again without reduction.
+    steps out, where the system has rows; what is violated is searched again for a shortest counterexample. A foreign
+    system is searched again without reduction if its symmetry is refuted (`certify`).
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
     the same search goes on from there. `part`: these of its states alone (see `branches`), and no search again.
@@ -56,7 +56,7 @@ def explore(
     kept = checkpoints.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = _reduced(system, watched, part) if reduce and has_rows(system) else Space(system)
+    space = _space(system, watched, part, reduce)
     search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, part)
     began = time.perf_counter()
     if kept:
@@ -68,25 +68,28 @@ def explore(
     if checkpoint and (why or stopped is None):
         checkpoint.unlink(missing_ok=True)
     if why:
-        whole = explore(
-            system, promises, canary=canary, max_states=max_states, max_depth=max_depth, memory=memory,
-            coverage=coverage, progress=progress,
-        )  # fmt: skip
+        again = partial(explore, system, promises, canary=canary, coverage=coverage, progress=progress)
+        whole = again(max_states=max_states, max_depth=max_depth, memory=memory)
         return replace(whole, reductions=(f"searched again without reduction: {why}",))
     found = search.verdicts(len(promises), stopped, canary)
     if space.fused and part is None:
         found = shortest(system, promises, found, memory)
+    seen = None if canary is None else search.watchers.watches[-1].broken is not None
+    seconds = time.perf_counter() - began
+    return replace(_result(search, found, coverage), seconds=seconds, stopped=stopped, canary=seen)
+
+
+def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> Result:
+    space = search.space
     return Result(
         distinct=search.distinct,
         generated=search.generated,
         depth=search.depth,
-        seconds=time.perf_counter() - began,
-        stopped=stopped,
+        seconds=0.0,
         promises=found,
         deadlock=search.run_to_end(search.ends.deadlock),
         ends=search.ends.count,
         ends_by_budget=search.ends.by_budget,
-        canary=search.watchers.watches[-1].broken is not None if canary is not None else None,
         reductions=space.about,
         stands_for=search.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
@@ -94,7 +97,9 @@ def explore(
     )
 
 
-def _reduced(system: Any, watched: Sequence[Any], part: Part | None) -> Reduced:
+def _space(system: Any, watched: Sequence[Any], part: Part | None, reduce: bool) -> Space:
+    if not reduce or not has_rows(system):
+        return Space(system)
     # A part of a search cannot be searched again without reduction: it exchanges nothing that has to be checked.
     known = () if part and isinstance(system, RowSystem) else part and part.exchangeable
     return Reduced(system, watched, known=known)

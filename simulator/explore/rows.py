@@ -15,8 +15,8 @@ class RowSystem:
     is the name of a component, and what stands for it wherever values speak of it."""
 
     uniform = False
-    """True declares that all actors of a kind have the same rows but for their names, by construction. Then a search
-    exchanges them on the evidence of a sample; otherwise it checks the exchange on all that it evaluated (`certify`)."""
+    """True declares that all actors of a kind have the same rows but for their names, by construction. Then a sample of
+    states suffices to exchange them; otherwise a search checks the exchange on all that it evaluated (`certify`)."""
 
     def __init__(self, first: Mapping[str, Any], rows: Iterable[Row], actors: Mapping[str, tuple[str, ...]]) -> None:
         self.actors = actors

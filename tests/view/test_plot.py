@@ -19,7 +19,6 @@ import pyarrow as pa
 import pytest
 from matplotlib.axes import Axes
 from matplotlib.colors import to_hex
-from matplotlib.font_manager import FontEntry, findfont, fontManager
 
 import nbcc
 from nbcc import BadInput, Table
@@ -29,29 +28,18 @@ from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from nbcc.simulator.trace import Trace, save
-from nbcc.simulator.view.plot_canvas import measured, svg_path
+from nbcc.simulator.view.plot_canvas import svg_path
 from nbcc.simulator.view.plot_table import shortened, size
 from nbcc.simulator.view.style import RED, VERDICTS, WRITERS
 from tests.engine.table_samples import SCHEMA, make_table, tick
 
 from . import traces
 
-FAMILIES = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans", "Menlo", "DejaVu Sans Mono")
-
 
 @pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
+def _close_figures(other_fonts: None) -> Iterator[None]:
     yield
     plt.close("all")
-
-
-@pytest.fixture(autouse=True)
-def _other_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which every font family is a wide serif: a picture that looks a font up by its name shows it."""
-    odd = str(Path(mpl.get_data_path(), "fonts", "ttf", "STIXGeneralBolIta.ttf"))
-    monkeypatch.setattr(fontManager, "ttflist", [FontEntry(fname=odd, name=family) for family in FAMILIES])
-    fontManager._findfont_cached.cache_clear()  # type: ignore[attr-defined]
-    measured.cache_clear()
 
 
 def busy() -> Trace:
@@ -150,15 +138,6 @@ def test_no_text_of_a_trace_runs_into_another(name: str, draw: Callable[..., Axe
 @pytest.mark.parametrize("draw", [nbcc.draw_timeline, nbcc.draw_slices])
 def test_no_text_of_a_table_runs_into_another(overlapping: Table, draw: Callable[..., Axes]) -> None:
     assert overlaps(draw(overlapping)) == []
-
-
-def test_pictures_use_the_fonts_that_matplotlib_ships() -> None:
-    shipped = Path(mpl.get_data_path(), "fonts", "ttf").resolve()
-    drawn = [draw(traces.lost_row()) for draw in (nbcc.draw_timeline, nbcc.draw_slices)]
-    drawn.append(nbcc.draw_verdicts({"default": {"SNAP": "HOLDS"}}))
-    files = {Path(findfont(text.get_fontproperties())).resolve() for ax in drawn for text in ax.texts}
-    names = ("DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono", "DejaVuSansMono-Bold")
-    assert files == {shipped / f"{name}.ttf" for name in names}
 
 
 def test_overlapping_text_would_be_noticed() -> None:
