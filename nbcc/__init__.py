@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
     from .engine.limits import Limits, set_limits
+    from .engine.spark.session import session
     from .engine.table import Table
     from .simulator.view.plot import draw_slices, draw_timeline, draw_verdicts
 
@@ -29,11 +30,13 @@ __all__ = [
     "draw_slices",
     "draw_timeline",
     "draw_verdicts",
+    "session",
     "set_limits",
 ]
 
 _HOMES: Final = {
     "Table": ".engine.table",
+    "session": ".engine.spark.session",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),
     **dict.fromkeys(("NbccError", "NotATable", "Unsupported"), ".engine.errors"),
     **dict.fromkeys(("Limits", "set_limits"), ".engine.limits"),

@@ -6,6 +6,7 @@ import os
 from typing import Any
 
 from ..errors import CannotRun, Conflict
+from ..extras import install
 from .waiting import Waiting
 
 
@@ -37,9 +38,8 @@ class ZookeeperLock(Waiting):
             from kazoo.handlers.threading import KazooTimeoutError
             from kazoo.recipe.lock import Lock
         except ImportError:
-            raise CannotRun(
-                f"lock the table {self.url} by ZooKeeper", "kazoo is not installed", "pip install 'nbcc[zookeeper]'"
-            ) from None
+            asked = f"lock the table {self.url} by ZooKeeper"
+            raise CannotRun(asked, "kazoo is not installed", install("zookeeper")) from None
 
         # As Curator names its nodes, so that its clients and ours stand in one queue; a lock of kazoo's own counts too.
         names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-", "__lock__"]}

@@ -132,6 +132,8 @@ def _explain(error: Exception) -> Exit:
     if isinstance(error, BrokenPipeError):
         _drop_output(sys.stdout)
         return Exit.AGREES
+    if isinstance(error, ImportError):
+        error = _missing_extra(error)
     if (code := _typed(error)) is not None:
         click.echo(f"Error: {error}", err=True)
         return code
@@ -144,6 +146,12 @@ def _explain(error: Exception) -> Exit:
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     click.echo(f"Error: nbcc failed, which is a bug of ours: {what} (log: {log.name}; --debug shows it here)", err=True)
     return Exit.COULD_NOT_RUN
+
+
+def _missing_extra(error: ImportError) -> Exception:
+    from nbcc.engine.extras import missing_extra
+
+    return missing_extra(error) or error
 
 
 def _typed(error: Exception) -> Exit | None:
