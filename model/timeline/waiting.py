@@ -105,7 +105,8 @@ def waiting_actions(kind: str) -> tuple[Action, ...]:
 
 def waiting_rows(kind: str, me: str, setting: Setting) -> Iterator[Row]:
     """The rows between the reading of the clock and the use of the time, whatever it is for."""
-    clocks, claimed = clock_of(setting.world, setting.protocol), (CLAIMS,) if claims_times(setting.world, setting.protocol) else ()
+    clocks = clock_of(setting.world, setting.protocol)
+    claimed = (CLAIMS,) if claims_times(setting.world, setting.protocol) else ()
 
     def field(own: Any) -> str:
         return "completed" if own.completed else READS[kind]
