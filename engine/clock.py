@@ -76,17 +76,30 @@ class WallClock:
 
     def take(self) -> str:
         with self._guard:
-            millis = max(self._now(), self._last + 1)
-            self._refuse_future(millis)
-            self._last = millis
+            millis = self._read()
             self._wait_until(millis + self._skew + 1)  # a clock that is behind by all of it must not show `millis`
         return to_instant(millis)
+
+    def read(self) -> str:
+        """The first half of `take`: the instant, before other clocks have passed it."""
+        with self._guard:
+            return to_instant(self._read())
+
+    def wait(self, instant: str) -> None:
+        """The second half of `take`: return once every clock has passed an instant that `read` returned."""
+        self._wait_until(to_millis(instant) + self._skew + 1)
 
     def not_before(self, instant: str) -> None:
         millis = to_millis(instant)
         self._refuse_future(millis)
         with self._guard:
             self._last = max(self._last, millis)
+
+    def _read(self) -> int:
+        millis = max(self._now(), self._last + 1)
+        self._refuse_future(millis)
+        self._last = millis
+        return millis
 
     def _now(self) -> int:
         return self._now_ns() // 1_000_000

@@ -48,6 +48,10 @@ class Rules:
                      does not care
     archive_lookup   a reader looks into the archive after each listing of the active timeline; or never
     decision         a commit is made by whoever holds the lock; or by the next number of a log of decisions
+    claims           where a log decides, an actor claims each time of an instant by an object that the time names;
+                     or it uses the clock reading, so that a barrier and a request may be equal
+    tombstone_logs   the log with which a compaction keeps its deletes is the one that its commit lists; or any log
+                     that was requested at the time of the base file
     files            files listed by completed instants; or what lies in the directories
     log_compaction_rank  the log of a log compaction ranks where the newest of its inputs did; or by its own completion
     bulk_insert      base files only where nothing else has completed, asked again before publishing; or everywhere
@@ -79,6 +83,8 @@ class Rules:
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"
+    claims: Literal["every_time", "none"] = "every_time"
+    tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"
     files: Literal["listed", "directory"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"

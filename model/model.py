@@ -206,15 +206,15 @@ class Model:
         """Every instant of the active timeline by requested time, whatever its state."""
         there = _there(ByName(self.coding, state))
         done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
-        return tuple(sorted([*done, *self.pending(state)], key=lambda instant: instant.requested))
+        return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
     def pending(self, state: State) -> list[Instant]:
         """The instants of the timeline that are not among those published, by requested time."""
         values = ByName(self.coding, state)
         pending = list(chain.from_iterable(m.pending(self.setting, values) for m in self._keeping))
         if self.protocol.decision == "log":  # then another may have published what an actor is still at work on
-            known = {entry.requested for entry in _there(values)}
-            pending = [i for i in pending if i.requested not in known or i.action == "savepoint"]
+            known = {(entry.requested, entry.action) for entry in _there(values)}
+            pending = [i for i in pending if (i.requested, i.completes_as) not in known or i.action == "savepoint"]
         return sorted(pending, key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:

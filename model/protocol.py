@@ -56,6 +56,10 @@ class Protocol:
     clock             true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one
                       clock; local: each actor's own, nothing waited out; seconds: one clock that gives a second twice
     decision          what makes a commit: holding the lock when it is published, or the next number of a log
+    claims            decision = log: an actor claims each time of an instant: it puts an object that the time names, if
+                      absent; or it uses the clock reading, so that a barrier and a request may be equal
+    tombstone_logs    the log with which a compaction keeps its deletes is the one that its commit lists; or any log
+                      that was requested at the time of the base file
     fencing           a store takes every put; or refuses one whose lock was taken before that of a put it has seen
     uniqueness        requested times as the clock gives them, or put if absent: who finds its own taken takes the next
     visibility        whether a reader asks if a log's instant is completed; all_earlier: and every one requested
@@ -171,6 +175,8 @@ class Protocol:
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "before_listing", "never"] = "after_listing"
     decision: Literal["lock", "log"] = "lock"
+    claims: Literal["every_time", "none"] = "every_time"
+    tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"
     fencing: Literal["none", "storage"] = "none"
     lock_wait: Literal["patient", "times_out"] = "patient"
     lock_expiry: Literal["expires", "never"] = "expires"

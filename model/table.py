@@ -264,6 +264,11 @@ class Instant(NamedTuple):
     state: Literal["requested", "inflight", "completed"]
     completed: int | None
 
+    @property
+    def completes_as(self) -> str:
+        """The action of the completed instant."""
+        return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
+
 
 class FileSlice(NamedTuple):
     """One slice of a file group. A pending plan has a slice (its barrier, no base) even before it has a log.

@@ -169,8 +169,11 @@ class World:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):
             raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
-        if self.actors.get("alterer") and (self.copy_on_write or self.columns or self.custom or self.skew):
-            raise ValueError("world: columns are added to whole rows of a MERGE_ON_READ table, by one clock")
+        by_one_clock = not self.skew and not self.lock_losses
+        if self.actors.get("alterer") and (self.copy_on_write or self.columns or self.custom or not by_one_clock):
+            raise ValueError(
+                "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
+            )
         services = self.actors.get("compactor") or self.actors.get("log_compactor")
         if self.copy_on_write and (services or self.log_versions > 1):
             raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")

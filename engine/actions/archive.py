@@ -9,6 +9,7 @@ from ..reads.retention import refuse_unlisted
 from ..services.archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained, refuse_unlike
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
+from ..writes.claims import forget
 from ..writes.deciding import look
 
 MOST = 1_000
@@ -44,6 +45,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         timeline = load(context.storage)
         whole = context.whole(timeline)
         refuse_unlisted(context, whole, "archive the timeline")
+        forget(context, timeline)
         chosen = left_behind(context, timeline)
         if not chosen:
             chosen = archivable(context, timeline, whole, retained, last)[:MOST]

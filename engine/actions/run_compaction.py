@@ -74,16 +74,35 @@ def _in_our_order(
 def _task(
     context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
-    """What the plan lists of one group, in its order; logs of the base's own instant hold the base's tombstones."""
+    """What the plan lists of one group, in its order; logs that the base's own commit lists hold its tombstones."""
     made = _made_at(operation)
     rules = group_rules(context, inputs.timeline, made)
     base, logs = inputs.base(operation), inputs.logs(operation)
-    kept = tuple(log for log in logs if log.requested == made and rules.fold == "rank")
+    beside = _listed_beside(context, inputs.timeline, operation, made)
+    own = [log for log in logs if log.requested == made and (rules.tombstone_logs == "by_time" or log.path in beside)]
+    kept = tuple(own) if rules.fold == "rank" else ()
     path, size = (base.path, base.size) if base else (None, None)
     others = tuple(log for log in logs if log not in kept)
     shape = table_shape(config, rules)
     task = ReadTask(shape, operation.partition, operation.file_id, path, kept, others, base_size=size)
     return CompactTask(task, requested, keeps_tombstones(shape, rules))
+
+
+def _listed_beside(
+    context: Context, timeline: Timeline, operation: CompactionOperation, made: str | None
+) -> frozenset[str]:
+    """The paths that the commit lists which lists the base file of a plan; none without logs of that time."""
+    if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
+        return frozenset()
+    base = in_partition(operation.partition, operation.base_file)
+    for look in (lambda: timeline, lambda: context.whole(timeline)):  # it may be archived
+        for action in ("commit", "deltacommit"):
+            instant = look().find(made, action)
+            if instant is not None and instant.completed:
+                listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
+                if base in listed:
+                    return listed
+    return frozenset()
 
 
 def _made_at(operation: CompactionOperation) -> str | None:

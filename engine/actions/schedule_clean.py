@@ -10,8 +10,8 @@ from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, PolicyName, horizon_of, plan_clean
 from ..timeline import Instant, load
 from ..timeline.cleans import encode_clean_plan
+from ..writes.claims import new_time
 from ..writes.deciding import look, put_plan
-from ..writes.writing import take_time
 
 ACTION = "clean"
 
@@ -35,7 +35,7 @@ def run(
         if any(instant.action == ACTION for instant in timeline.pending):
             return None
         slices = load_slices(context.storage, timeline, context.commits, context.rules)
-        requested = take_time(context, timeline)
+        requested = new_time(context, timeline)
         horizon = horizon_of(chosen, timeline, context.commits, slices, requested)
         plan = plan_clean(context, timeline, slices, chosen, horizon) if horizon is not None else None
         if plan is None:

@@ -10,8 +10,8 @@ from ..context import Context
 from ..lock import held
 from ..services.plan import make_plan, worth_compacting
 from ..timeline import SORT_BY, Instant, encode_plan, load
+from ..writes.claims import new_time
 from ..writes.deciding import look, put_plan
-from ..writes.writing import take_time
 
 ACTION = "compaction"
 
@@ -31,7 +31,7 @@ def run(context: Context, config: TableConfig, sort_by: Sequence[str] = ()) -> I
         slices = worth_compacting(context, timeline)
         if not slices:
             return None
-        barrier = take_time(context, timeline)
+        barrier = new_time(context, timeline)
         plan = make_plan(context, config, timeline, slices, barrier)
         if sort_by:
             plan = replace(plan, extra={**plan.extra, SORT_BY: ",".join(sort_by)})

@@ -7,8 +7,8 @@ from ..context import Context
 from ..lock import held
 from ..services.plan import make_log_plan, worth_log_compacting
 from ..timeline import LOG_COMPACTION, Instant, encode_plan, load
+from ..writes.claims import new_time
 from ..writes.deciding import look, put_plan
-from ..writes.writing import take_time
 
 
 def run(context: Context, config: TableConfig) -> Instant | None:
@@ -26,4 +26,4 @@ def run(context: Context, config: TableConfig) -> Instant | None:
         if not slices:
             return None
         plan = encode_plan(make_log_plan(config, slices), LOG_COMPACTION)
-        return put_plan(context, last, take_time(context, timeline), LOG_COMPACTION, plan)
+        return put_plan(context, last, new_time(context, timeline), LOG_COMPACTION, plan)

@@ -10,8 +10,8 @@ from ..services.restoring import plan_restore, refuse_newer
 from ..services.savepoints import to_use
 from ..timeline import Instant, load
 from ..timeline.restores import ACTION, encode_restore_plan
+from ..writes.claims import new_time
 from ..writes.deciding import look, put_plan
-from ..writes.writing import take_time
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -32,5 +32,5 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         refuse_newer(timeline, saved)
         if not plan_restore(context, timeline, saved, "").undone:
             return None
-        plan = plan_restore(context, timeline, saved, take_time(context, timeline))
+        plan = plan_restore(context, timeline, saved, new_time(context, timeline))
         return put_plan(context, last, plan.requested, ACTION, encode_restore_plan(plan))

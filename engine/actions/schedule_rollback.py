@@ -10,8 +10,9 @@ from ..errors import BadInput
 from ..lock import held
 from ..reads.times import Time
 from ..timeline import Instant, RollbackPlan, Timeline, encode_rollback_plan, load, load_rollback_plan
+from ..writes.claims import new_time
 from ..writes.deciding import look, put_plan
-from ..writes.writing import ROLLBACK, marked_files, take_time
+from ..writes.writing import ROLLBACK, marked_files
 
 UNDONE: frozenset[str] = frozenset({"deltacommit", "commit"})
 """Actions that a rollback undoes. A failed compaction is not: whoever takes its plan up goes on with it."""
@@ -32,7 +33,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         if failed is None:
             return None
         plan = RollbackPlan(failed.requested, failed.action, tuple(marked_files(context, failed.requested)))
-        requested = take_time(context, timeline)
+        requested = new_time(context, timeline)
         return put_plan(context, last, requested, ROLLBACK, encode_rollback_plan(plan, context.storage.url))
 
 

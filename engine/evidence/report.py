@@ -144,8 +144,29 @@ class Evidence:
         return tuple(file for file in self.files.values() if not self.known(file.requested))
 
     @cached_property
+    def shared_requests(self) -> frozenset[str]:
+        """Requested times of several instants. The names of data files do not say which of them wrote a file."""
+        found: dict[str, set[tuple[str, str | None]]] = {r: {("", done)} for r, done in self.archived.items()}
+        for instant in self.timeline.instants:
+            if instant.action == "savepoint":
+                continue
+            others = found.setdefault(instant.requested, set())
+            if ("", instant.completed) not in others:  # else it is the one that is archived
+                others.add((instant.completes_as, instant.completed))
+        return frozenset(requested for requested, several in found.items() if len(several) > 1)
+
+    @cached_property
     def unlisted(self) -> tuple[File, ...]:
         """Data files of completed instants that do not list them: of attempts that came too late."""
+        return tuple(file for file in self._not_listed if file.requested not in self.shared_requests)
+
+    @cached_property
+    def ambiguous(self) -> tuple[File, ...]:
+        """Data files that may be those of another instant of the same requested time."""
+        return tuple(file for file in self._not_listed if file.requested in self.shared_requests)
+
+    @cached_property
+    def _not_listed(self) -> tuple[File, ...]:
         return tuple(
             file for path, file in self.files.items() if file.requested in self.commits and path not in self.listed
         )

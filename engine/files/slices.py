@@ -174,7 +174,7 @@ def _slice_group(
     inside: dict[str | None, list[LogFile]] = {limit: [] for limit in limits}
     kept: dict[str | None, list[LogFile]] = {}
     for log in sorted(logs, key=lambda log: merge_position(log, rules)):
-        if log.requested in bases:
+        if keeps_deletes(log, bases.get(log.requested), rules):
             kept.setdefault(log.requested, []).append(log)
         else:
             inside.setdefault(barrier_of(log, limits, rules), []).append(log)
@@ -182,6 +182,17 @@ def _slice_group(
         FileSlice(*group, limit, bases.get(limit or ""), tuple(kept.get(limit, ())), tuple(inside[limit]))
         for limit in sorted(inside, key=lambda limit: limit or "")
     ]
+
+
+def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
+    """Whether a log holds the deletes that the compaction of a base file kept: one completed commit lists both.
+
+    `base` was requested when the log was. In a table whose times were not claimed, a write may have been requested at
+    that very time; it completed at another.
+    """
+    if base is None:
+        return False
+    return rules.tombstone_logs == "by_time" or base.completed == log.completed
 
 
 def barriers(bases: Iterable[BaseFile], plans: Iterable[str]) -> list[str]:

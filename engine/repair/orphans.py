@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from ..evidence import Evidence
+
+_ANOTHER: Final = "each of them may have written it, and the names of files do not say which"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +36,14 @@ def orphan_files(found: Evidence) -> tuple[Orphan, ...]:
         Orphan(file.path, file.size, f"its instant {file.requested} is completed and does not list it")
         for file in found.unlisted
     ]
+    doubtful = [
+        Orphan(file.path, file.size, f"several instants were requested at {file.requested}", _ANOTHER)
+        for file in found.ambiguous
+    ]
     kept = f"{hurt.path} cannot be read ({hurt.because}), and may know it" if hurt else ""
     return tuple(
         sorted(
-            (Orphan(o.path, o.size, o.because, o.kept or kept) for o in (*nowhere, *late)),
+            (Orphan(o.path, o.size, o.because, o.kept or kept) for o in (*nowhere, *late, *doubtful)),
             key=lambda orphan: orphan.path,
         )
     )

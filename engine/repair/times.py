@@ -48,6 +48,10 @@ def retiming(found: Evidence, requested: str, now: str) -> Retiming:
         return _given_up(found, requested, now, asked)
     if found.properties.get(DECISION) == "log":
         raise BadInput(asked, f"the table's completion times are entries of a log ({DECISION})", "leave them")
+    if len({each.completes_as for each in completions}) > 1:
+        names = ", ".join(each.file_name for each in completions)
+        because = f"several instants were requested then ({names}), and the names of their files carry that time"
+        raise BadInput(asked, because, "delete neither of them; compact the table, so that later reads need neither")
     first, *others = completions
     if others:
         return Retiming("", tuple(_path(other) for other in others))

@@ -30,10 +30,11 @@ from ..timeline import (
     own_extra,
     put_inflight,
 )
+from ..writes.claims import new_time
 from ..writes.commits import replace_commit
 from ..writes.conflicts import conflict_of
 from ..writes.deciding import look, put_plan
-from ..writes.writing import complete, silent_on_error, take_time, taken_back_on_error
+from ..writes.writing import complete, silent_on_error, taken_back_on_error
 
 ACTION = "compaction"
 
@@ -107,7 +108,7 @@ def _schedule(
                 "and no reader of Hudi's takes two of a file group",
                 "complete it (run_compaction), or roll it back if its writer has failed (rollback), and try again",
             )
-        requested = take_time(context, timeline)
+        requested = new_time(context, timeline)
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
         with silent_on_error(context, requested):

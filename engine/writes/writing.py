@@ -11,7 +11,7 @@ from typing import Final
 
 from ..context import Context
 from ..data.tasks import WrittenFile
-from ..errors import Conflict, Damaged
+from ..errors import Conflict
 from ..files.names import marked_file, marker, marker_folder, split_path
 from ..lock import held
 from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
@@ -19,6 +19,7 @@ from ..timeline.decisions import Decision
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .batches import Repeated, claim, repeated
+from .claims import learn, new_time
 from .deciding import by_log, catch_up, decide, withdraw
 
 ROLLBACK: Final = "rollback"
@@ -27,18 +28,8 @@ PLAN: Final = "compaction"
 
 
 def take_time(context: Context, timeline: Timeline) -> str:
-    """A time greater than all on the timeline. Under the lock. `Damaged` if the file of a completed instant is torn:
-    no reader could read what is written after it."""
-    if timeline.torn:
-        torn = timeline.torn[0]
-        raise Damaged(
-            "write to the table",
-            f"the completed instant {FOLDER}/{torn.file_name} is empty or cut short, as a power cut leaves a file",
-            f"restore the file from a copy; without one, delete it, roll back {torn.requested} and delete its orphaned "
-            "data files: what it wrote is lost",
-        )
-    if timeline.newest is not None:
-        context.clock.not_before(timeline.newest)
+    """A time greater than all on the timeline, which no instant will carry. Under the lock."""
+    learn(context, timeline)
     return context.clock.take()
 
 
@@ -59,7 +50,7 @@ def request(context: Context, action: str, batch_id: str | None = None) -> tuple
 
 def put_request(context: Context, timeline: Timeline, action: str) -> str:
     """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
-    requested = take_time(context, timeline)
+    requested = new_time(context, timeline)
     with silent_on_error(context, requested):
         context.hearts.start(requested)
         put_requested(context.storage, requested, action)
@@ -166,7 +157,7 @@ def complete(
             refusal = there or dead or twice(context, timeline, batch_id) or refused_by(timeline)
             if refusal is None:
                 remove_late_attempts(context, requested, files)
-                time = early or context.clock.take()
+                time = early or new_time(context)
                 if last is None:
                     instant = put_completed(context.storage, requested, time, action, commit)
                 elif decide(context, entry := Decision(last.number + 1, "commit", requested, action, time, commit)):

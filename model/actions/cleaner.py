@@ -18,6 +18,7 @@ from ..timeline.clock import clock_of
 from ..timeline.decisions import ALL_PUBLISHED, last_time, undecided
 from ..timeline.publication import given_back, publication_actions, publication_rows, put_by_another
 from ..timeline.resuming import resuming
+from ..timeline.waiting import reading
 from . import Setting
 
 KIND, PREFIX = "cleaner", "d"
@@ -56,6 +57,8 @@ class Cleaner(NamedTuple):
     dead: bool = False
     seen: int = 0
     horizon: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:
@@ -126,8 +129,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[4])))
     reads = (me, "lock", "clock", "cleans", "published", "plans", "deleted", *log_plans, *saved, *log)
     if world.lock_losses:
-        yield Row("cleaner_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
-                  tuple(guards), lambda *_: clocks.readings())  # fmt: skip
+        yield reading(setting, Row("cleaner_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
+                                   takes_time, tuple(guards), lambda *_: clocks.readings()))  # fmt: skip
         yield _putting(me, log)
     else:
         yield Row("cleaner_schedules_clean", me, reads, (me, "clock", "cleans", *log), (at(me, "idle"),), schedules,
@@ -138,7 +141,8 @@ def _putting(me: str, log: tuple[str, ...]) -> Row:
     """The plan of what nobody needed when it looked, under a lock that may be another's by now."""
 
     def puts(own: Cleaner, lock: str | None, cleans: tuple[Clean, ...], *decisions: tuple[Any, ...]) -> tuple[Any, ...]:
-        if log and len(decisions[0]) > own.seen:  # the number is taken, perhaps by a plan that needs its files
+        there = any(clean.requested == own.clean for clean in cleans)  # put by another who read the same time
+        if there or (log and len(decisions[0]) > own.seen):  # perhaps by a plan that needs its files
             return Cleaner(own.retained), given_back(me, lock), cleans, *decisions
         return _planned(own), given_back(me, lock), *_with_plan(me, own, cleans, decisions)
 
@@ -189,7 +193,7 @@ def _started(own: Cleaner, me: str, started: Clean, cleans: tuple[Clean, ...]) -
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
+    done = {entry.requested for entry in values["published"] if isinstance(entry, Cleaned)}
     for each in values.get("cleans", ()):
         if each.requested not in done:
             yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)

@@ -15,11 +15,12 @@ from ..reads.schemas import writes_columns
 from ..services.planning import plan
 from ..services.restoring import plan_stands, stands
 from ..step import Action, Args, Guard, Row
-from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, table_of
+from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, completes_plan, table_of
 from ..timeline.clock import requests_of
 from ..timeline.decisions import ALL_PUBLISHED, last_time, undecided
 from ..timeline.publication import given_back, publication_actions, publication_rows, put_by_another
 from ..timeline.resuming import resuming
+from ..timeline.waiting import reading
 from . import Setting
 from .writer import KIND as WRITER
 from .writer import unpublished
@@ -46,7 +47,8 @@ ACTIONS = (
 
 class Compactor(NamedTuple):
     """`plan` is the requested time of the plan it scheduled or runs, `groups` those it works on, `bases` those done;
-    `seen` (decision log only) is how many decisions there were when it looked."""
+    `seen` (decision log only) is how many decisions there were when it looked. `until`, `then`: while it waits for all
+    clocks."""
 
     step: str = "idle"
     plan: int = 0
@@ -56,6 +58,8 @@ class Compactor(NamedTuple):
     seen: int = 0
     dead: bool = False
     parts: tuple[GroupPlan, ...] = ()
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:
@@ -128,8 +132,8 @@ def _scheduling(me: str, setting: Setting) -> Iterator[Row]:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[-1], v[3])))
     reads = (me, "lock", "clock", "published", "plans", *writers, *rolled_back, *log_plans, *restores, *log)
     if world.lock_losses:
-        yield Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),),
-                  takes_barrier, tuple(guards), readings)  # fmt: skip
+        yield reading(setting, Row("compactor_takes_barrier", me, reads, (me, "lock", "clock", *fence),
+                                   (at(me, "idle"),), takes_barrier, tuple(guards), readings))  # fmt: skip
         yield _putting(me, log)
     else:
         yield Row("compactor_schedules_plan", me, reads, (me, "clock", "plans", *log), (at(me, "idle"),),
@@ -154,7 +158,8 @@ def _putting(me: str, log: tuple[str, ...]) -> Row:
     """The plan of a barrier taken before, under a lock that may be another's by now."""
 
     def puts(own: Compactor, lock: str | None, plans: tuple[Plan, ...], *decisions: tuple[Any, ...]) -> tuple[Any, ...]:
-        if log and len(decisions[0]) > own.seen:
+        there = any(plan.requested == own.plan for plan in plans)  # put by another who read the same time
+        if there or (log and len(decisions[0]) > own.seen):
             return Compactor(), given_back(me, lock), plans, *decisions
         new = Plan(own.plan, me, False, own.parts)
         decided = ((*decisions[0], new.requested),) if log else ()
@@ -217,7 +222,7 @@ def _started(me: str, setting: Setting, started: Plan, plans: tuple[Plan, ...]) 
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]} if values["plans"] else ()
+    done = {entry.requested for entry in values["published"] if completes_plan(entry)} if values["plans"] else ()
     for each in values["plans"]:
         if each.requested not in done:
             yield Instant(each.requested, "compaction", "inflight" if each.inflight else "requested", None)

@@ -26,6 +26,7 @@ from ..timeline.publication import (
     put_by_another,
 )
 from ..timeline.publication import UNDER_LOCK as HOLDING
+from ..timeline.waiting import requesting_rows
 from . import Setting
 
 KIND, PREFIX = "loader", "l"
@@ -55,7 +56,7 @@ class Loader(NamedTuple):
 
     `knew` counts what was published when it began to write (resolved only) or, if it is optimistic, asked for its
     instant; `clear`: it has looked again and found nobody in its way. It bulk inserts once. `seen` (decision log only):
-    how many decisions there were when it looked.
+    how many decisions there were when it looked. `timed`, `until`, `then`: as of a writer.
     """
 
     step: str = "idle"
@@ -69,6 +70,9 @@ class Loader(NamedTuple):
     clear: bool = False
     dead: bool = False
     seen: int = 0
+    timed: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def number(self) -> int:
@@ -118,9 +122,10 @@ def _beginning(me: str, setting: Setting) -> Iterator[Row]:
 
     sealed = ("published",) if _optimistic(me, setting) else ()
     fence = ((),) * len(put_by_another(setting))
-    yield Row("loader_requests_instant", me, (me, "lock", "clock", *sealed, *times.reads),
-              (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),),
-              lambda *_: times.clock.readings())  # fmt: skip
+    yield from requesting_rows(KIND, setting, Row(
+        "loader_requests_instant", me, (me, "lock", "clock", *sealed, *times.reads),
+        (me, "clock", *put_by_another(setting)), (at(me, "idle"),), requests, (lock_is_free(),),
+        lambda *_: times.clock.readings()))  # fmt: skip
     yield Row("loader_starts_writing", me, (me, "published", "plans"), (me,), (at(me, "requested"),), starts)
 
 

@@ -61,6 +61,8 @@ class LogCompactor(NamedTuple):
     dead: bool = False
     parts: tuple[GroupPlan, ...] = ()
     seen: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:
@@ -153,7 +155,7 @@ def _started(me: str, started: Plan, plans: tuple[Plan, ...]) -> tuple[Any, ...]
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
+    done = {entry.requested for entry in values["published"] if isinstance(entry, LogCompaction)}
     for each in values.get("log_plans", ()):
         if each.requested not in done:
             yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)

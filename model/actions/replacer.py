@@ -66,6 +66,8 @@ class Replacer(NamedTuple):
     conflict: int = 0
     file_ids: tuple[tuple[int, int], ...] = ()
     seen: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def number(self) -> int:

@@ -57,6 +57,8 @@ class Restorer(NamedTuple):
     to: int = 0
     kept: tuple[int, ...] = ()
     seen: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:
@@ -154,7 +156,7 @@ def _running(me: str, setting: Setting) -> Iterator[Row]:
 
 
 def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
-    done = {entry.requested for entry in values["published"]}
+    done = {entry.requested for entry in values["published"] if isinstance(entry, Restored)}
     for each in values.get("restores", ()):
         if each.requested not in done:
             yield Instant(each.requested, "restore", "inflight" if each.inflight else "requested", None)

@@ -25,6 +25,7 @@ from ..timeline.publication import (
     publication_rows,
     put_by_another,
 )
+from ..timeline.waiting import reading
 from . import Setting
 from .writer import Writer, beating, state_on_timeline
 
@@ -77,6 +78,8 @@ class Rollbacker(NamedTuple):
     completed: int = 0
     dead: bool = False
     seen: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:
@@ -147,8 +150,8 @@ def _planning(me: str, setting: Setting) -> Iterator[Row]:
         guards.append(Guard(ALL_PUBLISHED, lambda *v: not undecided(v[5], v[3])))
     reads = (me, "lock", "clock", "published", "rollbacks", *log, *restores, *writers)
     if world.lock_losses:
-        yield Row("rollbacker_takes_time", me, reads, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
-                  tuple(guards))  # fmt: skip
+        yield reading(setting, Row("rollbacker_takes_time", me, reads, (me, "lock", "clock", *fence),
+                                   (at(me, "idle"),), takes_time, tuple(guards)))  # fmt: skip
         yield _putting(me, log)
     else:
         yield Row("rollbacker_plans_rollback", me, reads, (me, "clock", "rollbacks", *log), (at(me, "idle"),), plans,
@@ -159,7 +162,8 @@ def _putting(me: str, log: tuple[str, ...]) -> Row:
     """The plan for a write that had failed when it looked, under a lock that may be another's by now."""
 
     def puts(own: Rollbacker, lock: str | None, rollbacks: tuple[Rollback, ...], *decisions: Any) -> tuple[Any, ...]:
-        if log and len(decisions[0]) > own.seen:  # the number is taken, perhaps by a commit of that very write
+        there = any(each.requested == own.rollback for each in rollbacks)  # put by another who read the same time
+        if there or (log and len(decisions[0]) > own.seen):  # perhaps by a commit of that very write
             return Rollbacker(), given_back(me, lock), rollbacks, *decisions
         new = own._replace(step=PLANNED, seen=0)
         return new, given_back(me, lock), *_with_plan(me, new, rollbacks, decisions)

@@ -22,6 +22,7 @@ from ..timeline.clock import requests_of
 from ..timeline.conflicts import clusterings, file_ids
 from ..timeline.looking import about_to_publish, found_nothing, looks_under_lock
 from ..timeline.publication import Check, both, publication_actions, publication_rows, put_by_another
+from ..timeline.waiting import requesting_rows
 from ..world import World
 from . import Setting
 
@@ -61,6 +62,8 @@ class Writer(NamedTuple):
     `places`: of each of its files the place in a log that is shared.
     `columns`: how many of the columns that were added it knows.
     `expired`: its heartbeat was missed for too long, whoever knows it.
+    `timed`: the requested time that it was given and has not put on the timeline yet.
+    `until`, `then`: how long it waits for all clocks, and the step that follows (see `waiting`).
     """
 
     step: str = "idle"
@@ -82,6 +85,9 @@ class Writer(NamedTuple):
     into: tuple[tuple[int, int], ...] = ()
     places: tuple[int, ...] = ()
     columns: int = 0
+    timed: int = 0
+    until: int = 0
+    then: str = ""
 
     @property
     def busy(self) -> bool:
@@ -131,9 +137,9 @@ def _rows_of(me: str, setting: Setting) -> Iterator[Row]:
         return Writer(number=own.number), written(world, me, own)
 
     requesting = requesting_of(me, setting)
-    yield opened_before(setting, of_a_new_batch(setting, me, Row(
+    yield from requesting_rows(KIND, setting, opened_before(setting, of_a_new_batch(setting, me, Row(
         "writer_requests_instant", me, requesting.reads, (me, "clock", *put_by_another(setting)),
-        (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices)))  # fmt: skip
+        (at(me, "idle"), left), requesting.effect, (lock_is_free(),), requesting.choices))))  # fmt: skip
     yield Row("writer_starts_writing", me, (me, "plans") if looks_up else (me,), (me,), (at(me, "requested"),), starts)
     name = "writer_writes_base" if world.copy_on_write else "writer_writes_log"
     yield appending(setting, Row(name, me, (me, "published") if reloads else (me,), (me,), (at(me, "writing"),),
@@ -263,7 +269,7 @@ def pending(setting: Setting, values: Mapping[str, Any]) -> Iterator[Instant]:
         state = state_on_timeline(writer, values.get("rollbacks", ()))
         if state is None:
             continue
-        if any(entry.requested == writer.requested for entry in values["published"]):
+        if any(e.requested == writer.requested and isinstance(e, Write) for e in values["published"]):
             continue  # it is published, and its writer does not know
         if not is_undone(values.get("restores", ()), writer.requested):
             yield Instant(writer.requested, "commit" if writer.onto else "deltacommit", state, None)

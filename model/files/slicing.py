@@ -54,6 +54,10 @@ def writes_by_slice(table: Table, group: int, protocol: Protocol) -> dict[int | 
     """Barrier -> the writes that have logs in that slice; the slice without barrier first, then ascending."""
     among, time = barriers(table, group), slice_time(protocol)
     here = [] if is_hidden(table, group, protocol) else [write for write in table.writes if write.logs(group)]
+    if protocol.tombstone_logs == "by_time":
+        there = (p.requested for p, done in zip(table.plans, table.completed, strict=True) if done and p.of(group))
+        taken_for_tombstones = {*there, *loads(table, group)}
+        here = [write for write in here if write.requested not in taken_for_tombstones]
     if protocol.barriers == "base_files":
         pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
         among = tuple(barrier for barrier in among if barrier not in pending)

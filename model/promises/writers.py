@@ -13,7 +13,7 @@ from ..merging.record import Ranked, merge
 from ..model import Model
 from ..packed import State
 from ..step import Step
-from ..table import Log, Write
+from ..table import Log, Write, completes_plan
 from .promise import Promise
 from .sentences import write_named
 from .services import no_service
@@ -24,7 +24,7 @@ from .view import View, on_table, view_of
 def monotonic_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """MONO: times are pairwise distinct, requested < completed, published in the order of completion."""
     published, plans = model.component(after, "published"), model.component(after, "plans")
-    done = {entry.requested for entry in published}
+    done = {entry.requested for entry in published if completes_plan(entry)}
     times = [time for entry in published for time in (entry.requested, entry.completed)]
     times += [plan.requested for plan in plans if plan.requested not in done]
     if len(set(times)) < len(times):

@@ -14,6 +14,7 @@ from ..conditions import at, lock_is_free
 from ..step import Args, Guard, Row
 from .decisions import ALL_PUBLISHED, last_time, undecided
 from .publication import given_back, put_by_another
+from .waiting import reading
 
 TIMED = "given a time for its plan"
 
@@ -33,7 +34,7 @@ def planning_rows(
     choices: Callable[..., Iterable[Args]],
 ) -> Iterator[Row]:
     """`actions`: the one step; or the look and the put. `reads`, `published` among them, come after (me, lock, clock),
-    in `guards` and `choices` too; `changes` are those of them that the plan changes.
+    in `guards` and `choices` too; `changes` are those of them that the plan changes, the plans of its kind first.
 
     `look(own, clock, last, *reads, **args)`: the actor with all that its plan says, and the clock; the plan's time is
     greater than `last`. `put(own, *changes)`: the actor and `changes` once the plan is there; `requested(own)`: its
@@ -56,7 +57,9 @@ def planning_rows(
 
     def puts(own: Any, lock: str | None, *seen: Any) -> tuple[Any, ...]:
         decisions = seen[len(changes) :]
-        if any(len(each) > own.seen for each in decisions):  # the number is taken, perhaps by what its plan rests on
+        there = any(plan.requested == requested(own) for plan in seen[0])
+        # The number is taken, perhaps by what its plan rests on; or a plan of the same kind has the same time.
+        if there or any(len(each) > own.seen for each in decisions):
             return too_late, given_back(me, lock), *seen
         after, *changed = put(own._replace(seen=0), *seen[: len(changes)])
         return after, given_back(me, lock), *changed, *((*each, requested(own)) for each in decisions)
@@ -70,7 +73,7 @@ def planning_rows(
         yield Row(actions[0], me, looked_at, (me, "clock", *changes, *log), (at(me, "idle"),), at_once,
                   tuple(conditions), choices)  # fmt: skip
         return
-    yield Row(actions[1], me, looked_at, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
-              tuple(conditions), choices)  # fmt: skip
+    yield reading(setting, Row(actions[1], me, looked_at, (me, "lock", "clock", *fence), (at(me, "idle"),), takes_time,
+                               tuple(conditions), choices))  # fmt: skip
     put_at = (me, "lock", *changes, *log)
     yield Row(actions[2], me, put_at, put_at, (at(me, TIMED),), puts)

@@ -22,6 +22,7 @@ from ..step import Action, Guard, Row
 from .clock import clock_of
 from .decisions import BY_LOG, decision_rows
 from .decisions import READY as READY_TO_DECIDE
+from .waiting import reading
 
 UNDER_LOCK = "under the lock"
 CHECKED = "sure that nothing conflicts"
@@ -110,7 +111,7 @@ def publication_rows(
         yield checked(since, _taking_lock(kind, me, setting, since, UNDER_LOCK))
         for row in decision_rows(kind, me, setting, publish, requested):
             takes_time = row.action == f"{kind}_takes_completion_time"
-            yield checked(UNDER_LOCK, row) if takes_time else row
+            yield reading(setting, checked(UNDER_LOCK, row)) if takes_time else row
         if told:
             yield from tells(UNLISTED, then=_to(READY_TO_DECIDE))
         return
@@ -126,12 +127,12 @@ def publication_rows(
         time = Row(name, me, (me, "lock", "clock"), (me, "clock"), (at(me, UNDER_LOCK), *cleared),
                    lambda own, lock, clock, *_, **args: timed(own, clock, ready, **args), believes(me, setting),
                    lambda *_: clocks.readings())  # fmt: skip
-        yield checked(UNDER_LOCK, time)
+        yield reading(setting, checked(UNDER_LOCK, time))
     else:
         time = Row(name, me, (me, "clock"), (me, "clock"), (at(me, since),),
                    lambda own, clock, *_, **args: timed(own, clock, "given a completion time", **args),
                    choices=lambda *_: clocks.readings())  # fmt: skip
-        yield checked(since, time)
+        yield reading(setting, checked(since, time))
         yield _taking_lock(kind, me, setting, "given a completion time", ready)
     if told == "before the data":
         yield from tells(UNLISTED, then=_to(READY))

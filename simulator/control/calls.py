@@ -13,16 +13,20 @@ _LOG = re.compile(
 _BASE = re.compile(r"^(?:(?P<partition>.*)/)?(?P<file>[^/_]+)_(?P<token>[^/_]+)_(?P<instant>\d+)\.parquet$")
 
 DECISIONS = ".hoodie/.nbcc/decisions"
+CLAIMS = ".hoodie/.nbcc/times"
 ARCHIVE = ".hoodie/timeline/history/"
-_FOLDERS = {".hoodie/.temp": "marker", DECISIONS: "decision", f"{ARCHIVE}_version_": "version", ARCHIVE: "archive"}
+_FOLDERS = {
+    ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", f"{ARCHIVE}_version_": "version",
+    ARCHIVE: "archive",
+}  # fmt: skip
 
 
 class Call(NamedTuple):
     """One call on a seam.
 
     ``verb`` is ``put``, ``get``, ``list.begin``, ``list.end``, ``delete``, ``delete.all``, ``lock.acquire``,
-    ``lock.release``, ``clock.take`` or ``jobs.<name>``; ``path`` is the object (a prefix for a listing, the first of
-    many for a ``delete.all``), empty for lock and clock.
+    ``lock.release``, ``clock.take``, ``clock.wait`` or ``jobs.<name>``; ``path`` is the object (a prefix for a
+    listing, the first of many for a ``delete.all``), empty for lock and clock.
     """
 
     verb: str

@@ -30,11 +30,15 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """The time that has passed on the slowest of all clocks, in ticks, and by how many the generators wait out skew."""
+    """The time that has passed on the slowest of all clocks, in ticks, and by how many the generators wait out skew.
 
-    def __init__(self, skew: int = 0) -> None:
+    ``in_two``: an actor reads its clock and waits in two calls, because it can lose its lock between them.
+    """
+
+    def __init__(self, skew: int = 0, in_two: bool = False) -> None:
         self.tick = 0
         self.skew = skew
+        self.in_two = in_two
 
 
 class ActorsClock:
@@ -45,12 +49,28 @@ class ActorsClock:
 
     def __init__(self, virtual: VirtualClock) -> None:
         self.ahead = 0
+        self._read_ahead = 0
         self._virtual = virtual
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
         """The generator's next time; it returns when the slowest clock has passed it, or what it takes for that."""
         return self._generator.take()
+
+    @property
+    def in_two(self) -> bool:
+        """Whether reading and waiting are two calls."""
+        return self._virtual.in_two
+
+    def read(self) -> str:
+        """The generator's next time, before it has waited for other clocks."""
+        self._read_ahead = self.ahead
+        return self._generator.read()
+
+    def wait(self, instant: str) -> None:
+        """Wait until every clock has passed what `read` returned, by the clock that showed it."""
+        self.ahead = self._read_ahead
+        self._generator.wait(instant)
 
     def not_before(self, instant: str) -> None:
         """Later times will be greater than this one, which was found on the timeline."""

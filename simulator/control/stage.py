@@ -97,8 +97,12 @@ class ControlledClock:
         self._caller = caller
 
     def take(self) -> str:
-        """The next instant; a scheduling point."""
-        return self._caller.call(Call("clock.take"), self._clock.take)
+        """The next instant; a scheduling point, or two: the reading, and the end of the wait."""
+        if not self._clock.in_two:
+            return self._caller.call(Call("clock.take"), self._clock.take)
+        instant = self._caller.call(Call("clock.take"), self._clock.read)
+        self._caller.call(Call("clock.wait"), lambda: self._clock.wait(instant))
+        return instant
 
     def not_before(self, instant: str) -> None:
         """Private knowledge of the caller: no scheduling point."""

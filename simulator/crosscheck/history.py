@@ -193,7 +193,9 @@ class History:
     def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
         """A write's batch is filed under the requested time that a step of it has put on the timeline."""
         row = self._rows[step.action]
-        new = {entry[2] for entry in timeline} - {entry[2] for entry in before}
+        known = {(action, requested) for action, _, requested, _ in before}
+        pending = ((action, requested) for action, _, requested, completed in timeline if completed is None)
+        new = {requested for action, requested in pending if (action, requested) not in known}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
             self.data[new.pop()] = batch

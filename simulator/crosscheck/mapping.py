@@ -44,10 +44,25 @@ DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
 """How a writer that has listed the timeline finds out whether its write was rolled back."""
 
+
+def waiting(kind: str, operation: str) -> tuple[Row, ...]:
+    """The rows of an actor that has read its clock, for whatever it takes a time."""
+    return (
+        Row(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
+        Row(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
+    )
+
+
 # fmt: off
 MAPPING: Final[list[Row]] = [
     # under the lock: list the timeline, take the requested time, publish the request
     Row("writer_requests_instant",         "upsert", ends_after="lock.release", starts=True),
+    # the same in three steps, where the lock can be lost between them
+    Row("writer_takes_time",               "upsert", ends_after="clock.take", starts=True),
+    *waiting("writer",                     "upsert"),
+    Row("writer_puts_request",             "upsert", ends_after="lock.release"),
+    # only where times are not claimed
+    Row("writer_finds_request",            "upsert", raises="Conflict"),
     Row("writer_starts_writing",           "upsert", ends_after=("put deltacommit.inflight", "put inflight")),
     Row("writer_writes_log",               "upsert", ends_after="put log"),
     Row("writer_writes_base",              "upsert", ends_after="put base"),
@@ -91,7 +106,8 @@ MAPPING: Final[list[Row]] = [
     Row("compactor_schedules_plan",        "schedule_compaction", starts=True),
     # the same in two steps, where the lock can be lost between them
     Row("compactor_takes_barrier",         "schedule_compaction", ends_after="clock.take", starts=True),
-    Row("compactor_puts_plan",             "schedule_compaction"),
+    Row("compactor_puts_plan",             "schedule_compaction", raises="Conflict"),
+    *waiting("compactor",                  "run_compaction"),
     Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
         given=(("instant", "plan"),)),
     Row("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
@@ -112,7 +128,8 @@ MAPPING: Final[list[Row]] = [
         given=(("instant", "plan"),)),
     Row("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
     Row("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
-    Row("log_compactor_puts_plan",             "schedule_log_compaction"),
+    Row("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
+    *waiting("log_compactor",              "run_log_compaction"),
     Row("log_compactor_takes_lock",            "run_log_compaction", ends_after="lock.acquire"),
     Row("log_compactor_publishes_decided",     "run_log_compaction", ends_after=DECIDED),
     Row("log_compactor_takes_completion_time", "run_log_compaction", ends_after="clock.take"),
@@ -129,6 +146,10 @@ MAPPING: Final[list[Row]] = [
     Row("alterer_publishes_instant",       "alter_schema"),
 
     Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
+    Row("loader_takes_time",               "bulk_insert", ends_after="clock.take", starts=True),
+    *waiting("loader",                     "bulk_insert"),
+    Row("loader_puts_request",             "bulk_insert", ends_after="lock.release"),
+    Row("loader_finds_request",            "bulk_insert", raises="Conflict"),
     Row("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
     Row("loader_writes_base",              "bulk_insert", ends_after="put base"),
     Row("loader_writes_log",               "bulk_insert", ends_after="put log"),
@@ -160,6 +181,7 @@ MAPPING: Final[list[Row]] = [
     Row("replacer_takes_time",             "insert_overwrite", ends_after="clock.take", starts=True,
         given=(("partitions", "partitions"),)),
     Row("replacer_puts_plan",              "insert_overwrite", ends_after="lock.release", raises="Conflict"),
+    *waiting("replacer",                   "insert_overwrite"),
     Row("replacer_takes_lock",             "insert_overwrite", ends_after="lock.acquire"),
     # an optimistic one, as a writer
     Row("replacer_passes_check",           "insert_overwrite", ends_after="list.end timeline",
@@ -177,7 +199,8 @@ MAPPING: Final[list[Row]] = [
     Row("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
     # the same in two steps, where the lock can be lost between them
     Row("rollbacker_takes_time",           "schedule_rollback", ends_after="clock.take", starts=True),
-    Row("rollbacker_puts_plan",            "schedule_rollback"),
+    Row("rollbacker_puts_plan",            "schedule_rollback", raises="Conflict"),
+    *waiting("rollbacker",                 "run_rollback"),
     # where the write has put files it looks into the folder of its markers
     Row("rollbacker_starts_rollback",      "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
@@ -199,7 +222,8 @@ MAPPING: Final[list[Row]] = [
     # the same in two steps, where the lock can be lost between them
     Row("cleaner_takes_time",              "schedule_clean", ends_after="clock.take", starts=True,
         given=(("retained", "retained"),)),
-    Row("cleaner_puts_plan",               "schedule_clean"),
+    Row("cleaner_puts_plan",               "schedule_clean", raises="Conflict"),
+    *waiting("cleaner",                    "run_clean"),
     Row("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
         given=(("instant", "clean"),)),
     Row("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
@@ -224,7 +248,8 @@ MAPPING: Final[list[Row]] = [
     # what the instant had put, then its files on the timeline
     Row("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
     Row("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),
-    Row("restorer_puts_plan",              "schedule_restore"),
+    Row("restorer_puts_plan",              "schedule_restore", raises="Conflict"),
+    *waiting("restorer",                   "run_restore"),
     Row("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
     Row("restorer_publishes_decided",      "run_restore", ends_after=DECIDED),
     Row("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),

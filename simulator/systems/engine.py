@@ -26,6 +26,7 @@ from nbcc.model import Protocol, Query, World
 from nbcc.model.actions import kind_of as kind_of_actor
 from nbcc.model.actions.compactor import KIND as COMPACTOR
 from nbcc.model.timeline.clock import clock_of
+from nbcc.model.timeline.waiting import waits
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import Glance, instant_of, tick_of
@@ -75,6 +76,7 @@ class EngineSystem:
         self.config = table_config(world, protocol)
         self.stage = stage or Stage(MemoryStorage())
         self.stage.clock.skew = clock_of(world, protocol).wait
+        self.stage.clock.in_two = waits(world, protocol)
         self.protocol = protocol
         self.rules = rules or rules_of(protocol)
         self._rules_of: dict[str, Rules] = {}  # of actors for which the world says so

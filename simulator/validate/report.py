@@ -128,6 +128,9 @@ def holes_of(found: Evidence) -> dict[str, str]:
     if unread:
         told = f"the archive does not tell what {unread} archived instants wrote"
         holes = dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART"), told)
+    if found.shared_requests:
+        told = f"several instants were requested at {min(found.shared_requests)}, and file names do not tell them apart"
+        holes |= dict.fromkeys(("SNAP", "TRAVEL", "ATOM", "RO", "QUIET", "PART", "ARCH"), told)
     kinds = {flaw.kind for flaw in found.flaws}
     if "archive" in kinds:
         holes |= dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART", "ATOM"), "part of the archive cannot be read")

@@ -66,8 +66,9 @@ class View:
     @property
     def unlisted(self) -> Iterable[File]:
         """As `Evidence.unlisted`, by what is known here of what is listed."""
-        commits = self.found.commits
-        return (f for path, f in self.found.files.items() if path not in self.counted and f.requested in commits)
+        commits, shared = self.found.commits, self.found.shared_requests
+        there = ((path, f) for path, f in self.found.files.items() if f.requested in commits)
+        return (f for path, f in there if path not in self.counted and f.requested not in shared)
 
     @cached_property
     def plans(self) -> Mapping[Group, tuple[GroupPlan, ...]]:

@@ -82,6 +82,8 @@ def marks(view: View) -> Iterator[Found]:
 def names(view: View) -> Iterator[Found]:
     """A file of the timeline's folder whose content and name contradict each other in what they say they are."""
     for requested, commit in view.found.commits.items():
+        if requested in view.found.shared_requests:
+            continue  # the plan may be another instant's
         compacts = commit.operation == "COMPACT"
         plain = commit.instant.action == "deltacommit" and compacts
         plan = view.found.plans.get(requested)

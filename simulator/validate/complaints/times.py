@@ -12,6 +12,8 @@ from nbcc.engine.timeline import Instant
 from ..view import View, timeline_file
 from .complaint import Found, Rule
 
+_SHARED: Final = "delete no file of that time: the names of files do not say which of the two wrote them"
+
 
 def _right(instant: Instant) -> str:
     return f"nbcc table {{table}} retime {instant.requested}"
@@ -46,7 +48,9 @@ def equal(view: View) -> Iterator[Found]:
             if other is not instant or instant.requested == instant.completed:
                 because = f"its time {time} is also that of {timeline_file(other)}: neither is before the other"
                 later = instant if time == instant.completed else other
-                remedy = f"let all writers take their times under one lock, and {_right(later)}"
+                both_requested = other is not instant and instant.requested == other.requested
+                right = _SHARED if both_requested else _right(later)
+                remedy = f"let all writers take their times under one lock, and {right}"
                 yield Found(timeline_file(instant), because, remedy)
 
 
