@@ -15,7 +15,7 @@ from ..data.keys import KeySpec, hashed_values, key_columns
 from ..data.layers import Layer
 from ..data.read import log_layers
 from ..data.tasks import LogInput, TableShape
-from ..errors import BadInput, NbccError
+from ..errors import BadInput, NbccError, StorageError
 from ..files.base import decode_parquet
 from ..files.group_files import BaseFile, LogFile
 from ..names import bucket_of
@@ -72,8 +72,8 @@ def holdings_of(
             continue
         try:
             layers = list(_layers(storage, shape, place, key))
-        except (NbccError, NotFound):
-            if place.position is not None:
+        except (NbccError, NotFound) as unreadable:
+            if place.position is not None or isinstance(unreadable, StorageError):
                 raise
             continue
         for layer in layers:

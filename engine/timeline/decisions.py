@@ -12,7 +12,7 @@ import json
 from typing import Final, Literal, NamedTuple
 
 from ..errors import Unsupported
-from ..storage import NotFound, Storage
+from ..storage import NotFound, Storage, put_own
 from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER as TIMELINE
 
@@ -44,9 +44,8 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Take its number; False if somebody else has. An entry of the same content is ours: only its answer was lost."""
-    path, data = _path(decision.number), _encode(decision)
-    return storage.put_if_absent(path, data) or storage.get(path) == data
+    """Take its number; False if another writer has. An entry of the same content is ours (`put_own`)."""
+    return put_own(storage, _path(decision.number), _encode(decision))
 
 
 def last_decision(storage: Storage) -> Decision | None:
