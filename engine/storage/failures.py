@@ -33,6 +33,7 @@ _OPTION: Final = "correct storage_options, or the variables of the environment t
 _USER: Final = re.compile(r"(?<=://)[^/@\s]+@")
 _QUERY: Final = re.compile(r"(https?://[^\s?]+)\?\S+")
 _CODE: Final = re.compile(r"<Code>(\w+)</Code>")
+_SHORTEST: Final = 4  # a shorter text is no secret, and may be part of any word
 _SECRET: Final = re.compile("key|secret|token|password|credential|sas", re.IGNORECASE)
 
 
@@ -71,7 +72,7 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
     text = text.partition("<")[0] + (code[1] if code else "")
     text = _QUERY.sub(r"\1", without_user(text))
     for name, value in options.items():
-        if isinstance(value, str) and value and _SECRET.search(name):
+        if isinstance(value, str) and len(value) >= _SHORTEST and _SECRET.search(name):
             text = text.replace(value, "…")
     return " ".join(text.split()).rstrip(".:") or type(error).__name__
 

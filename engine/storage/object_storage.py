@@ -89,6 +89,8 @@ class ObjectStorage:
                 return self.get(path) == data
             except NotFound:
                 time.sleep(pause)
+            except StorageError as unread:
+                raise unsure or unread from (unsure or unread).__cause__
         remedy = "run the operation again; if this happens each time, check what else writes this table"
         exists = f"the store refuses to create it {len(PAUSES)} times and holds no such object"
         raise unsure or StorageError(asked("create", path, self.url), exists, remedy, operation="create", path=path)
