@@ -301,4 +301,5 @@ def _unlinked(folder: int, name: str) -> bool:
 
 
 def _irregular(path: str) -> UnsafePath:
-    return UnsafePath(f"read {path!r}", "it is a pipe, a socket or a device, not a regular file", REMEDY)
+    exists = "it is a pipe, a socket or a device, not a regular file"
+    return UnsafePath(f"read {path!r}", exists, "remove it, or restore the file from a copy that you trust")

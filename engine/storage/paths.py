@@ -10,7 +10,7 @@ from ..errors import UnsafePath
 # An empty segment, "." or "..", at any place; a control character; half of a surrogate pair (os.fsdecode's are allowed)
 _UNSAFE: Final = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
 
-REMEDY: Final = "do not trust this table: find the file that names this path, and restore the table from a good copy"
+REMEDY: Final = "find the file or link that names this path, and restore the table from a copy that you trust"
 
 
 def confined(path: str) -> str:
