@@ -74,6 +74,9 @@ class Table:
         more than hoodie.keep.max.commits active archives all but hoodie.keep.min.commits).
         `table_type`: MERGE_ON_READ, whose writers are non-blocking unless `concurrency_mode` says otherwise, or
         COPY_ON_WRITE, whose writers are optimistic, or SINGLE_WRITER.
+        `storage_options`: for an object store the options of its library (credentials, region, …). For a local table
+        ``{"durable": False}`` turns off that files and folders are synced to the disk before an operation returns; it
+        is then faster, and a power failure may take acknowledged writes or leave torn files.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -101,6 +104,7 @@ class Table:
     ) -> Table:
         """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules.
 
+        `storage_options` as in `create`; they are those of this Table, and are not stored.
         `concurrency_mode`: how this writer gets along with others, if not as the table was created for.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))

@@ -16,7 +16,7 @@ from ..data.keys import KeySpec, hashed_values, key_columns
 from ..data.layers import Layer
 from ..data.read import log_layers
 from ..data.tasks import BaseInput, LogInput, TableShape
-from ..errors import BadInput, NbccError
+from ..errors import BadInput, NbccError, StorageError
 from ..files.base import decode_parquet
 from ..files.group_files import BaseFile, LogFile
 from ..names import bucket_of
@@ -74,7 +74,7 @@ def holdings_of(
         try:
             layers = list(_layers(storage, shape, place, key))
         except (NbccError, NotFound) as unread:
-            if place.position is None:
+            if place.position is None and not isinstance(unread, StorageError):
                 continue
             if isinstance(unread, NotFound):
                 raise missing(place.file.path) from None

@@ -13,8 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple
 
-from ..storage import TRANSIENT, NotFound, Storage
-from ..storage.verified_puts import create_verified
+from ..storage import TRANSIENT, NotFound, Storage, put_own
 from .waiting import Attempts, Now, Waiting, wall_ms
 
 FOLDER: Final = ".hoodie/.nbcc/locks"
@@ -57,10 +56,10 @@ class NumberedLock(Waiting):
         if last.number and not last.released:
             if not (self._is_own(last.number) or self._is_dead(last)):
                 return False
-            create_verified(self._storage, _path(last.number, "released"), b"")
+            put_own(self._storage, _path(last.number, "released"), b"")
         number, owner = last.number + 1, self._attempts.begin()
         content = json.dumps({"owner": owner, "since": self._now()}).encode()
-        if not create_verified(self._storage, _path(number, "acquired"), content):
+        if not put_own(self._storage, _path(number, "acquired"), content):
             return False
         # Only the newest number is a lock: an older one may have been free again because its files were tidied away.
         if (newest := self._last()).number != number or newest.released:
@@ -76,7 +75,7 @@ class NumberedLock(Waiting):
         self._over.set()
         self._holds = False
         try:
-            create_verified(self._storage, _path(self._number, "released"), b"")
+            put_own(self._storage, _path(self._number, "released"), b"")
         except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
             self.warn_of_lease(failed, self._valid_ms // 1000)
 

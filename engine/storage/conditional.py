@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -10,8 +9,10 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import obstore
 from obstore.exceptions import AlreadyExistsError, NotFoundError, NotSupportedError, PreconditionError
 
-from ..errors import Unsupported
+from ..errors import StorageError, Unsupported
+from .failures import of_file_system
 from .flock import locked
+from .local_files import LocalFiles
 from .protocol import Storage
 
 
@@ -52,46 +53,48 @@ def conditional_object(storage: Storage, path: str) -> ConditionalObject:
 
 
 class LocalObject:
-    """An object of a local file system, compared and renamed under a `flock`.
+    """An object of a local file system, compared and replaced under a `flock`.
 
     It excludes the processes of one machine that use this class, and no others.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, root: str, path: str, url: str) -> None:
+        self._files, self._path, self._url = LocalFiles(root, durable=False), path, url
+        folder, _, name = path.rpartition("/")
+        self._guard = f"{folder}/.{name}.guard" if folder else f".{name}.guard"
+        self._root = Path(root)
 
     def read(self) -> Version | None:
         try:
-            with self._path.open("rb") as file:
-                return Version(file.read(), None, os.fstat(file.fileno()).st_mtime_ns // 1_000_000)
-        except FileNotFoundError:
+            data = self._files.read(self._path)
+            return Version(data, None, (self._root / self._path).stat().st_mtime_ns // 1_000_000)
+        except (FileNotFoundError, NotADirectoryError):
             return None
+        except OSError as refused:
+            raise of_file_system("read", self._path, self._url, refused) from refused
 
     def write(self, data: bytes, known: Version | None) -> bool:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(self._path.with_name(f".{self._path.name}.guard")):
-            found = self.read()
-            if (found and found.data) != (known and known.data):
-                return False
-            staged = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-            try:
-                staged.write_bytes(data)
-                staged.replace(self._path)
-            except OSError:
-                staged.unlink(missing_ok=True)
-                raise
-            return True
+        try:
+            self._files.create(self._guard, b"")  # makes its folder, too, which no link may lead out of the table
+            with locked(self._root / self._guard):
+                found = self.read()
+                if (found and found.data) != (known and known.data):
+                    return False
+                self._files.replace(self._path, data)
+                return True
+        except OSError as refused:
+            raise of_file_system("replace", self._path, self._url, refused) from refused
 
 
 class StoreObject:
-    """An object of an object store, by conditional puts. `reach` returns the opened store."""
+    """An object of an object store, by conditional puts. `ask` sends a request to the opened store."""
 
-    def __init__(self, reach: Callable[[], Any], url: str, path: str) -> None:
-        self._reach, self._name, self._path = reach, f"{url}/{path}", path
+    def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
+        self._ask, self._name, self._path = ask, f"{url}/{path}", path
 
     def read(self) -> Version | None:
         try:
-            found = obstore.get(self._reach(), self._path)
+            found = self._ask("read", self._path, self._get)
         except (FileNotFoundError, NotFoundError):
             return None
         mark = {"e_tag": found.meta["e_tag"], "version": found.meta.get("version")}
@@ -101,13 +104,19 @@ class StoreObject:
     def write(self, data: bytes, known: Version | None) -> bool:
         if known is not None and not known.mark:
             raise _unsupported(self._name)
+        mode: Any = "create" if known is None else known.mark
         try:
-            obstore.put(self._reach(), self._path, data, mode="create" if known is None else known.mark)
+            self._ask("replace", self._path, lambda store: obstore.put(store, self._path, data, mode=mode))
         except (AlreadyExistsError, PreconditionError):
             return False
-        except (NotSupportedError, NotImplementedError):
-            raise _unsupported(self._name) from None
+        except StorageError as refused:
+            if isinstance(refused.__cause__, (NotSupportedError, NotImplementedError)):
+                raise _unsupported(self._name) from None
+            raise
         return True
+
+    def _get(self, store: Any) -> Any:
+        return obstore.get(store, self._path)
 
 
 def _unsupported(name: str) -> Unsupported:

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from ..errors import StorageError
 from .conditional import ConditionalObject, Version
-from .object_storage import TRANSIENT
+from .failures import TRANSIENT
 from .protocol import NotFound, Storage
 
 ATTEMPTS: Final = 4
@@ -29,6 +30,8 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
                 return True
             error = None
         except TRANSIENT as failed:
+            if isinstance(failed, StorageError) and not failed.unsure:
+                raise
             error = failed
         found = target.read()
         if found is not None and found.data == data:
@@ -40,10 +43,17 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
     return False
 
 
-def create_verified(storage: Storage, path: str, data: bytes) -> bool:
-    """Whether `path` was absent and now holds `data`, which no other put has: read after every failed answer.
+def put_own(storage: Storage, path: str, data: bytes) -> bool:
+    """Create `path` with `data`; True also if it holds `data` already, False if it holds anything else.
 
-    The put is repeated while the object is absent. Raises the last error of the store if that does not help.
+    Equal content is success. Whatever is put by this function either names its writer (a requested time, a completion
+    time, a write token), so that only an earlier attempt of the same writer can have put it; or has the same effect
+    whichever writer put it (a plan for the same time, an inflight file). A request is often empty; but its name is a
+    time that only the holder of the table's lock takes, and where a lock can be lost, the decision log keeps times
+    unique. An object that disappeared between the put and the read is put again.
+
+    A failed answer decides nothing: the object is read, and the put is repeated while there is none. Raises the last
+    error of the store if that does not help.
     """
     error: Exception | None = None
     for _ in range(ATTEMPTS):
@@ -52,6 +62,8 @@ def create_verified(storage: Storage, path: str, data: bytes) -> bool:
                 return True
             error = None
         except TRANSIENT as failed:
+            if isinstance(failed, StorageError) and not failed.unsure:  # the store has refused it
+                raise
             error = failed
         try:
             return storage.get(path) == data

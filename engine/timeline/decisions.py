@@ -12,7 +12,7 @@ import json
 from typing import Final, Literal, NamedTuple, get_args
 
 from ..errors import Damaged, Unsupported
-from ..storage import NotFound, Storage
+from ..storage import NotFound, Storage, put_own
 from .checked import Checked
 from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER as TIMELINE
@@ -45,9 +45,8 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Take its number; False if somebody else has. An entry of the same content is ours: only its answer was lost."""
-    path, data = _path(decision.number), _encode(decision)
-    return storage.put_if_absent(path, data) or storage.get(path) == data
+    """Take its number; False if another writer has. An entry of the same content is ours (`put_own`)."""
+    return put_own(storage, _path(decision.number), _encode(decision))
 
 
 def last_decision(storage: Storage) -> Decision | None:

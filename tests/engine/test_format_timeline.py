@@ -215,7 +215,7 @@ def test_publication_goes_through_three_states_and_never_twice(tmp_path: Path) -
     put_inflight(storage, t(3), "compaction")
     put_inflight(storage, t(3), "compaction", again=True)
     with pytest.raises(Conflict, match=f"publish {t(3)}.compaction.inflight"):
-        put_inflight(storage, t(3), "compaction")
+        put_inflight(storage, t(3), "compaction", b"of another writer")
     commit = CommitMetadata((), "COMPACT", compacted=True, extra=own_extra("{}"))
     done = put_completed(storage, t(3), t(4), "compaction", encode_commit(commit))
     assert done == Instant(t(3), "commit", "completed", t(4))

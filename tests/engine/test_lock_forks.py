@@ -192,7 +192,7 @@ def use_inherited_lease(pipe: Any, lock: StorageLock) -> None:
 
 def test_a_child_forked_under_the_guard_of_an_object_does_not_keep_it(folder: Path) -> None:
     """The moment between comparing and renaming, as another thread would meet it."""
-    one, ready = LocalObject(folder / "o"), FORK.Event()
+    one, ready = LocalObject(str(folder), "o", folder.as_uri()), FORK.Event()
     processes = []
 
     class Forking(LocalObject):

@@ -184,7 +184,7 @@ def test_a_lease_that_was_given_back_is_free_at_once(folder: Path) -> None:
 
 @pytest.mark.parametrize("file", [LocalObject, StoreObject])
 def test_an_object_is_replaced_by_whoever_knows_it(file: type, folder: Path) -> None:
-    one: ConditionalObject = LocalObject(folder / "o")
+    one: ConditionalObject = LocalObject(str(folder), "o", folder.as_uri())
     if file is StoreObject:
         store = MemoryStore()
         one = StoreObject(lambda: store, "memory:", "o")

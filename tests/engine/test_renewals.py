@@ -57,7 +57,7 @@ class Shaky:
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 def test_a_lease_is_renewed_after_a_failure(failure: Exception, tmp_path: Path) -> None:
-    file = Shaky(LocalObject(tmp_path / "lock.json"), failure)
+    file = Shaky(LocalObject(str(tmp_path), "lock.json", tmp_path.as_uri()), failure)
     lock = StorageLock(open_storage(tmp_path), 1.0, 60, 0.01, file=file)
     lock.acquire()
     assert file.goes_on()
