@@ -1,7 +1,8 @@
 """Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
 
-Every access walks from the root, one folder at a time, and opens each without following a symbolic link. Only where a
+The first access to a folder walks from the root, one folder at a time, and opens each without following a link. Where a
 component is a link, it is resolved: the walk starts again if it leads to a place below the root, and is refused if not.
+Later accesses open the folder by its path and compare its device and inode with those of the first.
 
 A put is durable when it returns: the file is synced before it gets its name, the folder afterwards. A folder is made
 durable in its parent before anything is put into it, also one that another process has just made. An empty file has
@@ -11,6 +12,7 @@ nothing to sync but its name.
 from __future__ import annotations
 
 import errno
+import itertools
 import os
 import secrets
 import stat
@@ -29,6 +31,8 @@ _CHANGE: Final = os.O_RDONLY | os.O_DIRECTORY  # a folder that was opened by O_P
 _LINK: Final = (errno.ELOOP, errno.ENOTDIR)
 _UNFIT: Final = (errno.EEXIST, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
 _KNOWN: Final = 4096
+_RANDOM: Final[list[object]] = [0, ""]
+_NUMBERS: Final = itertools.count()
 
 
 class LocalFiles:
@@ -37,6 +41,7 @@ class LocalFiles:
     def __init__(self, root: str, durable: bool = True) -> None:
         self._root = root
         self._durable = durable
+        self._walks: dict[tuple[str, bool], tuple[int, int]] = {}  # (folder, for a put) -> its device and inode
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes) -> bool:
@@ -86,13 +91,12 @@ class LocalFiles:
         if file < 0:
             return self._read_linked(path)
         try:
-            mode = os.fstat(file).st_mode
-            if stat.S_ISDIR(mode):
+            status = os.fstat(file)
+            if stat.S_ISDIR(status.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "it is a folder", path)
-            if not stat.S_ISREG(mode):
+            if not stat.S_ISREG(status.st_mode):
                 raise _irregular(path)
-            with open(file, "rb", buffering=0, closefd=False) as opened:
-                return opened.read()
+            return _content(file, status.st_size)
         finally:
             os.close(file)
 
@@ -122,6 +126,19 @@ class LocalFiles:
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
         """A descriptor of the folder, which its caller closes."""
         flags = _CHANGE if make else flags
+        if head and (known := self._walks.get((head, make))):
+            with suppress(OSError):  # the walk says what is wrong
+                folder = os.open(f"{self._root}/{head}", flags | os.O_NOFOLLOW)
+                if _identity(folder) == known:
+                    return folder
+                os.close(folder)
+        folder = self._safely_walked(head, make, flags)
+        if len(self._walks) >= _KNOWN:  # a long-lived writer puts markers into new folders all the time
+            self._walks.clear()
+        self._walks[head, make] = _identity(folder)
+        return folder
+
+    def _safely_walked(self, head: str, make: bool, flags: int) -> int:
         try:
             return self._walked(head, make, flags)
         except OSError as refused:
@@ -188,7 +205,7 @@ class LocalFiles:
         return self.read(resolved)
 
     def _remember(self, path: str) -> None:
-        if len(self._known) >= _KNOWN:  # a long-lived writer puts markers into new folders all the time
+        if len(self._known) >= _KNOWN:
             self._known.clear()
         self._known.add(path)
 
@@ -273,9 +290,30 @@ def _created_empty(folder: int, name: str) -> bool:
     return True
 
 
+def _identity(folder: int) -> tuple[int, int]:
+    status = os.fstat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _content(file: int, size: int) -> bytes:
+    parts = []
+    while part := os.read(file, max(size, 0) + 1):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _stage_name() -> str:
+    """A name that no other put uses: a random text of this process, also of a forked one, and a number."""
+    process = os.getpid()
+    if _RANDOM[0] != process:
+        _RANDOM[:] = process, secrets.token_hex(8)
+    return f"{STAGE}{_RANDOM[1]}-{next(_NUMBERS)}.crc"
+
+
 def _staged(folder: int, data: bytes, durable: bool) -> str:
     """The name of a new file with this content."""
-    stage = f"{STAGE}{secrets.token_hex(8)}.crc"
+    stage = _stage_name()
     file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:
         try:
