@@ -51,24 +51,12 @@ def put_own(storage: Storage, path: str, data: bytes) -> bool:
     whichever writer put it (a plan for the same time, an inflight file). A request is often empty; but its name is a
     time that only the holder of the table's lock takes, and where a lock can be lost, the decision log keeps times
     unique. An object that disappeared between the put and the read is put again.
-
-    A failed answer decides nothing: the object is read, and the put is repeated while there is none. Raises the last
-    error of the store if that does not help.
     """
-    error: Exception | None = None
     for _ in range(ATTEMPTS):
-        try:
-            if storage.put_if_absent(path, data):
-                return True
-            error = None
-        except TRANSIENT as failed:
-            if isinstance(failed, StorageError) and not failed.unsure:  # the store has refused it
-                raise
-            error = failed
+        if storage.put_if_absent(path, data):
+            return True
         try:
             return storage.get(path) == data
         except NotFound:
             continue
-    if error is not None:
-        raise error
     return False

@@ -204,7 +204,7 @@ def test_a_child_forked_under_the_guard_of_an_object_does_not_keep_it(folder: Pa
             return super().read()
 
     try:
-        assert Forking(folder / "o").write(b"1", None)
+        assert Forking(str(folder), "o", folder.as_uri()).write(b"1", None)
         assert processes
         done = threading.Thread(target=lambda: one.write(b"2", one.read()), daemon=True)
         done.start()

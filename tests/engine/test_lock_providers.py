@@ -187,7 +187,7 @@ def test_an_object_is_replaced_by_whoever_knows_it(file: type, folder: Path) -> 
     one: ConditionalObject = LocalObject(str(folder), "o", folder.as_uri())
     if file is StoreObject:
         store = MemoryStore()
-        one = StoreObject(lambda: store, "memory:", "o")
+        one = StoreObject(lambda operation, path, request: request(store), "memory:", "o")
     assert one.read() is None
     assert one.write(b"a", None)
     assert not one.write(b"b", None)
