@@ -107,19 +107,19 @@ def test_a_link_that_leads_out_is_refused(linked: LocalStorage, operation: str, 
 def test_a_folder_that_becomes_a_link_is_refused(operation: str, tmp_path: Path) -> None:
     """Also where the storage has used the folder before."""
     storage, other = open_storage(tmp_path / "t"), tmp_path / "other"
-    other.mkdir()
-    (other / "x").write_bytes(b"other")
+    (other / "p").mkdir(parents=True)
+    for file in (other / "x", other / "p" / "x"):
+        file.write_bytes(b"other")
     for folder in ("p", "q/p"):
         storage.put(f"{folder}/x", b"1")
         OPERATIONS[operation](storage, f"{folder}/x")
     for place in ("p", "q"):
         (tmp_path / "t" / place).rename(tmp_path / f"{place}.old")
-        (tmp_path / "t" / place).symlink_to(other if place == "p" else tmp_path)
-    (tmp_path / "p").symlink_to(other)
+        (tmp_path / "t" / place).symlink_to(other)
     for path in ("p/x", "q/p/x"):
         with pytest.raises(UnsafePath):
             OPERATIONS[operation](storage, path)
-    assert (other / "x").read_bytes() == b"other"
+    assert [file.read_bytes() for file in (other / "x", other / "p" / "x")] == [b"other"] * 2
 
 
 def test_a_linked_file_outside_is_not_read_and_its_link_goes(linked: LocalStorage, tmp_path: Path) -> None:
