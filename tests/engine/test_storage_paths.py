@@ -103,6 +103,25 @@ def test_a_link_that_leads_out_is_refused(linked: LocalStorage, operation: str, 
     assert not (tmp_path / "later").exists()
 
 
+@pytest.mark.parametrize("operation", ["get", "put", "put_if_absent", "delete"])
+def test_a_folder_that_becomes_a_link_is_refused(operation: str, tmp_path: Path) -> None:
+    """Also where the storage has used the folder before."""
+    storage, other = open_storage(tmp_path / "t"), tmp_path / "other"
+    (other / "p").mkdir(parents=True)
+    for file in (other / "x", other / "p" / "x"):
+        file.write_bytes(b"other")
+    for folder in ("p", "q/p"):
+        storage.put(f"{folder}/x", b"1")
+        OPERATIONS[operation](storage, f"{folder}/x")
+    for place in ("p", "q"):
+        (tmp_path / "t" / place).rename(tmp_path / f"{place}.old")
+        (tmp_path / "t" / place).symlink_to(other)
+    for path in ("p/x", "q/p/x"):
+        with pytest.raises(UnsafePath):
+            OPERATIONS[operation](storage, path)
+    assert [file.read_bytes() for file in (other / "x", other / "p" / "x")] == [b"other"] * 2
+
+
 def test_a_linked_file_outside_is_not_read_and_its_link_goes(linked: LocalStorage, tmp_path: Path) -> None:
     with pytest.raises(UnsafePath, match=LINKED):
         linked.get("file")
