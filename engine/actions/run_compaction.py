@@ -94,9 +94,10 @@ def _listed_beside(
     if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
-    for look in (lambda: timeline, lambda: context.whole(timeline)):  # it may be archived
+    for archived in (False, True):
+        there = context.whole(timeline) if archived else timeline
         for action in ("commit", "deltacommit"):
-            instant = look().find(made, action)
+            instant = there.find(made, action)
             if instant is not None and instant.completed:
                 listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
                 if base in listed:
