@@ -95,17 +95,14 @@ def _listed_beside(
     if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
-    listed = _listed_with(context, timeline, base, made)
-    return listed or _listed_with(context, context.whole(timeline), base, made)  # the commit may be archived
-
-
-def _listed_with(context: Context, timeline: Timeline, base: str, made: str) -> frozenset[str]:
-    for action in ("commit", "deltacommit"):
-        instant = timeline.find(made, action)
-        if instant is not None and instant.completed:
-            listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
-            if base in listed:
-                return listed
+    for archived in (False, True):
+        there = context.whole(timeline) if archived else timeline
+        for action in ("commit", "deltacommit"):
+            instant = there.find(made, action)
+            if instant is not None and instant.completed:
+                listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
+                if base in listed:
+                    return listed
     return frozenset()
 
 

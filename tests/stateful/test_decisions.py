@@ -51,7 +51,7 @@ def test_the_engine_without_claims_is_seen_within_200_histories(seed: int) -> No
          "restore by log", "restores, with crashes", "replace", "log compaction",
          "skewed clocks by log", "skewed clocks by lock"],
 )
-def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
+def test_engine_and_model_agree_where_locks_are_lost(world: World, decision: str, histories: int) -> None:
     protocol = Protocol.from_mapping({"decision": decision})
     report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=0)
     assert report.found is None, report.text
