@@ -34,8 +34,9 @@ EPOCH: Final = 20_260_101_000_000_000
 
 
 def run(folder: Path, rows: int, quick: bool) -> dict[str, Any]:
-    """The four figures; `quick` leaves the large table out."""
+    """The five figures; `quick` leaves the large table out."""
     found: dict[str, Any] = {"commits": [small_commit(folder / f"with-{count}", count) for count in INSTANTS]}
+    found["durability"] = [durability(folder / f"durable-{on}", on) for on in (True, False)]
     found["services"] = [services(folder / f"served-{count}", count) for count in INSTANTS]
     found["slicing"] = slicing(100_000, 10)
     if not quick:
@@ -60,6 +61,20 @@ def small_commit(folder: Path, instants: int) -> dict[str, Any]:
         "seconds": round(median(wall for wall, _ in took), 4),
         "processor_seconds": round(median(processor for _, processor in took), 4),
     }
+
+
+def durability(folder: Path, on: bool) -> dict[str, Any]:
+    """Seconds of a commit of 100 rows, without Spark, with and without syncing its files to the disk; medians of 50."""
+    with progress.during(f"small commit, durable: {on}"):
+        table = Table.create(
+            None, folder, SCHEMA, record_key="id", ordering_fields="ts", buckets=BUCKETS,
+            storage_options={"durable": on},
+        )  # fmt: skip
+        rows = pa.table({"id": [f"k{n}" for n in range(100)], "ts": [1] * 100, "note": ["x"] * 100}, SCHEMA)
+        table.upsert(rows)
+        took = [_timed(lambda: table.upsert(rows)) for _ in range(50)]
+    seconds, processor = (median(each) for each in zip(*took, strict=True))
+    return {"durable": on, "seconds": round(seconds, 4), "processor_seconds": round(processor, 4)}
 
 
 def _timed(step: Callable[[], object]) -> tuple[float, float]:
@@ -173,6 +188,11 @@ def text(result: dict[str, Any]) -> str:
     lines += [
         _line("small commit, 100 rows, no Spark", row["instants"], row["seconds"], row["processor_seconds"])
         for row in result["commits"]
+    ]
+    lines += [
+        f"small commit, 100 rows, durable {'on' if row['durable'] else 'off':26} {1000 * row['seconds']:16.1f} "
+        f"{1000 * row['processor_seconds']:9.1f}"
+        for row in result.get("durability", ())
     ]
     lines += [
         _line(name, row["instants"], seconds, row["processor_seconds"][name])

@@ -5,13 +5,13 @@ An instant is ``yyyyMMddHHmmssSSS``; instants of equal length compare as strings
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 from .errors import Conflict
+from .forks import ThreadLock
 
 ONE_CLOCK_MS: Final = 0  # the processes of one machine read the same clock
 SHARED_SKEW_MS: Final = 200  # Hudi's hoodie.time.generator.max_expected_clock_skew_ms
@@ -72,7 +72,7 @@ class WallClock:
         self._now_ns = now_ns
         self._sleep = sleep
         self._last = -1
-        self._guard = threading.Lock()
+        self._guard = ThreadLock()  # a child forked during the wait below must not find it locked
 
     def take(self) -> str:
         with self._guard:
@@ -105,8 +105,19 @@ class WallClock:
         return self._now_ns() // 1_000_000
 
     def _wait_until(self, millis: int) -> None:
+        """Sleep until the clock shows `millis`. The lock is held: a clock that stepped back is not waited for."""
+        longest = (self._bound + self._skew + 1) * 1_000_000  # `take` has refused what lies further ahead
+        slept = 0
         while (left := millis * 1_000_000 - self._now_ns()) > 0:
+            if left > longest or slept > 2 * longest:
+                step = (slept + left) // 1_000_000 - self._skew - 1
+                raise Conflict(
+                    "take a time that no other clock will show again",
+                    f"this machine's clock stepped back by about {step} ms during the wait for that",
+                    "set the clock right, and repeat the operation",
+                )
             self._sleep(left / 1e9)
+            slept += left
 
     def _refuse_future(self, millis: int) -> None:
         now = self._now()

@@ -28,8 +28,24 @@ class NotATable(NbccError):
     """The path holds no Hudi table, or one whose files cannot be understood."""
 
 
+class Damaged(NotATable):
+    """A file of the table is missing, has another size than its commit lists, or cannot be decoded."""
+
+
+class Missing(Damaged):
+    """A file that the table's metadata lists, and no clean or restore has deleted, is not in the storage."""
+
+
+class UnsafePath(NotATable):
+    """The table's metadata names a path outside the table's folder, or a path that is not a regular file."""
+
+
 class Unsupported(NbccError):
     """A genuine table or request that this release refuses rather than answers wrongly."""
+
+
+class LimitExceeded(Unsupported):
+    """Decoding a file would take more than `nbcc.engine.limits.Limits` allows."""
 
 
 class Conflict(NbccError):
@@ -53,3 +69,19 @@ class Cleaned(NbccError):
 
 class CannotRun(NbccError):
     """What the request needs is not on this machine (no Java, no disk, …); commands exit with 4."""
+
+
+class StorageError(CannotRun):
+    """The file system or object store has failed or refused: no space, no permission, no credentials, no answer.
+
+    `operation` and `path` say at what, `__cause__` is the library's own error. `unsure`: what was asked for may have
+    happened all the same, because the answer was lost.
+    """
+
+    def __init__(
+        self, asked: str, exists: str, remedy: str, *, operation: str = "", path: str = "", unsure: bool = False
+    ) -> None:
+        super().__init__(asked, exists, remedy)
+        self.operation = operation
+        self.path = path
+        self.unsure = unsure

@@ -11,6 +11,7 @@ from .data.changes import read_changes
 from .data.check import problems, refuse
 from .data.compact import compact_group
 from .data.digest import Digest, digest_of
+from .data.fetch import missing
 from .data.log_compact import compact_logs
 from .data.read import read_slice, read_window
 from .data.tasks import (
@@ -112,20 +113,23 @@ class WatchedJobs(InProcessJobs):
 
 
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
-    """The files of one task, whatever kind of compaction it is; `Cleaned` if a restore has undone what it takes."""
+    """The files of one task, whatever kind of compaction it is; `Cleaned` if a restore has undone what it takes,
+    `Missing` if a file is not there for another reason."""
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
         return compact_logs(storage, names, task)
     except NotFound as gone:
-        raise file_restored_away(storage, str(gone)) or gone from None
+        raise file_restored_away(storage, str(gone)) or missing(str(gone)) from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
-    """The rows of one task, whatever kind of read it is; `Cleaned` if a clean or a restore was faster."""
+    """The rows of one task, whatever kind of read it is; `Cleaned` if a clean or a restore was faster, `Missing` if a
+    file is not there for another reason."""
     try:
         if isinstance(task, ReadTask):
             return read_slice(storage, task)
         return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
     except NotFound as gone:
-        raise cleaned_away(storage, str(gone)) or file_restored_away(storage, str(gone)) or gone from None
+        path = str(gone)
+        raise cleaned_away(storage, path) or file_restored_away(storage, path) or missing(path) from None

@@ -12,12 +12,13 @@ from . import html
 from .actions import operations
 from .config import TableConfig, opening
 from .config.concurrency import concurrency_mode as mode_of
+from .config.coordination import is_shared
 from .config.creation import table_config
 from .config.facts import described, facts
 from .config.keeping import Keeping
 from .config.opening import with_stored_schema
 from .context import Context
-from .errors import BadInput, NbccError
+from .errors import BadInput, NbccError, Unsupported
 from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
@@ -73,6 +74,9 @@ class Table:
         more than hoodie.keep.max.commits active archives all but hoodie.keep.min.commits).
         `table_type`: MERGE_ON_READ, whose writers are non-blocking unless `concurrency_mode` says otherwise, or
         COPY_ON_WRITE, whose writers are optimistic, or SINGLE_WRITER.
+        `storage_options`: for an object store the options of its library (credentials, region, …). For a local table
+        ``{"durable": False}`` turns off that files and folders are synced to the disk before an operation returns; it
+        is then faster, and a power failure may take acknowledged writes or leave torn files.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -100,6 +104,7 @@ class Table:
     ) -> Table:
         """The Hudi table at `path`, whoever made it: one without nbcc's properties is read by Hudi's rules.
 
+        `storage_options` as in `create`; they are those of this Table, and are not stored.
         `concurrency_mode`: how this writer gets along with others, if not as the table was created for.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
@@ -333,6 +338,9 @@ class Table:
 
 def create_table(context: Context, config: TableConfig) -> Table:
     """A new table where `context` points; `BadInput` unless nothing is there."""
+    config = replace(config, shared_store=is_shared(context.storage.url))
+    if config.weakness is not None:
+        raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)
     opening.create_table(context.storage, config)
     return Table(coordinated(context, config), config)
 

@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from .engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
+    from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
+    from .engine.limits import Limits, set_limits
+    from .engine.spark.session import session
     from .engine.table import Table
     from .simulator.view.plot import draw_slices, draw_timeline, draw_verdicts
 
@@ -18,6 +20,9 @@ __all__ = [
     "BadInput",
     "Cleaned",
     "Conflict",
+    "Damaged",
+    "LimitExceeded",
+    "Limits",
     "NbccError",
     "NotATable",
     "Table",
@@ -25,11 +30,16 @@ __all__ = [
     "draw_slices",
     "draw_timeline",
     "draw_verdicts",
+    "session",
+    "set_limits",
 ]
 
 _HOMES: Final = {
     "Table": ".engine.table",
-    **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "NbccError", "NotATable", "Unsupported"), ".engine.errors"),
+    "session": ".engine.spark.session",
+    **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),
+    **dict.fromkeys(("NbccError", "NotATable", "Unsupported"), ".engine.errors"),
+    **dict.fromkeys(("Limits", "set_limits"), ".engine.limits"),
     **dict.fromkeys(("draw_slices", "draw_timeline", "draw_verdicts"), ".simulator.view.plot"),
 }
 

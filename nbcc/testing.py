@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+try:
+    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import strategies as st
+except ImportError:
+    raise ImportError(
+        "nbcc.testing needs hypothesis, which is not installed: pip install 'nbcc[test]'", name="hypothesis"
+    ) from None
 
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs

@@ -6,7 +6,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..lock import held
 from ..reads.retention import refuse_unlisted
-from ..services.archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained
+from ..services.archiving import RETAINED, archivable, archived_form, pending_files, refuse_retained, refuse_unlike
 from ..timeline import Instant, Timeline, load, lsm
 from ..timeline.timeline import FOLDER
 from ..writes.claims import forget
@@ -58,9 +58,11 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
 
 
 def left_behind(context: Context, timeline: Timeline) -> tuple[Instant, ...]:
-    """Instants of the active timeline that are archived already."""
-    archived = {each.instant for each in context.commits.archive.instants()}
-    return tuple(instant for instant in timeline.instants if instant in archived)
+    """Instants of the active timeline that are archived already. `Damaged` if the archive holds another content."""
+    archived = {each.instant: each for each in context.commits.archive.instants()}
+    left = tuple(instant for instant in timeline.instants if instant in archived)
+    refuse_unlike(context, (archived[instant] for instant in left))
+    return left
 
 
 def _keep_tree(context: Context) -> None:

@@ -6,6 +6,7 @@ import time
 
 from ..config import TableConfig
 from ..context import Context
+from ..errors import Unsupported
 from ..files.group_files import Group
 from ..files.names import in_partition, parse_base, parse_log
 from ..reads.times import Time
@@ -43,6 +44,11 @@ def by_group(plan: CleanPlan) -> dict[Group, list[str]]:
     for partition, names in plan.files.items():
         for name in names:
             parsed = parse_base(name) or parse_log(name)
-            assert parsed is not None, f"a clean lists {name!r}, which is no data file"
+            if parsed is None:
+                raise Unsupported(
+                    "carry out a clean",
+                    f"its plan lists {in_partition(partition, name)}, which is neither a base file nor a log file",
+                    "carry it out with the engine that planned it",
+                )
             groups.setdefault((partition, parsed.file_id), []).append(in_partition(partition, name))
     return dict(sorted(groups.items()))

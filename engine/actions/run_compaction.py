@@ -9,13 +9,14 @@ from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.layers import EVENT_TIME
-from ..data.tasks import CompactTask, LogInput, ReadTask, TableShape
-from ..files.names import in_partition, parse_base, parse_log, split_path
+from ..data.tasks import CompactTask, ReadTask, TableShape, WrittenFile
+from ..files.names import in_partition, parse_base, split_path
 from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.inputs import PlanInputs
+from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
 from ..shape import table_shape
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
 from ..writes.commits import compaction_commit
@@ -43,12 +44,16 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     requested = found.requested
     plan = context.commits.plan(requested)
     put_inflight(context.storage, requested, ACTION, again=True)
-    files = context.jobs.compact(
-        [
-            replace(_task(context, config, timeline, operation, requested), sort_by=plan.sort_by)
-            for operation in (plan.operations if plan.own else _in_our_order(context, timeline, plan.operations))
-        ]
-    )
+
+    def compact() -> list[WrittenFile]:
+        inputs = PlanInputs(context, timeline, requested)
+        operations = plan.operations if plan.own else _in_our_order(context, timeline, plan.operations)
+        tasks = [_task(context, config, inputs, operation, requested) for operation in operations]
+        return context.jobs.compact([replace(task, sort_by=plan.sort_by) for task in tasks])
+
+    files = unless_completed(context, ACTION, requested, compact)
+    if isinstance(files, Instant):
+        return files
     return completed(context, ACTION, requested, compaction_commit(config, requested, plan, files), files)
 
 
@@ -67,23 +72,19 @@ def _in_our_order(
 
 
 def _task(
-    context: Context, config: TableConfig, timeline: Timeline, operation: CompactionOperation, requested: str
+    context: Context, config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str
 ) -> CompactTask:
     """What the plan lists of one group, in its order; logs that the base's own commit lists hold its tombstones."""
     made = _made_at(operation)
-    rules = group_rules(context, timeline, made)
-    beside = _listed_beside(context, timeline, operation, made)
-    kept: list[LogInput] = []
-    logs: list[LogInput] = []
-    for name in operation.logs:
-        log = parse_log(name)
-        assert log is not None, f"the plan {requested} names {name!r} as a log"
-        here = LogInput(in_partition(operation.partition, name), log.instant)
-        of_base = log.instant == made and (rules.tombstone_logs == "by_time" or here.path in beside)
-        (kept if of_base and rules.fold == "rank" else logs).append(here)
-    base = in_partition(operation.partition, operation.base_file) if operation.base_file else None
+    rules = group_rules(context, inputs.timeline, made)
+    base, logs = inputs.base(operation), inputs.logs(operation)
+    beside = _listed_beside(context, inputs.timeline, operation, made)
+    own = [log for log in logs if log.requested == made and (rules.tombstone_logs == "by_time" or log.path in beside)]
+    kept = tuple(own) if rules.fold == "rank" else ()
+    path, size = (base.path, base.size) if base else (None, None)
+    others = tuple(log for log in logs if log not in kept)
     shape = table_shape(config, rules)
-    task = ReadTask(shape, operation.partition, operation.file_id, base, tuple(kept), tuple(logs))
+    task = ReadTask(shape, operation.partition, operation.file_id, path, kept, others, base_size=size)
     return CompactTask(task, requested, keeps_tombstones(shape, rules))
 
 
@@ -94,9 +95,10 @@ def _listed_beside(
     if made is None or operation.base_file is None or not any(f"_{made}.log." in name for name in operation.logs):
         return frozenset()
     base = in_partition(operation.partition, operation.base_file)
-    for look in (lambda: timeline, lambda: context.whole(timeline)):  # it may be archived
+    for archived in (False, True):
+        there = context.whole(timeline) if archived else timeline
         for action in ("commit", "deltacommit"):
-            instant = look().find(made, action)
+            instant = there.find(made, action)
             if instant is not None and instant.completed:
                 listed = frozenset(stat.path for stat in context.commits.commit(instant).stats)
                 if base in listed:

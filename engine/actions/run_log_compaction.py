@@ -5,10 +5,10 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..config.opening import with_stored_schema
 from ..context import Context
-from ..data.tasks import LogCompactTask, LogInput, ReadTask
-from ..files.names import in_partition, parse_log
+from ..data.tasks import LogCompactTask, ReadTask, WrittenFile
 from ..reads.times import Time
-from ..services.taking_up import completed, taken_up, where_it_is_known
+from ..services.inputs import PlanInputs
+from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
 from ..shape import table_shape
 from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
 from ..writes.commits import log_compaction_commit
@@ -29,16 +29,19 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     requested = found.requested
     plan = context.commits.log_plan(requested)
     put_inflight(context.storage, requested, LOG_COMPACTION, again=True)
-    files = context.jobs.compact([_task(context, config, operation, requested) for operation in plan.operations])
+
+    def compact() -> list[WrittenFile]:
+        inputs = PlanInputs(context, timeline, requested)
+        return context.jobs.compact([_task(config, inputs, operation, requested) for operation in plan.operations])
+
+    files = unless_completed(context, LOG_COMPACTION, requested, compact)
+    if isinstance(files, Instant):
+        return files
     return completed(context, LOG_COMPACTION, requested, log_compaction_commit(config, plan, files), files)
 
 
-def _task(context: Context, config: TableConfig, operation: CompactionOperation, requested: str) -> LogCompactTask:
+def _task(config: TableConfig, inputs: PlanInputs, operation: CompactionOperation, requested: str) -> LogCompactTask:
     """What the plan lists of one group, in its order."""
-    logs = []
-    for name in operation.logs:
-        log = parse_log(name)
-        assert log is not None, f"the plan {requested} names {name!r} as a log"
-        logs.append(LogInput(in_partition(operation.partition, name), log.instant))
-    shape = table_shape(config, context.rules)
-    return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=tuple(logs)), requested)
+    shape = table_shape(config, inputs.context.rules)
+    logs = tuple(inputs.logs(operation))
+    return LogCompactTask(ReadTask(shape, operation.partition, operation.file_id, logs=logs), requested)

@@ -6,6 +6,7 @@ import time
 
 from ..config import TableConfig
 from ..context import Context
+from ..files.group_files import is_change_log, listed_file
 from ..files.names import marker, split_path
 from ..reads.times import Time
 from ..services.taking_up import completed, taken_up, where_it_is_known
@@ -42,7 +43,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
     """Delete the files of an instant, then those of its states; the paths of the former."""
     marked = marked_files(context, instant.requested)
-    listed = [stat.path for stat in context.commits.commit(instant).stats] if instant.completed else []
+    stats = context.commits.commit(instant).stats if instant.completed else ()
+    listed = [stat.path for stat in stats if listed_file(stat, instant) or is_change_log(stat)]
     files = sorted({*marked, *listed})
     if files:
         context.storage.delete_all(files)

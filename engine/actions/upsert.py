@@ -12,6 +12,7 @@ from ..data.tasks import WriteTask
 from ..errors import Conflict
 from ..files.slices import load_slices, to_read
 from ..given import texts
+from ..reads.tasks import base_input
 from ..reads.times import Time, instant_of
 from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
@@ -135,4 +136,4 @@ def write_task(context: Context, config: TableConfig, requested: str, sealed: Ti
     if config.merge_on_read:
         return WriteTask(shape, requested, config.max_log_bytes)
     slices = to_read(load_slices(context.storage, context.whole(sealed), context.commits, context.rules), context.rules)
-    return WriteTask(shape, requested, onto={piece.group: piece.base.path for piece in slices if piece.base})
+    return WriteTask(shape, requested, onto={piece.group: base_input(piece.base) for piece in slices if piece.base})

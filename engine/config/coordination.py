@@ -6,16 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final, Literal, NamedTuple, get_args
 
+from .concurrency import OPTION as MODE
+from .concurrency import SINGLE_WRITER, ConcurrencyMode
+
 Decides = Literal["lock", "log"]
 
 SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
 DECISION: Final = "nbcc.decision"
 PROVIDER: Final = "hoodie.write.lock.provider"
+IN_PROCESS: Final = "InProcessLockProvider"
+LOCK_FILE: Final = "FileSystemBasedLockProvider"
+STORAGE_BASED: Final = "StorageBasedLockProvider"
 NUMBERED: Final = "NumberedLockProvider"
-PROVIDERS: Final = (
-    "InProcessLockProvider", "FileSystemBasedLockProvider", "StorageBasedLockProvider", NUMBERED,
-    "ZookeeperBasedLockProvider",
-)  # fmt: skip
+PROVIDERS: Final = (IN_PROCESS, LOCK_FILE, STORAGE_BASED, NUMBERED, "ZookeeperBasedLockProvider")
 """By the names of Hudi's classes; NumberedLockProvider is RFC-22's option 2, which Hudi never had."""
 
 DECISION_LOG: Final = "decision-log"
@@ -24,12 +27,12 @@ DECISION_LOG: Final = "decision-log"
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """`skew_ms`: how far the clocks of two writers may differ; None: as little as one machine's clock does.
+    """`skew_ms`: how far the clocks of two writers may differ; None: 0 on one machine, else 200 (`seams.coordinated`).
 
     `decision`: a commit is made by whoever holds the lock, or by the next number of the decision log.
-    `lock`: the provider, '' for the widest that needs no setting (among the processes of one machine, on a local file
-    system). `lock_expire_minutes` is FileSystemBasedLockProvider's (0: never); the lease is that of the storage-based
-    and the numbered lock, the zookeeper fields are that provider's.
+    `lock`: the provider; '' for the default: among the processes of one machine on a local file system, a lease in a
+    store that several machines can reach (`lock.providers`). `lock_expire_minutes` is FileSystemBasedLockProvider's
+    (0: never); the lease is that of the storage-based and the numbered lock, the zookeeper fields are that provider's.
     """
 
     skew_ms: int | None = None
@@ -57,6 +60,30 @@ class Coordination:
         if self.lock and self.lock != NUMBERED:
             said[PROVIDER] = f"org.apache.hudi.client.transaction.lock.{self.lock}"
         return said
+
+
+def is_shared(url: str) -> bool:
+    """Whether several machines can reach the store at `url`."""
+    return url.partition(":")[0] not in ("file", "memory")
+
+
+def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | None:
+    """Why writers of a table in a store that several machines can reach would not exclude each other, and the remedy.
+
+    None if they do, or if there is one writer only.
+    """
+    alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
+    if agreed.lock == LOCK_FILE:
+        return f"{LOCK_FILE} needs a file system, and this is none", f"set {PROVIDER}={STORAGE_BASED}"
+    if mode == SINGLE_WRITER:
+        return None
+    if agreed.lock == IN_PROCESS:
+        exists = f"several machines can reach it, and {IN_PROCESS} excludes only the threads of one process"
+        return exists, f"set {PROVIDER}={STORAGE_BASED}, {alone}"
+    if agreed.skew_ms == 0:
+        exists = f"several machines can reach it, and {SKEW}=0 assumes that their clocks never differ"
+        return exists, f"set it to 200, the default, {alone}"
+    return None
 
 
 class Option(NamedTuple):

@@ -24,6 +24,7 @@ from .coordination import OPTIONS as COORDINATION
 from .coordination import coordination_from
 from .keeping import OPTIONS as KEEPING
 from .keeping import keeping_from
+from .stored import MOST_BUCKETS
 from .table_config import FUNCTION, PARTIAL, LogFormat, MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ Read = TypeVar("Read")
 ASKED: Final = "create a table"
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_MOST_BUCKETS: Final = 100_000_000  # a file id has eight digits for it
 
 
 def table_config(
@@ -62,7 +62,7 @@ def table_config(
     _check_keys(columns, keys)
     _check_partition(columns, partitions)
     _check_ordering(columns, orderings, merge_mode)
-    if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets < _MOST_BUCKETS:
+    if isinstance(buckets, bool) or not isinstance(buckets, int) or not 1 <= buckets < MOST_BUCKETS:
         raise BadInput(
             f"{ASKED} with buckets={buckets!r}", "that is no number of file groups", "give a whole number from 1"
         )

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import pyarrow as pa
 
-from ..errors import BadInput, NotATable
+from ..errors import BadInput, Damaged, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
 from ..timeline import Timeline, load, load_commit
-from .properties import decode_properties, encode_properties, table_checksum
+from .coordination import is_shared
+from .intact import MANDATORY, whole_properties
+from .properties import encode_properties
 from .schemas import schema_versions
 from .stored import from_properties, to_properties
 from .table_config import TableConfig
@@ -42,7 +44,8 @@ def open_table(storage: Storage) -> TableConfig:
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
     if "nbcc.format" in values and created_with:
-        return _as_of_now(from_properties(values, pa.schema([])), values)
+        config = replace(from_properties(values, pa.schema([])), shared_store=is_shared(storage.url))
+        return _as_of_now(config, values)
     from_properties(values, pa.schema([]))  # refuse first what cannot be read
     schema = _latest_schema(storage, load(storage)) or created_with
     if schema is None:
@@ -60,7 +63,14 @@ def with_stored_schema(storage: Storage, config: TableConfig) -> TableConfig:
 
 
 def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
-    versions = schema_versions(values)
+    try:
+        versions = schema_versions(values)
+    except (ValueError, KeyError, TypeError, RecursionError) as broken:
+        raise Damaged(
+            f"open the table {values.get('hoodie.table.name')}",
+            f"its properties hold no valid schema ({type(broken).__name__}: {broken})",
+            f"restore {PROPERTIES} from a copy",
+        ) from None
     return replace(config, schema=versions[-1].schema, schemas=versions if len(versions) > 1 else ())
 
 
@@ -74,31 +84,29 @@ def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
     return None
 
 
+def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
+    """As `load_properties`, and what is wrong with them, '' if nothing is: for an audit a valid checksum will do."""
+    try:
+        return load_properties(storage), ""
+    except Damaged as damaged:
+        return _load(storage, MANDATORY[:1]), damaged.exists
+
+
 def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties, or their backup where an update was cut short (§2.2)."""
-    found = False
+    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole."""
+    return _load(storage)
+
+
+def _load(storage: Storage, mandatory: Sequence[str] | None = None) -> dict[str, str]:
+    asked, wrong = f"open the table at {storage.url}", ""
     for path in (PROPERTIES, BACKUP):
         try:
-            values = decode_properties(storage.get(path))
+            found = whole_properties(storage.get(path), mandatory)
         except NotFound:
             continue
-        found = True
-        if _intact(values):
-            return values
-    if not found:
-        raise NotATable(
-            f"open the table at {storage.url}", f"there is no {PROPERTIES}", "create it, or check the path for a typo"
-        )
-    raise NotATable(
-        f"open the table at {storage.url}",
-        f"{PROPERTIES} is incomplete, or its checksum is not that of its table name",
-        "restore the file; readers of Hudi refuse it as it is",
-    )
-
-
-def _intact(values: dict[str, str]) -> bool:
-    name = values.get("hoodie.table.name")
-    if name is None:
-        return False
-    expected = table_checksum(name, values.get("hoodie.database.name", ""))
-    return values.get("hoodie.table.checksum", expected) == expected
+        if not isinstance(found, str):
+            return found
+        wrong = wrong or f"{path} is not whole: {found}"
+    if not wrong:
+        raise NotATable(asked, f"there is no {PROPERTIES}", "create it, or check the path for a typo")
+    raise Damaged(asked, wrong, f"restore the file from a copy, or put a whole one at {BACKUP}")

@@ -14,9 +14,13 @@ _SEPARATOR: Final = re.compile(r"[ \t\f]*[=: \t\f][ \t\f]*")
 _KEY: Final = re.compile(r"(?:\\.|[^\\=: \t\f])*", re.DOTALL)
 
 
+CHECKSUM: Final = "hoodie.table.checksum"
+
+
 def encode_properties(values: Mapping[str, str]) -> bytes:
-    """The text of `values` in their order, ASCII only, one a line."""
-    lines = [f"{_escape_key(key)}={_escape_value(value)}\n" for key, value in values.items()]
+    """The text of `values` in their order, ASCII only, one a line; the checksum last, so that a cut file has none."""
+    ordered = sorted(values.items(), key=lambda item: item[0] == CHECKSUM)
+    lines = [f"{_escape_key(key)}={_escape_value(value)}\n" for key, value in ordered]
     return "".join(["#\n", *lines]).encode("ascii")
 
 

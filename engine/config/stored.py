@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..errors import NotATable, Unsupported
 from .concurrency import NON_BLOCKING, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, coordination_from
+from .coordination import ALONE, DECISION, DECISION_LOG, coordination_from
 from .keeping import keeping_from
 from .properties import table_checksum
 from .table_config import FUNCTION, MAX_LOG_BYTES, PARTIAL, WRITER_FEATURES, MergeMode, TableConfig
@@ -18,6 +18,7 @@ from .table_config import FUNCTION, MAX_LOG_BYTES, PARTIAL, WRITER_FEATURES, Mer
 Read = TypeVar("Read")
 
 VERSIONS: Final = (8, 9)
+MOST_BUCKETS: Final = 10**8  # a file id has eight digits for the bucket
 
 OWN_FORMAT: Final = "1"
 READER_FEATURES: Final = frozenset({"completion-order"})
@@ -128,13 +129,15 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
     if len(ordering) > 1:
         raise _unsupported(values, f"it has several ordering columns ({', '.join(ordering)})")
     kind = values.get("hoodie.table.type", "COPY_ON_WRITE")
+    if own:
+        _refuse_inconsistent(values)
     return TableConfig(
-        name=values["hoodie.table.name"],
+        name=values.get("hoodie.table.name", ""),
         schema=schema,
         record_key=_names(values.get("hoodie.table.recordkey.fields")),
         ordering=ordering[0] if ordering else None,
         partition_by=_names(values.get("hoodie.table.partition.fields")),
-        buckets=int(values["nbcc.buckets"]) if own else None,
+        buckets=_whole_number(values, "nbcc.buckets", below=MOST_BUCKETS) if own else None,
         merge_mode=merge_mode(values),
         table_type="MERGE_ON_READ" if kind == "MERGE_ON_READ" else "COPY_ON_WRITE",
         concurrency_mode=concurrency_mode(values.get(CONCURRENCY, NON_BLOCKING)),
@@ -147,7 +150,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
             *_names(values.get("hoodie.table.metadata.partitions.inflight")),
         ),
         log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
-        max_log_bytes=int(values.get("hoodie.logfile.max.size", MAX_LOG_BYTES)),
+        max_log_bytes=_whole_number(values, "hoodie.logfile.max.size", MAX_LOG_BYTES),
         coordination=_from_values(coordination_from, values) if own else ALONE,
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
         merge_function=values.get(FUNCTION, "") if own else "",
@@ -221,6 +224,37 @@ def _version(values: Mapping[str, str]) -> int:
             "hoodie.table.version is missing in hoodie.properties",
             "restore that file, or let Apache Hudi upgrade the table",
         )
+    return int(text)
+
+
+def _refuse_inconsistent(values: Mapping[str, str]) -> None:
+    """`NotATable` if a table of ours lacks its key columns, or the property that one of its features stands for."""
+    features = _names(values.get("nbcc.writer.features"))
+    flaws = {
+        "its hoodie.table.recordkey.fields names no column": not _names(values.get("hoodie.table.recordkey.fields")),
+        f"it has the feature {DECISION_LOG} and no {DECISION}=log": (
+            DECISION_LOG in features and values.get(DECISION) != "log"
+        ),
+    }
+    for flaw, there in flaws.items():
+        if there:
+            raise _contradictory(values, flaw)
+
+
+def _contradictory(values: Mapping[str, str], exists: str) -> NotATable:
+    return NotATable(
+        f"open the table {values.get('hoodie.table.name')}", exists, "restore hoodie.properties from a copy"
+    )
+
+
+def _whole_number(values: Mapping[str, str], key: str, default: int | None = None, below: int = 1 << 63) -> int:
+    """A number from 1 on; `NotATable` for anything else."""
+    text = values.get(key)
+    if text is None and default is not None:
+        return default
+    if text is None or not (text.isascii() and text.isdecimal() and len(text) <= 19 and 0 < int(text) < below):
+        shown = None if text is None else text[:40]
+        raise _contradictory(values, f"its {key} is {shown!r}, which is not a whole number from 1 to {below - 1}")
     return int(text)
 
 

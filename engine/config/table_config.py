@@ -12,6 +12,7 @@ from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
 from .coordination import ALONE, DECISION_LOG, Coordination
+from .coordination import weakness as weakness_of
 from .keeping import Keeping
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
@@ -53,6 +54,7 @@ class TableConfig:
     merge_function  `package.module:function` that merges two rows of a key; empty: one of them wins
     keeping         how much stays on the active timeline when writers archive by themselves; None: they do not
     partial_update  writes may set some columns only, and rows are merged column by column
+    shared_store    several machines can reach the table, so that its lock must exclude them
     """
 
     name: str
@@ -76,6 +78,7 @@ class TableConfig:
     partial_update: bool = False
     merge_function: str = ""
     keeping: Keeping | None = None
+    shared_store: bool = False
 
     @property
     def rules(self) -> Rules:
@@ -109,6 +112,11 @@ class TableConfig:
         listed = ", ".join(self.metadata_table)
         return f"nbcc: {self.name} has a metadata table ({listed}): files are listed instead, and writes are refused"
 
+    @property
+    def weakness(self) -> tuple[str, str] | None:
+        """Why writers of the table would not exclude each other, and the remedy; None if they do."""
+        return weakness_of(self.coordination, self.concurrency_mode) if self.shared_store else None
+
     def check_writable(self) -> None:
         """Raise `Unsupported` if a write of ours would be lost, or would break the table for others."""
         if self.metadata_table:
@@ -123,6 +131,8 @@ class TableConfig:
         elif unknown := sorted(self.writer_features - KNOWN_FEATURES):
             exists = f"its writers must know the features {', '.join(unknown)}"
             remedy = "use a release of nbcc that knows them"
+        elif weak := self.weakness:
+            exists, remedy = weak
         else:
             return
         raise Unsupported(f"write to the table {self.name}", exists, remedy)

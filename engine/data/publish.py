@@ -7,7 +7,7 @@ import pyarrow as pa
 from ..errors import Conflict
 from ..files.base import encode_parquet
 from ..files.names import BaseName, in_partition, marker
-from ..storage import Storage
+from ..storage import Storage, put_own
 from .columns import FILE_NAME, constant
 from .tasks import WrittenFile
 
@@ -19,7 +19,7 @@ def put_data_file(storage: Storage, instant: str, partition: str, name: str, dat
     """
     path = in_partition(partition, name)
     storage.put_if_absent(marker(instant, partition, name), b"")
-    if not storage.put_if_absent(path, data) and storage.get(path) != data:
+    if not put_own(storage, path, data):
         raise Conflict(f"write {path}", "there is another file of that name", "retry with a new write token")
     return path
 

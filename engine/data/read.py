@@ -15,19 +15,20 @@ from ..files.log_block import Block, BlockKind, Header, read_blocks, standing
 from ..schema import from_avro
 from ..storage import Storage
 from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
+from .fetch import decoding, fetch
 from .keys import key_columns
 from .layers import Layer, Merged
 from .merge import merged
 from .partial import in_window
-from .tasks import BaseInput, LogInput, ReadTask, TableShape, WindowTask
+from .tasks import BaseInput, ChangedBase, LogInput, ReadTask, TableShape, WindowTask
 
 Columns = Sequence[str] | None
 
 
 def read_slice(storage: Storage, task: ReadTask) -> pa.Table:
     """The merged rows of a slice, in `task.result_schema`."""
-    if task.base_only and task.base is not None:
-        rows = base_rows(storage, task.base, task.shape, task.needed)
+    if task.base_only and task.base_input is not None:
+        rows = base_rows(storage, task.base_input, task.shape, task.needed)
     else:
         rows = merged(slice_layers(storage, task), task.shape.merge).rows
     return conform(rows, task.result_schema)
@@ -37,8 +38,8 @@ def slice_layers(storage: Storage, task: ReadTask) -> list[Layer]:
     """The files of a slice in the order in which they rank; at least one layer."""
     shape = task.shape
     layers = []
-    if task.base is not None:
-        rows = base_rows(storage, task.base, shape, task.needed)
+    if task.base_input is not None:
+        rows = base_rows(storage, task.base_input, shape, task.needed)
         layers.append(Layer(rows, shape.deletes_schema.empty_table(), base=True))
     for log in task.tombstones:
         layers += log_layers(storage, log, shape, task.needed, base=True)
@@ -79,9 +80,9 @@ def window_layers(storage: Storage, task: WindowTask) -> list[Layer]:
     return layers or [_nothing(task.shape)]
 
 
-def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:
+def _changed_by(storage: Storage, base: ChangedBase, shape: TableShape) -> Layer:
     """The rows that a copy-on-write write set, and the keys that it left out: deletes whose ordering value is gone."""
-    now = base_rows(storage, base.path, shape)
+    now = base_rows(storage, base.file, shape)
     rows = now.filter(pc.equal(now[COMMIT_TIME], base.requested))
     if base.before is None:
         return Layer(rows, shape.deletes_schema.empty_table())
@@ -97,20 +98,24 @@ def _changed_by(storage: Storage, base: BaseInput, shape: TableShape) -> Layer:
     return Layer(rows, conform(left_out, shape.deletes_schema))
 
 
-def base_rows(storage: Storage, path: str, shape: TableShape, needed: Columns = None) -> pa.Table:
+def base_rows(storage: Storage, file: BaseInput, shape: TableShape, needed: Columns = None) -> pa.Table:
     """The rows of a base file, in `shape.packed_schema`; all columns but the `needed` ones are null."""
-    return conform(decode_parquet(storage.get(path), path, needed, packed=True), shape.packed_schema)
+    data = fetch(storage, file)
+    with decoding(file.path):
+        return conform(decode_parquet(data, file.path, needed, packed=True, bounds=shape.limits), shape.packed_schema)
 
 
 def log_layers(
     storage: Storage, log: LogInput, shape: TableShape, needed: Columns = None, base: bool = False
 ) -> list[Layer]:
     """A layer for each block of a log file that stands, in its order; columns that are not `needed` may be null."""
-    return [
-        layer._replace(base=base, kept=base)
-        for block in standing(read_blocks(storage.get(log.path), log.path))
-        for layer in _block(block, log, shape, needed)
-    ]
+    data = fetch(storage, log)
+    with decoding(log.path):
+        return [
+            layer._replace(base=base, kept=base)
+            for block in standing(read_blocks(data, log.path))
+            for layer in _block(block, log, shape, needed)
+        ]
 
 
 def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> Iterable[Layer]:
@@ -119,7 +124,8 @@ def _block(block: Block, log: LogInput, shape: TableShape, needed: Columns) -> I
             raise Unsupported(
                 f"read {log.path}", "it holds partial updates", "compact the table with its own writer first"
             )
-        rows = conform(decode_data(block, log.path, packed=True, columns=needed), shape.packed_schema)
+        found = decode_data(block, log.path, packed=True, columns=needed, bounds=shape.limits)
+        rows = conform(found, shape.packed_schema)
         sets = frozenset(from_avro(block.headers[Header.SCHEMA]).names) if block.partial else None
         yield Layer(rows, shape.deletes_schema.empty_table(), sets=sets)
     elif block.kind == BlockKind.DELETE:

@@ -14,13 +14,13 @@ from .layers import Layer
 from .merge import merge
 from .publish import put_base_file
 from .read import base_rows
-from .tasks import TableShape, WrittenFile
+from .tasks import BaseInput, TableShape, WrittenFile
 
 
 def rewrite_group(
-    storage: Storage, shape: TableShape, partition: str, name: BaseName, rows: pa.Table, *, before: str | None
+    storage: Storage, shape: TableShape, partition: str, name: BaseName, rows: pa.Table, *, before: BaseInput | None
 ) -> WrittenFile:
-    """Put the base file that merges `rows`, which have Hudi's columns, onto the one at `before` (None: there is none).
+    """Put the base file that merges `rows`, which have Hudi's columns, onto `before` (None: there is none).
 
     A delete leaves a row out, and nothing that would remember it: the file has no place for that, as in Hudi.
     """
@@ -29,7 +29,7 @@ def rewrite_group(
         layers.insert(0, Layer(base_rows(storage, before, shape), shape.deletes_schema.empty_table(), base=True))
     merged = merge(layers, shape.merge)
     written = put_base_file(storage, partition, name, conform(merged.rows, shape.stored_schema))
-    return replace(written, deletes=len(merged.deletes), before=before)
+    return replace(written, deletes=len(merged.deletes), before=before.path if before else None)
 
 
 def _batch(rows: pa.Table, shape: TableShape) -> Layer:

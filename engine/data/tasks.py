@@ -6,12 +6,13 @@ Paths are relative to the table's root; instants are strings of 17 digits.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import pyarrow as pa
 
 from ..files.base import FEW_VALUES
+from ..limits import Limits, limits
 from ..schema import with_meta
 from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
 from .digest import Digest
@@ -31,6 +32,7 @@ class TableShape:
     buckets      file groups in each partition
     avro_schema  the Avro schema (JSON) of log records, Hudi's columns included
     log_format   of the data blocks we write; both are read
+    limits       of the process that made the shape: executors decode within the same
     """
 
     schema: pa.Schema
@@ -39,6 +41,7 @@ class TableShape:
     buckets: int
     avro_schema: str
     log_format: LogFormat = "parquet"
+    limits: Limits = field(default_factory=limits)
 
     @property
     def ordering(self) -> pa.Field | None:
@@ -82,6 +85,14 @@ class TableShape:
 
 
 @dataclass(frozen=True, slots=True)
+class BaseInput:
+    """A base file and its size in bytes, as its commit lists it; None: unknown."""
+
+    path: str
+    size: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WriteTask:
     """One batch as log files. `max_file_bytes`: roll to the next log version beyond this many bytes of rows.
 
@@ -98,26 +109,31 @@ class WriteTask:
     first_version: int = 1
     bulk: bool = False
     filled: frozenset[tuple[str, str]] = frozenset()
-    onto: Mapping[tuple[str, str], str] | None = None
+    onto: Mapping[tuple[str, str], BaseInput] | None = None
     sets: frozenset[str] | None = None
     digests: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LogInput:
-    """A log file to merge, and the requested time of the write it belongs to."""
+    """A log file to merge, and the requested time of the write it belongs to.
+
+    `size`: its size in bytes, as its commit lists it; None: unknown. `appended`: later writes may have appended to it.
+    """
 
     path: str
     requested: str
+    size: int | None = None
+    appended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BaseInput:
-    """A base file that a write itself made at `requested`, and the one it took the place of (None: there was none)."""
+class ChangedBase:
+    """A base file that a write itself made at `requested`, and the one that it replaced (None: there was none)."""
 
-    path: str
+    file: BaseInput
     requested: str
-    before: str | None = None
+    before: BaseInput | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +142,7 @@ class ReadTask:
 
     `logs` stand in the order in which they are merged. `tombstones` are logs of deletes that the compaction which wrote
     `base` kept; they rank with the base, before all of `logs`. `columns`: the only ones asked for; () is all.
+    `base_size`: the size of the base file in bytes, as its commit lists it; None: unknown.
     """
 
     shape: TableShape
@@ -135,6 +152,12 @@ class ReadTask:
     tombstones: tuple[LogInput, ...] = ()
     logs: tuple[LogInput, ...] = ()
     columns: tuple[str, ...] = ()
+    base_size: int | None = None
+
+    @property
+    def base_input(self) -> BaseInput | None:
+        """The base file with its listed size."""
+        return None if self.base is None else BaseInput(self.base, self.base_size)
 
     @property
     def result_schema(self) -> pa.Schema:
@@ -160,7 +183,7 @@ class WindowTask:
 
     shape: TableShape
     logs: tuple[LogInput, ...]
-    bases: tuple[BaseInput, ...] = ()
+    bases: tuple[ChangedBase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +200,7 @@ class ChangesTask:
     after: tuple[ReadTask, ...]
     window: tuple[LogInput, ...] = ()
     completions: tuple[tuple[str, str], ...] = ()
-    bases: tuple[BaseInput, ...] = ()
+    bases: tuple[ChangedBase, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

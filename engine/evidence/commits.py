@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..timeline import Instant
+from ..timeline.checked import is_inside
 from ..timeline.container import decode_record
 from ..timeline.metadata import COVERS, OWN_KEY
 from ..timeline.skimming import skim_commit
@@ -28,6 +29,9 @@ def commit_of(instant: Instant, data: bytes) -> Commit:
         record = decode_record(data, instant.file_name)
         by_partition = record["partitionToWriteStats"] or {}
         stats = tuple(_stat(s) for partition in sorted(by_partition) for s in by_partition[partition] if s["path"])
+    for stat in stats:
+        if not is_inside(stat.path):
+            raise ValueError(f"it lists {stat.path[:200]!r}, which is not a path below the table")
     return _commit(instant, stats, record)
 
 

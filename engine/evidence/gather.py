@@ -7,7 +7,6 @@ nobody who is still at work.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections import deque
@@ -15,9 +14,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
-import pyarrow.parquet as pq
-
-from ..config.opening import load_properties
+from ..config.opening import PROPERTIES, audited_properties
+from ..files.base import decode_parquet
 from ..files.group_files import data_file_of
 from ..files.names import split_path
 from ..storage import Storage, paths_below, sizes_but
@@ -56,7 +54,9 @@ class _Gathering:
         self.reads = 0
 
     def all(self) -> Evidence:
-        properties = load_properties(self.storage)
+        properties, wrong = audited_properties(self.storage)
+        if wrong:
+            self.flaws.append(Flaw("properties", PROPERTIES, wrong))
         listing, before = sizes_but(self.storage, FOLDER)
         names, came = self._timeline_names(before)
         if came:  # with the files of what has completed meanwhile
@@ -226,7 +226,7 @@ def _manifest(data: bytes) -> list[tuple[str, int]]:
 
 
 def _archive_rows(data: bytes) -> list[dict[str, Any]]:
-    return [_archive_row(row) for row in pq.read_table(io.BytesIO(data)).to_pylist()]
+    return [_archive_row(row) for row in decode_parquet(data, "a file of the archive").to_pylist()]
 
 
 def _plan_of(understand: Callable[[bytes, str], object], instant: Instant, data: bytes) -> object:

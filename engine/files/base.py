@@ -8,7 +8,9 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import NotATable
+from ..errors import Damaged
+from ..limits import Limits, limits
+from .expansion import Opened, read_bounded
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
 """Meta columns with few values: the only ones for which a dictionary pays at any size."""
@@ -53,18 +55,24 @@ def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
 
 
 def decode_parquet(
-    data: bytes | memoryview, name: str, columns: Sequence[str] | None = None, packed: bool = False
+    data: bytes | memoryview,
+    name: str,
+    columns: Sequence[str] | None = None,
+    packed: bool = False,
+    bounds: Limits | None = None,
 ) -> pa.Table:
     """The rows of a parquet file, all columns or those of `columns` that it has.
 
     Types are the file's own, dictionaries undone, save that `packed` leaves `FEW_VALUES` as dictionaries (rows that are
-    merged and written again need not be told apart). Raises `NotATable` saying `name` if it is no parquet.
+    merged and written again need not be told apart). Raises `Damaged` saying `name` if it is not parquet, and
+    `LimitExceeded` if its rows take more memory than `bounds` (by default the limits of this process) allow.
     """
+    buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
     try:
-        file = pq.ParquetFile(pa.BufferReader(pa.py_buffer(data)), read_dictionary=FEW_VALUES if packed else None)
-    except pa.ArrowInvalid as broken:
-        raise NotATable(
-            f"read {name}", f"its {len(data)} bytes are no parquet ({broken})", "restore the file from a copy"
+        file = pq.ParquetFile(pa.BufferReader(buffer), read_dictionary=few or None)
+    except (pa.ArrowException, OSError, KeyError) as broken:  # KeyError: it lacks one of the columns of few values
+        raise Damaged(
+            f"read {name}", f"its {len(data)} bytes are not parquet ({broken})", "restore the file from a copy"
         ) from None
     wanted = None if columns is None else [column for column in columns if column in file.schema_arrow.names]
-    return file.read(columns=wanted, use_threads=False)
+    return read_bounded(Opened(name, buffer, file, few), wanted, bounds or limits())

@@ -13,7 +13,9 @@ import fastavro
 import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
+from ..limits import Limits, limits
 from ..schema import from_avro
+from ..schema.avro_check import checked_schema
 from .base import decode_parquet, encode_parquet
 from .log_block import Block, BlockKind, Header, compacted_header, encode_block
 
@@ -56,14 +58,19 @@ def _narrowed(schema: str, names: Sequence[str]) -> str:
 
 
 def decode_data(
-    block: Block, name: str = "log file", packed: bool = False, columns: Sequence[str] | None = None
+    block: Block,
+    name: str = "log file",
+    packed: bool = False,
+    columns: Sequence[str] | None = None,
+    bounds: Limits | None = None,
 ) -> pa.Table:
     """The rows of an Avro or parquet data block in its own columns and types. `name` of the file, for messages.
 
-    `packed` and `columns` are for parquet, as in `decode_parquet`; an Avro record is read as a whole.
+    `packed` and `columns` are for parquet, as in `decode_parquet`; an Avro record is read as a whole. `bounds`: the
+    limits, if not those of this process.
     """
     if block.kind is BlockKind.PARQUET:
-        return decode_parquet(block.content, name, columns, packed=packed)
+        return decode_parquet(block.content, name, columns, packed=packed, bounds=bounds)
     if block.kind is not BlockKind.AVRO:
         raise Unsupported(
             f"read {name}",
@@ -73,7 +80,7 @@ def decode_data(
     schema = block.headers.get(Header.SCHEMA)
     if schema is None:
         raise NotATable(f"read {name}", "a data block in it has no schema", "restore the file from a copy")
-    return _decode_records(block.content, schema, name)
+    return _decode_records(block.content, schema, name, bounds)
 
 
 @lru_cache(maxsize=64)
@@ -82,8 +89,10 @@ def _parsed(schema: str) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _parsed_list(schema: str) -> Any:
-    return fastavro.parse_schema({"type": "array", "items": json.loads(schema)})
+def _parsed_list(schema: str, bounds: Limits) -> tuple[Any, pa.Schema]:
+    """How to decode an array of such records, and their Arrow schema."""
+    record = checked_schema(schema, "a log file", bounds)
+    return fastavro.parse_schema({"type": "array", "items": record}), from_avro(schema)
 
 
 def _encode_records(rows: pa.Table, schema: str) -> bytes:
@@ -98,25 +107,29 @@ def _encode_records(rows: pa.Table, schema: str) -> bytes:
     return b"".join(parts)
 
 
-def _decode_records(content: memoryview, schema: str, name: str) -> pa.Table:
+def _decode_records(content: memoryview, schema: str, name: str, bounds: Limits | None) -> pa.Table:
     version, count = _TWO_INTS.unpack_from(content)
     if version != _VERSION:
         raise Unsupported(
             f"read {name}", f"an Avro block in it has version {version}", "compact the table with Apache Hudi 1.x first"
         )
-    records = fastavro.schemaless_reader(_as_array(content, count), _parsed_list(schema), None)
-    arrow = from_avro(schema)
+    parsed, arrow = _parsed_list(schema, bounds or limits())
+    records = fastavro.schemaless_reader(_as_array(content, count), parsed, None)
     return pa.Table.from_pylist(records, schema=arrow)
 
 
 def _as_array(content: memoryview, count: int) -> io.BytesIO:
     """The records without their lengths, as one Avro array: decoded by a single call."""
     array = io.BytesIO()
+    if count < 0:
+        raise ValueError(f"a block claims {count} records")
     if count:
         fastavro.schemaless_writer(array, "long", count)
         position = _TWO_INTS.size
         for _ in range(count):
             (length,) = _INT.unpack_from(content, position)
+            if not 0 <= length <= len(content) - position - _INT.size:
+                raise ValueError(f"a record claims {length} bytes, and its block has fewer")
             position += _INT.size + length
             array.write(content[position - length : position])
     array.write(b"\x00")

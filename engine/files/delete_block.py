@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import Unsupported
+from ..errors import Damaged, Unsupported
 from . import avro_columns
 from .log_block import Block, BlockKind, Header, compacted_header, encode_block
 
@@ -162,6 +162,8 @@ def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
     Columns: key, partition, position (in the block), ordering. An int 0 where the ordering column is of another
     type means a delete that wins over everything before it; that is for the merge to know. `name` of the file.
     """
+    if len(block.content) < _HEAD.size:
+        raise Damaged(f"read {name}", "a delete block in it is too short", "restore the file from a copy")
     version, length = _HEAD.unpack_from(block.content)
     if version != _VERSION:
         raise Unsupported(
@@ -172,7 +174,10 @@ def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
     content = io.BytesIO(block.content[_HEAD.size : _HEAD.size + length])
     try:
         records = fastavro.schemaless_reader(content, _LIST_SCHEMA, None, return_record_name=True)
-    except (IndexError, EOFError) as unknown:
+    except EOFError as short:
+        exists = f"a delete block in it ends before its records do ({short})"
+        raise Damaged(f"read {name}", exists, "restore the file from a copy") from None
+    except IndexError as unknown:
         raise Unsupported(
             f"read {name}",
             f"a delete block in it has ordering values of a kind unknown here ({unknown})",

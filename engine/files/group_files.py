@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
+from ..errors import NotATable, Unsupported
 from ..rules import Rules
 from ..storage import Entry
 from ..timeline.archive import Archive
 from ..timeline.commits import Commits
 from ..timeline.instant import Instant
+from ..timeline.metadata import WriteStat, decode_commit
 from ..timeline.timeline import Timeline
 from .names import parse_base, parse_log, split_path
 
@@ -33,7 +36,8 @@ class LogFile(NamedTuple):
 
     `named` is the instant in its name: the write's own, or in the old layout the base instant its writer looked up.
     `covers`: the logs that a log compaction made it of; then `completed` is that of the newest write among them, by
-    which it lies in its slice.
+    which it lies in its slice. `appended`: several writes have put blocks into it (old layout), so that the listed
+    `size` is only the least that it must have.
     """
 
     partition: str
@@ -46,6 +50,7 @@ class LogFile(NamedTuple):
     path: str
     size: int
     covers: tuple[LogFile, ...] = ()
+    appended: bool = False
 
     @property
     def files(self) -> Iterator[LogFile]:
@@ -76,27 +81,77 @@ def listed_files(
     for instant in timeline.instants:
         if instant.writes and instant.completed and visible(instant, as_of, rules):
             for stat in commits.commit(instant).stats:
-                if file := data_file(stat.path, stat.size, instant):
+                if file := listed_file(stat, instant):
                     yield file
 
 
 def directory_files(
-    entries: Iterable[Entry], timeline: Timeline, archive: Archive, rules: Rules, as_of: str | None = None
+    entries: Iterable[Entry],
+    timeline: Timeline,
+    commits: Commits,
+    rules: Rules,
+    as_of: str | None = None,
 ) -> Iterator[BaseFile | LogFile]:
     """The files that lie in the partitions and whose names say that a visible instant wrote them.
 
     An instant that is not active is looked up in the archive; what is in neither never completed. (Hudi's readers
-    believe everything older than the active timeline instead, and so show the rows of failed writes.)
+    believe everything older than the active timeline instead, and so show the rows of failed writes.) The size of a
+    file is the one that commits list, if they list it.
     """
     known: dict[str, Instant] = {}
+    archive = commits.archive_now()
+    listed = _listed_sizes(timeline, commits, rules, as_of)
     for entry in entries:
         requested = _requested(entry.path)
         if requested is None:
             continue
         if requested not in known:
-            known[requested] = _instant(requested, timeline, archive)
-        if visible(known[requested], as_of, rules) and (file := data_file(entry.path, entry.size, known[requested])):
-            yield file
+            known[requested] = _instant(requested, timeline, archive, listed)
+        if not visible(known[requested], as_of, rules):
+            continue
+        size, appended = listed.get(entry.path, (entry.size, False))
+        file = data_file(entry.path, size, known[requested])
+        if file is not None:
+            yield file._replace(appended=True) if appended and isinstance(file, LogFile) else file
+
+
+Sizes = dict[str, tuple[int, bool]]
+"""Path -> (listed size, whether several writes have appended to the file)."""
+
+
+def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
+    """What the visible commits of the active timeline say of their files; `Unsupported` for unknown names."""
+    found: Sizes = {}
+    for instant in timeline.completed:
+        if not instant.writes or not visible(instant, as_of, rules):
+            continue
+        for stat in commits.commit(instant).stats:
+            file = listed_file(stat, instant)
+            appended = stat.path in found or (isinstance(file, LogFile) and file.appended)
+            found[stat.path] = (max(stat.size, found.get(stat.path, (0, False))[0]), appended)
+    return found
+
+
+def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:
+    """The data file that a completed commit lists; None for changes of CDC, which hold no rows of the table.
+
+    Raises `Unsupported` for any other name: to leave the file out would lose its rows in silence. Apache Hudi's table
+    version 10 has such names; a reader may have opened the table before it was upgraded.
+    """
+    file = data_file(stat.path, stat.size, instant)
+    if file is None and not is_change_log(stat):
+        raise Unsupported(
+            f"read the files of the {instant}",
+            f"it lists {stat.path}, which is neither a base file nor a log file of table versions 8 and 9",
+            "open the table again; if it was upgraded, read it with the engine that did that",
+        )
+    return file
+
+
+def is_change_log(stat: WriteStat) -> bool:
+    """Whether a listed file holds changes of CDC, which are not rows of the table."""
+    log = parse_log(stat.name)
+    return log is not None and log.cdc
 
 
 def data_file(path: str, size: int, instant: Instant) -> BaseFile | LogFile | None:
@@ -115,7 +170,8 @@ def data_file_of(path: str, size: int, writer: Callable[[str], Instant]) -> Base
         return None
     instant = writer(log.instant)
     times = (instant.requested, instant.completed)
-    return LogFile(partition, log.file_id, *times, log.version, log.token or "", log.instant, path, size)
+    file = LogFile(partition, log.file_id, *times, log.version, log.token or "", log.instant, path, size)
+    return file if log.instant == instant.requested else file._replace(appended=True)
 
 
 def _requested(path: str) -> str | None:
@@ -127,11 +183,17 @@ def _requested(path: str) -> str | None:
     return parsed.instant if parsed else None
 
 
-def _instant(requested: str, timeline: Timeline, archive: Archive) -> Instant:
+def _instant(requested: str, timeline: Timeline, archive: Archive, listed: Sizes) -> Instant:
+    """The instant that wrote a file. Of an archived one the listed sizes are added to `listed`."""
     active = timeline.find(requested)
     if active is not None:
         return active
     archived = archive.find(requested)
-    if archived is not None:
-        return Instant(requested, archived.action, "completed", archived.completed)
-    return Instant(requested, "deltacommit", "inflight")
+    if archived is None:
+        return Instant(requested, "deltacommit", "inflight")
+    instant = Instant(requested, archived.action, "completed", archived.completed)
+    if archived.metadata is not None:
+        with suppress(NotATable):  # an archive from before an upgrade may hold metadata in an older form
+            for stat in decode_commit(archived.metadata, instant.file_name).stats:
+                listed.setdefault(stat.path, (stat.size, False))
+    return instant

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from ..errors import NotATable, Unsupported
+from ..errors import Damaged, Unsupported
 
 MAGIC: Final = b"#HUDI#"
 FORMAT: Final = 1
@@ -95,12 +95,12 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
     """The blocks of a log file in order; an empty file has none.
 
     A block is whole if its length fits and the pointer at its end agrees. What is none (a torn tail, garbage) comes
-    out as one CORRUPT block up to the next magic. A file that does not begin with a block raises `NotATable`: that is
+    out as one CORRUPT block up to the next magic. A file that does not begin with a block raises `Damaged`: that is
     no log file at all.
     """
     view = memoryview(data)
     if view and not _magic_at(view, 0):
-        raise NotATable(
+        raise Damaged(
             f"read {name}", "it does not begin with the magic of a Hudi log block", "restore the file from a copy"
         )
     position = 0
@@ -110,7 +110,12 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
             end = _next_magic(data, position + 1)
             yield Block(BlockKind.CORRUPT, {}, view[position:end])
         else:
-            yield _parse(view[position:end], name)
+            try:
+                block = _parse(view[position:end], name)
+            except (struct.error, ValueError) as broken:
+                exists = f"a block in it has a header that cannot be decoded ({broken})"
+                raise Damaged(f"read {name}", exists, "restore the file from a copy") from None
+            yield block
         position = end
 
 
@@ -163,6 +168,8 @@ def _parse(block: memoryview, name: str) -> Block:
         )
     headers, position = _parse_headers(block, _HEAD + _TWO_INTS.size, name)
     length = _LONG.unpack_from(block, position)[0]
+    if not 0 <= length <= len(block) - position - _LONG.size:
+        raise ValueError(f"its content claims {length} bytes")
     content = block[position + _LONG.size : position + _LONG.size + length]
     return Block(BlockKind(kind), headers, content)
 
@@ -174,11 +181,14 @@ def _parse_headers(block: memoryview, position: int, name: str) -> tuple[dict[He
     for _ in range(count):
         key, length = _TWO_INTS.unpack_from(block, position)
         position += _TWO_INTS.size
+        if not 0 <= length <= len(block) - position:
+            raise ValueError(f"an entry claims {length} bytes")
         try:
-            headers[Header(key)] = str(block[position : position + length], "utf-8")
+            header = Header(key)
         except ValueError:
             raise Unsupported(
                 f"read {name}", f"a block in it has the unknown header {key}", "use a release that knows it"
             ) from None
+        headers[header] = str(block[position : position + length], "utf-8")
         position += length
     return headers, position

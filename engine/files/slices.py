@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from .. import html
 from ..rules import Rules
 from ..storage import Storage
-from ..timeline.archive import Archive
 from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
@@ -112,7 +111,7 @@ def find_files(
     """
     files: Iterable[BaseFile | LogFile]
     if rules.files == "directory" or rules.visibility == "any":
-        files = directory_files(storage.list(""), timeline, Archive(storage), rules, as_of)
+        files = directory_files(storage.list(""), timeline, commits, rules, as_of)
     else:
         files = listed_files(timeline, commits, rules, as_of)
     covers = covers_of(timeline, commits, rules, as_of)

@@ -10,7 +10,7 @@ from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.metadata import CommitMetadata
 from ..timeline.timeline import Timeline
-from .group_files import BaseFile, Group, LogFile, data_file
+from .group_files import BaseFile, Group, LogFile, listed_file
 from .slices import merge_position
 
 _SERVICES = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
@@ -35,7 +35,7 @@ def window_files(timeline: Timeline, commits: Commits, rules: Rules, after: str,
     replaced = last_replaced(writes)
     for instant, commit in writes:
         for stat in commit.stats:
-            file = data_file(stat.path, stat.size, instant)
+            file = listed_file(stat, instant)
             if file is None or is_replaced(file, replaced):
                 continue
             if isinstance(file, BaseFile):

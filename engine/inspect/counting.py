@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..storage import Entry, Storage
+from ..storage import Entry, Storage, confined, confined_folder
+from ..storage.conditional import ConditionalObject, conditional_object
 from .text import several
 
 
@@ -22,28 +23,31 @@ class CountingStorage:
         return self._storage.url
 
     def list(self, prefix: str) -> list[Entry]:
-        found = self._storage.list(prefix)
+        found = self._storage.list(confined_folder(prefix))
         self.listings += 1
         self.objects_listed += len(found)
         return found
 
     def get(self, path: str) -> bytes:
         self.reads += 1  # also of what is not there
-        data = self._storage.get(path)
+        data = self._storage.get(confined(path))
         self.bytes_read += len(data)
         return data
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._storage.put_if_absent(path, data)
+        return self._storage.put_if_absent(confined(path), data)
 
     def put(self, path: str, data: bytes) -> None:
-        self._storage.put(path, data)
+        self._storage.put(confined(path), data)
 
     def delete(self, path: str) -> None:
-        self._storage.delete(path)
+        self._storage.delete(confined(path))
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        self._storage.delete_all(paths)
+        self._storage.delete_all([confined(path) for path in paths])
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        return conditional_object(self._storage, path)
 
     def says(self) -> str:
         """One line: ``listed 43 objects in 3 listings, read 9 (31,209 bytes)``."""

@@ -11,11 +11,12 @@ import pyarrow.compute as pc
 
 from ..data.bucket import buckets_of
 from ..data.columns import IS_DELETED, RECORD_KEY, conform
+from ..data.fetch import decoding, fetch, missing
 from ..data.keys import KeySpec, hashed_values, key_columns
 from ..data.layers import Layer
 from ..data.read import log_layers
-from ..data.tasks import LogInput, TableShape
-from ..errors import BadInput, NbccError
+from ..data.tasks import BaseInput, LogInput, TableShape
+from ..errors import BadInput, NbccError, StorageError
 from ..files.base import decode_parquet
 from ..files.group_files import BaseFile, LogFile
 from ..names import bucket_of
@@ -72,10 +73,12 @@ def holdings_of(
             continue
         try:
             layers = list(_layers(storage, shape, place, key))
-        except (NbccError, NotFound):
-            if place.position is not None:
-                raise
-            continue
+        except (NbccError, NotFound) as unread:
+            if place.position is None and not isinstance(unread, StorageError):
+                continue
+            if isinstance(unread, NotFound):
+                raise missing(place.file.path) from None
+            raise
         for layer in layers:
             found += _records(layer, place, shape, len(found))
     return found
@@ -103,13 +106,16 @@ def _layers(storage: Storage, shape: TableShape, place: Place, key: str) -> Iter
     """What the file holds of the key, block by block."""
     file = place.file
     if isinstance(file, LogFile):
-        for layer in log_layers(storage, LogInput(file.path, file.requested), shape, base=place.kind == "tombstone"):
+        log = LogInput(file.path, file.requested, *((file.size, file.appended) if place.position is not None else ()))
+        for layer in log_layers(storage, log, shape, base=place.kind == "tombstone"):
             rows, deletes = (part.filter(pc.equal(part[RECORD_KEY], key)) for part in (layer.rows, layer.deletes))
             yield Layer(rows, deletes, layer.base)
         return
-    data = storage.get(file.path)
-    if key in decode_parquet(data, file.path, [RECORD_KEY])[RECORD_KEY].to_pylist():
-        whole = decode_parquet(data, file.path)
+    data = fetch(storage, BaseInput(file.path, file.size if place.position is not None else None))
+    with decoding(file.path):
+        keys = decode_parquet(data, file.path, [RECORD_KEY])[RECORD_KEY].to_pylist()
+        whole = decode_parquet(data, file.path) if key in keys else None
+    if whole is not None:
         rows = conform(whole.filter(pc.equal(whole[RECORD_KEY], key)), shape.packed_schema)
         yield Layer(rows, shape.deletes_schema.empty_table(), base=True)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .between_processes import BetweenProcesses, table_lock
+from .between_processes import BetweenProcesses
 from .in_process import InProcessLock
 from .protocol import Lock, held
 
-__all__ = ["BetweenProcesses", "InProcessLock", "Lock", "held", "table_lock"]
+__all__ = ["BetweenProcesses", "InProcessLock", "Lock", "held"]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
 from ..errors import Conflict, LockTimeout
+from ..storage.flock import FileLock
 from .in_process import InProcessLock
-from .protocol import Lock
 
 FILE: Final = ".hoodie/.nbcc.lock"
 """Empty, and left where it is: the operating system holds the lock, and gives it back when its holder dies."""
@@ -29,8 +28,8 @@ class BetweenProcesses:
         self._url = url
         self._wait = wait_seconds
         self._threads = InProcessLock(url, wait_seconds)
-        self._path = Path(unquote(urlsplit(url).path)) / FILE
-        self._held: int | None = None
+        self._path = lock_file(url)
+        self._held: FileLock | None = None
 
     def acquire(self) -> None:
         self._threads.acquire()
@@ -41,42 +40,40 @@ class BetweenProcesses:
             raise
 
     def release(self) -> None:
+        self._threads.check_held()
         assert self._held is not None, "only its holder releases a lock"
         held, self._held = self._held, None
-        os.close(held)
+        held.close()
         self._threads.release()
 
-    def _locked(self) -> int:
+    def _locked(self) -> FileLock:
         """The open file that holds the lock."""
-        import fcntl
-
-        try:
-            opened = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-        except OSError as refused:
-            exists = f"its lock file {FILE} cannot be opened ({refused.strerror})"
-            raise Conflict(f"lock the table {self._url}", exists, "check the folder and its permissions") from None
+        file = opened(self._url, self._path)
         until = time.monotonic() + self._wait
-        while True:
-            try:
-                fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                if time.monotonic() < until:
-                    time.sleep(_POLL_SECONDS)
-                    continue
-                os.close(opened)
-                raise LockTimeout(
-                    f"lock the table {self._url}",
-                    f"another process has held {FILE} for {self._wait:g} s",
-                    "wait for its operation, or look for one that hangs",
-                ) from None
-            except BaseException:
-                os.close(opened)
-                raise
-            return opened
+        try:
+            while not file.lock(wait=False):
+                if time.monotonic() >= until:
+                    raise LockTimeout(
+                        f"lock the table {self._url}",
+                        f"another process has held {FILE} for {self._wait:g} s",
+                        "wait for its operation, or look for one that hangs",
+                    )
+                time.sleep(_POLL_SECONDS)
+        except BaseException:
+            file.close()
+            raise
+        return file
 
 
-def table_lock(url: str) -> Lock:
-    """The widest lock there is for a table: among processes on a local file system, else among threads."""
-    if url.startswith("file:") and os.name == "posix":
-        return BetweenProcesses(url)
-    return InProcessLock(url)
+def lock_file(url: str) -> Path:
+    """The file that processes lock, of a table in a local folder."""
+    return Path(unquote(urlsplit(url).path)) / FILE
+
+
+def opened(url: str, path: Path) -> FileLock:
+    """The lock file, open; `Conflict` if that is refused."""
+    try:
+        return FileLock(path)
+    except OSError as refused:
+        exists = f"its lock file {FILE} cannot be opened ({refused.strerror})"
+        raise Conflict(f"lock the table {url}", exists, "check the folder and its permissions") from None

@@ -18,10 +18,14 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from ..errors import Unsupported
+from ..errors import CannotRun, Unsupported
+from ..storage.flock import locked
 from .waiting import Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/lock"
+EMPTY_MS: Final = 300_000
+"""How old an empty file must be to be removed, whatever the setting: its creator died before it wrote."""
+_NEVER: Final = float("inf")
 
 
 class HudiFileLock(Waiting):
@@ -29,28 +33,43 @@ class HudiFileLock(Waiting):
 
     def __init__(self, url: str, wait_seconds: float = 60.0, expire_minutes: int = 0, now: Now = wall_ms) -> None:
         super().__init__(url, wait_seconds)
-        if not url.startswith("file:"):
-            raise Unsupported(
-                f"lock the table {url}",
-                "a lock file needs a file system",
-                "use StorageBasedLockProvider for this store",
-            )
         self._path = Path(unquote(urlsplit(url).path)) / FILE
         self._expire_ms = expire_minutes * 60_000
         self._now = now
         self._content = b""
 
     def try_once(self) -> bool:
-        self._remove_expired()
+        if not self.url.startswith("file:"):
+            raise Unsupported(
+                f"lock the table {self.url}",
+                "a lock file needs a file system",
+                "use StorageBasedLockProvider for this store",
+            )
+        content = _info().encode()
         try:
-            opened = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+            self._remove_expired()
+            if self._path.exists() or not self._created(content):
+                return False
+        except OSError as refused:
+            exists = f"its lock file {FILE} cannot be written ({refused.strerror})"
+            remedy = "free some space, or check the folder and its permissions"
+            raise CannotRun(f"lock the table {self.url}", exists, remedy) from refused
+        self._content = content
+        return True
+
+    def _created(self, content: bytes) -> bool:
+        """Put a complete file into place: an empty one, left by a full disk, would never be released."""
+        staged = self._path.with_name(f".nbcc.lock.{uuid.uuid4()}")
+        try:
+            with open(staged, "xb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(staged, self._path)
         except FileExistsError:
             return False
-        try:
-            self._content = _info().encode()
-            os.write(opened, self._content)
         finally:
-            os.close(opened)
+            staged.unlink(missing_ok=True)
         return True
 
     def give_back(self) -> None:
@@ -67,24 +86,22 @@ class HudiFileLock(Waiting):
 
     def _remove_expired(self) -> None:
         """Under a `flock`: who has waited for it looks again, and finds what another has locked meanwhile."""
-        import fcntl
-
         if not self._has_expired():
             return
-        guard = os.open(self._path.with_name(".nbcc.lock.guard"), os.O_RDWR | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(guard, fcntl.LOCK_EX)
+        with locked(self._path.with_name(".nbcc.lock.guard")):
             if self._has_expired():
                 self._path.unlink(missing_ok=True)
-        finally:
-            os.close(guard)
 
     def _has_expired(self) -> bool:
+        """Every holder writes into the file at once, so that one which stays empty is left from a crash."""
         try:
-            since = self._path.stat().st_mtime_ns // 1_000_000
+            found = self._path.stat()
         except FileNotFoundError:
             return False
-        return bool(self._expire_ms) and self._now() - since > self._expire_ms
+        bound = self._expire_ms or _NEVER
+        if not found.st_size:
+            bound = min(bound, EMPTY_MS)
+        return self._now() - found.st_mtime_ns // 1_000_000 > bound
 
 
 def _info() -> str:

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-import threading
+import os
 from typing import Final
 
-from ..errors import LockTimeout
+from ..errors import Conflict, LockTimeout
+from ..forks import ThreadLock
 
-_REGISTRY: Final[dict[str, threading.Lock]] = {}
-_REGISTRY_GUARD: Final = threading.Lock()
+_REGISTRY: Final[dict[str, ThreadLock]] = {}
+_REGISTRY_GUARD: Final = ThreadLock()
 
 
 class InProcessLock:
     """The lock of the table `name` (its storage's url) within this process.
 
-    It does not keep other processes out: with several, use a lock that they share.
+    It does not keep other processes out: with several, use a lock that they share. A forked child has a free lock of
+    its own, whatever its parent held.
     """
 
     def __init__(self, name: str, wait_seconds: float = 60.0) -> None:
         self._name = name
         self._wait = wait_seconds
         with _REGISTRY_GUARD:
-            self._lock = _REGISTRY.setdefault(name, threading.Lock())
+            self._lock = _REGISTRY.setdefault(name, ThreadLock())
+        self._holder: int | None = None
 
     def acquire(self) -> None:
         if not self._lock.acquire(timeout=self._wait):
@@ -30,6 +33,17 @@ class InProcessLock:
                 f"another thread has held its lock for {self._wait:g} s",
                 "wait for that operation, or look for one that hangs",
             )
+        self._holder = os.getpid()
 
     def release(self) -> None:
+        self.check_held()
         self._lock.release()
+
+    def check_held(self) -> None:
+        """`Conflict` if another process acquired the lock and forked this one, which has no part in it."""
+        if self._holder not in (None, os.getpid()):
+            raise Conflict(
+                f"release the lock of the table {self._name}",
+                f"the process {self._holder} acquired it, and this one is a forked child of that",
+                "begin and end an operation in the same process",
+            )

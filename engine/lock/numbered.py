@@ -9,14 +9,22 @@ from __future__ import annotations
 
 import json
 import threading
-import uuid
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import Final
+from typing import Final, NamedTuple
 
-from ..storage import TRANSIENT, NotFound, Storage
-from .waiting import Now, Waiting, wall_ms
+from ..storage import TRANSIENT, NotFound, Storage, put_own
+from .waiting import Attempts, Now, Waiting, wall_ms
 
 FOLDER: Final = ".hoodie/.nbcc/locks"
+
+
+class _Last(NamedTuple):
+    """The greatest number (0: none), whether it was released, and when each of its files was put (epoch ms)."""
+
+    number: int
+    released: bool
+    modified: Mapping[str, int]
 
 
 class NumberedLock(Waiting):
@@ -35,6 +43,7 @@ class NumberedLock(Waiting):
         self._storage, self._now = storage, now
         self._valid_ms, self._renew = round(valid_seconds * 1000), renew_seconds
         self._number = 0
+        self._attempts, self._holds = Attempts(), False
         self._over = threading.Event()
 
     @property
@@ -43,43 +52,63 @@ class NumberedLock(Waiting):
         return self._number
 
     def try_once(self) -> bool:
-        last, released = self._last()
-        if last and not released:
-            if not self._is_dead(last):
+        last = self._last()
+        if last.number and not last.released:
+            if not (self._is_own(last.number) or self._is_dead(last)):
                 return False
-            self._storage.put_if_absent(_path(last, "released"), b"")
-        number, content = last + 1, json.dumps({"owner": str(uuid.uuid4()), "since": self._now()}).encode()
-        if not self._storage.put_if_absent(_path(number, "acquired"), content):
+            put_own(self._storage, _path(last.number, "released"), b"")
+        number, owner = last.number + 1, self._attempts.begin()
+        content = json.dumps({"owner": owner, "since": self._now()}).encode()
+        if not put_own(self._storage, _path(number, "acquired"), content):
             return False
         # Only the newest number is a lock: an older one may have been free again because its files were tidied away.
-        if self._last() != (number, False):
+        if (newest := self._last()).number != number or newest.released:
             return False
+        self._attempts.succeeded(owner)
         self._number, self._over = number, threading.Event()
         self._tidy(number)
         threading.Thread(target=self._beating, args=(number, self._over), daemon=True, name="nbcc-heartbeat").start()
+        self._holds = True
         return True
 
     def give_back(self) -> None:
         self._over.set()
-        self._storage.put_if_absent(_path(self._number, "released"), b"")
+        self._holds = False
+        try:
+            put_own(self._storage, _path(self._number, "released"), b"")
+        except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
+            self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def held_by(self) -> str:
-        return f"{_path(self._last()[0], 'acquired')} is not released"
+        return f"{_path(self._last().number, 'acquired')} is not released"
 
-    def _last(self) -> tuple[int, bool]:
-        """The greatest number acquired (0: none) and whether it was released."""
-        names = [entry.path.rpartition("/")[2].partition(".")[::2] for entry in self._storage.list(FOLDER)]
-        last = max((int(number) for number, _ in names if number.isdecimal()), default=0)
-        return last, (f"{last:020d}", "released") in names
+    def _last(self) -> _Last:
+        """The newest number."""
+        found = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
+        last = max((int(number) for number, _, _ in found if number.isdecimal()), default=0)
+        modified = {kind: round(entry.modified * 1000) for number, kind, entry in found if number == f"{last:020d}"}
+        return _Last(last, "released" in modified, modified)
 
-    def _is_dead(self, number: int) -> bool:
+    def _is_own(self, number: int) -> bool:
+        """Whether the lock is that of an attempt of ours whose answer, or whose release, was lost."""
+        if self._holds:
+            return False
+        try:
+            return self._attempts.include(json.loads(self._storage.get(_path(number, "acquired")))["owner"])
+        except (NotFound, ValueError, KeyError, TypeError):
+            return False
+
+    def _is_dead(self, last: _Last) -> bool:
+        """By the newest sign of life: what a file says, or when it was put if it is empty or cut short."""
         for kind in ("heartbeat", "acquired"):
             try:
-                since = int(json.loads(self._storage.get(_path(number, kind)))["since"])
-            except (NotFound, ValueError, KeyError):
+                since = int(json.loads(self._storage.get(_path(last.number, kind)))["since"])
+            except NotFound:
                 continue
+            except (ValueError, KeyError, TypeError):
+                since = last.modified.get(kind, self._now())
             return self._now() > since + self._valid_ms
-        return True
+        return False  # another process has removed it since it was listed
 
     def _beating(self, number: int, over: threading.Event) -> None:
         while not over.wait(self._renew):

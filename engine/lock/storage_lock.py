@@ -1,32 +1,53 @@
 """Hudi's StorageBasedLockProvider (RFC-91): a lease in ``.hoodie/.locks/table_lock.json``, renewed while it is held.
 
-Written from its behaviour (hudi-format §12.2): ``{"expired", "validUntil" (epoch ms), "owner"}``, replaced only by
-whoever knows what it holds. A lease that ran out more than 500 ms ago is free: clocks drift. Its holder may be alive,
+Written from its behaviour (hudi-format §12.2): ``{"expired", "validUntil" (epoch ms), "owner"}``, replaced only if it
+is unchanged since it was read. A lease that ran out more than 500 ms ago is free: clocks drift. Its holder may live,
 and the file has no room for a number that a store could compare: `Rules.decision` is what helps then.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import threading
-import uuid
 from contextlib import suppress
-from typing import Any, Final
+from typing import Final, NamedTuple
 
-from ..storage import TRANSIENT
-from .conditional import ConditionalObject, Version, conditional_object
-from .waiting import Now, Waiting, wall_ms
+from ..storage import TRANSIENT, Storage
+from ..storage.conditional import ConditionalObject, Version, conditional_object
+from ..storage.verified_puts import replace_verified
+from .waiting import Attempts, Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/.locks/table_lock.json"
 DRIFT_MS: Final = 500
 
 
+class Lease(NamedTuple):
+    """What the object holds."""
+
+    expired: bool
+    until: int
+    owner: str
+
+
+class _Held:
+    """One acquisition, of which the thread that renews it and the thread that releases it share the state."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner, self.process = owner, os.getpid()
+        self.over = threading.Event()
+        self.changing = threading.Lock()
+
+
 class StorageLock(Waiting):
-    """A lease of `valid_seconds`, renewed every `renew_seconds` by a thread of its own."""
+    """A lease of `valid_seconds` in the table's own storage, renewed every `renew_seconds` by a thread of its own.
+
+    `file`: the object of the lease, if it is not that of `storage`.
+    """
 
     def __init__(
         self,
-        url: str,
+        storage: Storage,
         wait_seconds: float = 60.0,
         valid_seconds: float = 300.0,
         renew_seconds: float = 30.0,
@@ -34,69 +55,100 @@ class StorageLock(Waiting):
         now: Now = wall_ms,
         file: ConditionalObject | None = None,
     ) -> None:
-        super().__init__(url, wait_seconds)
-        self._file = file or conditional_object(url, FILE)
+        super().__init__(storage.url, wait_seconds)
+        self._file = file or conditional_object(storage, FILE)
         self._valid_ms, self._renew = round(valid_seconds * 1000), renew_seconds
         self._now = now
-        self._owner = ""
-        self._over = threading.Event()
-        self._changing = threading.Lock()
+        self._held: _Held | None = None
+        self._attempts = Attempts()
 
     def try_once(self) -> bool:
         known = self._file.read()
         if known is not None and not self._is_free(known):
             return False
-        self._owner = str(uuid.uuid4())
-        if not self._file.write(self._lease(), known):
+        held = _Held(self._attempts.begin())
+        if not replace_verified(self._file, self._renewed(held.owner), known):
             return False
-        self._over = threading.Event()
-        threading.Thread(target=self._renewing, args=(self._over,), daemon=True, name="nbcc-lease").start()
+        self._attempts.succeeded(held.owner)
+        self._held = held
+        threading.Thread(target=self._renewing, args=(held,), daemon=True, name="nbcc-lease").start()
         return True
 
     def give_back(self) -> None:
-        self._over.set()
-        with self._changing:
-            known = self._file.read()
-            if known is not None and self._is_ours(known):
-                told = _told(known)
-                self._file.write(_text(expired=True, until=told["validUntil"], owner=self._owner), known)
+        held, self._held = self._held, None
+        assert held is not None, "only its holder releases a lock"
+        held.over.set()
+        with held.changing:
+            try:
+                self._expire(held.owner)
+            except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
+                self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def renew(self) -> bool:
-        """Make the lease longer; False if it is somebody else's by now."""
-        with self._changing:
-            known = self._file.read()
-            held = known is not None and self._is_ours(known) and not _told(known)["expired"]
-            return held and self._file.write(self._lease(), known)
+        """Make the lease longer; False if another owner has it, or it was released."""
+        return (held := self._held_here()) is not None and self._renew_held(held)
 
     def held_by(self) -> str:
         known = self._file.read()
-        return f"{FILE} is leased to {_told(known)['owner']}" if known else f"{FILE} changes hands"
+        lease = None if known is None else lease_of(known)
+        if lease is not None:
+            return f"{FILE} is leased to {lease.owner}"
+        return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
-    def _renewing(self, over: threading.Event) -> None:
-        while not over.wait(self._renew):
+    def _held_here(self) -> _Held | None:
+        """What this process holds: no thread of a forked child renews what its parent held."""
+        return self._held if self._held is not None and self._held.process == os.getpid() else None
+
+    def _renew_held(self, held: _Held) -> bool:
+        with held.changing:
+            while not held.over.is_set():
+                known = self._file.read()
+                lease = None if known is None else lease_of(known)
+                if lease is not None and (lease.owner != held.owner or lease.expired):
+                    return False
+                if known is not None and lease is None:
+                    return True  # not readable as a lease, so it may be another's: look again at the next renewal
+                if replace_verified(self._file, self._renewed(held.owner), known):
+                    return True
+                if self._file.read() == known:
+                    return True  # refused although it is unchanged: try again at the next renewal
+            return False
+
+    def _renewing(self, held: _Held) -> None:
+        while not held.over.wait(self._renew):
             with suppress(*TRANSIENT):  # the next one may get through; if none does in time, the lease runs out
-                if not self.renew():
+                if not self._renew_held(held):
                     return
 
-    def _lease(self) -> bytes:
-        return _text(expired=False, until=self._now() + self._valid_ms, owner=self._owner)
+    def _expire(self, owner: str) -> None:
+        known = self._file.read()
+        lease = None if known is None else lease_of(known)
+        if lease is not None and lease.owner == owner:
+            replace_verified(self._file, _text(expired=True, until=lease.until, owner=owner), known)
+
+    def _renewed(self, owner: str) -> bytes:
+        return _text(expired=False, until=self._now() + self._valid_ms, owner=owner)
 
     def _is_free(self, known: Version) -> bool:
-        told = _told(known)
-        return bool(told["expired"]) or self._now() > int(told["validUntil"]) + DRIFT_MS
+        """A lease that cannot be read counts as held, until one that was put when the object was put has run out."""
+        lease = lease_of(known)
+        if lease is None:
+            return self._now() > known.modified_ms + self._valid_ms + DRIFT_MS
+        if self._held_here() is None and self._attempts.include(lease.owner):
+            return True  # an attempt of ours whose answer, or whose release, was lost
+        return lease.expired or self._now() > lease.until + DRIFT_MS
 
-    def _is_ours(self, known: Version) -> bool:
-        return bool(_told(known)["owner"] == self._owner)
+
+def lease_of(known: Version) -> Lease | None:
+    """The lease in an object; None if it is empty, cut short, or no lease."""
+    try:
+        content = json.loads(known.data)
+        expired, until, owner = content["expired"], content["validUntil"], content["owner"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    fits = isinstance(expired, bool) and isinstance(until, int) and isinstance(owner, str)
+    return Lease(expired, until, owner) if fits else None
 
 
 def _text(*, expired: bool, until: int, owner: str) -> bytes:
     return json.dumps({"expired": expired, "validUntil": until, "owner": owner}).encode()
-
-
-def _told(known: Version) -> dict[str, Any]:
-    """A file that is no lease is one that ran out long ago."""
-    try:
-        told = json.loads(known.data)
-        return {"expired": told["expired"], "validUntil": int(told["validUntil"]), "owner": told["owner"]}
-    except (ValueError, KeyError, TypeError):
-        return {"expired": True, "validUntil": 0, "owner": "nobody"}

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import time
+import uuid
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Final
@@ -33,6 +36,7 @@ class Waiting(ABC):
             raise
 
     def release(self) -> None:
+        self._threads.check_held()
         try:
             self.give_back()
         finally:
@@ -49,6 +53,13 @@ class Waiting(ABC):
                 )
             time.sleep(_POLL_SECONDS)
 
+    def warn_of_lease(self, failed: Exception, seconds: int) -> None:
+        """Warn that a lock could not be released, and when it ends by itself."""
+        reason = str(failed).partition("\n")[0]
+        warnings.warn(
+            f"the lock of {self.url} was not released ({reason}); others can take it in {seconds} s", stacklevel=5
+        )
+
     @abstractmethod
     def try_once(self) -> bool:
         """Take the lock if it is free."""
@@ -60,6 +71,33 @@ class Waiting(ABC):
     @abstractmethod
     def held_by(self) -> str:
         """Who is in the way."""
+
+
+class Attempts:
+    """The owners under which this process has tried to take a lock since it last had it, that one included.
+
+    A put whose outcome was never known may have been carried out: a lock of such an owner is this process's own. It is
+    not a forked child's.
+    """
+
+    def __init__(self) -> None:
+        self._process, self._owners = 0, set[str]()
+
+    def begin(self) -> str:
+        """A new owner."""
+        if self._process != os.getpid():
+            self._process, self._owners = os.getpid(), set()
+        owner = str(uuid.uuid4())
+        self._owners.add(owner)
+        return owner
+
+    def succeeded(self, owner: str) -> None:
+        """The lock is held under `owner`: no other attempt can have taken it as well."""
+        self._owners = {owner}
+
+    def include(self, owner: str) -> bool:
+        """Whether that owner is one of these."""
+        return self._process == os.getpid() and owner in self._owners
 
 
 Now = Callable[[], int]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from ..errors import CannotRun, Conflict
+from ..extras import install
 from .waiting import Waiting
 
 
@@ -17,6 +19,7 @@ class ZookeeperLock(Waiting):
         super().__init__(url, wait_seconds)
         self._hosts, self._path, self._session = hosts, path, session_seconds
         self._client: Any = None
+        self._process = 0  # that of the client, whose threads a forked child does not have
         self._lock: Any = None
 
     def try_once(self) -> bool:
@@ -35,14 +38,13 @@ class ZookeeperLock(Waiting):
             from kazoo.handlers.threading import KazooTimeoutError
             from kazoo.recipe.lock import Lock
         except ImportError:
-            raise CannotRun(
-                f"lock the table {self.url} by ZooKeeper", "kazoo is not installed", "pip install 'nbcc[zookeeper]'"
-            ) from None
+            asked = f"lock the table {self.url} by ZooKeeper"
+            raise CannotRun(asked, "kazoo is not installed", install("zookeeper")) from None
 
         # As Curator names its nodes, so that its clients and ours stand in one queue; a lock of kazoo's own counts too.
         names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-", "__lock__"]}
 
-        if self._client is None:
+        if self._client is None or self._process != os.getpid():
             client = KazooClient(hosts=self._hosts, timeout=self._session)
             try:
                 client.start(timeout=self._wait)
@@ -52,5 +54,5 @@ class ZookeeperLock(Waiting):
                     f"no ZooKeeper answers at {self._hosts}",
                     "start it, or correct the url",
                 ) from None
-            self._client = client
+            self._client, self._process = client, os.getpid()
         return type("CuratorLock", (Lock,), names)(self._client, self._path)

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ..config import TableConfig
 from ..context import Context
-from ..data.tasks import LogInput, ReadTask
+from ..data.tasks import BaseInput, LogInput, ReadTask
 from ..errors import BadInput
-from ..files.group_files import LogFile
+from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
 from ..given import texts
 from ..rules import HUDI, Rules
@@ -71,9 +71,10 @@ def completed_write(context: Context, timeline: Timeline, requested: str) -> Ins
 
 def read_task(piece: FileSlice, config: TableConfig, rules: Rules) -> ReadTask:
     """The merge of one slice."""
-    base = piece.base.path if piece.base else None
+    base, size = (piece.base.path, piece.base.size) if piece.base else (None, None)
     tombstones, logs = (log_inputs(found) for found in in_merge_order(piece, rules))
-    return ReadTask(table_shape(config, rules), piece.partition, piece.file_id, base, tombstones, logs)
+    shape = table_shape(config, rules)
+    return ReadTask(shape, piece.partition, piece.file_id, base, tombstones, logs, base_size=size)
 
 
 def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[LogFile]]:
@@ -84,7 +85,11 @@ def in_merge_order(piece: FileSlice, rules: Rules) -> tuple[list[LogFile], list[
 
 
 def log_inputs(logs: Iterable[LogFile]) -> tuple[LogInput, ...]:
-    return tuple(LogInput(log.path, log.requested) for log in logs)
+    return tuple(LogInput(log.path, log.requested, log.size, log.appended) for log in logs)
+
+
+def base_input(base: BaseFile) -> BaseInput:
+    return BaseInput(base.path, base.size)
 
 
 def selected(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:

@@ -7,15 +7,15 @@ from typing import NamedTuple
 
 from ..config import TableConfig
 from ..context import Context
-from ..data.tasks import BaseInput, WindowTask
+from ..data.tasks import BaseInput, ChangedBase, WindowTask
 from ..errors import BadInput, Unsupported
 from ..files.group_files import BaseFile, Group
 from ..files.names import in_partition
 from ..files.window import WindowFiles, window_files
 from ..shape import table_shape
-from ..timeline import Timeline, completion_of, load_settled
+from ..timeline import Timeline, WriteStat, completion_of, load_settled
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
-from .tasks import log_inputs, slices_as_of
+from .tasks import base_input, log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
 from .travel import settled_at
 
@@ -115,28 +115,34 @@ def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
     return found
 
 
-def _said_before(context: Context, window: Window) -> dict[str, str | None]:
-    """Path of each base file -> of the one that its write merged, as our commits say: two may have merged the same."""
-    stats = (
+def _said_before(context: Context, window: Window) -> dict[str, BaseInput | None]:
+    """Path of each base file -> the one that its write merged, as our commits say: two may have merged the same."""
+    stats = [
         stat
         for instant in window.timeline.completed
         if instant.writes
         for stat in context.commits.commit(instant).stats
-    )
-    return {
-        stat.path: in_partition(stat.partition, stat.prev_base_file) if stat.prev_base_file else None for stat in stats
-    }
+    ]
+    sizes = {stat.path: stat.size for stat in stats}
+
+    def before(stat: WriteStat) -> BaseInput | None:
+        if not stat.prev_base_file:
+            return None
+        path = in_partition(stat.partition, stat.prev_base_file)
+        return BaseInput(path, sizes.get(path))
+
+    return {stat.path: before(stat) for stat in stats}
 
 
 def _base_inputs(
-    group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, str | None], with_before: bool
-) -> tuple[BaseInput, ...]:
+    group: WindowFiles, there: dict[Group, list[BaseFile]], named: dict[str, BaseInput | None], with_before: bool
+) -> tuple[ChangedBase, ...]:
     """What each base file that a write made has changed. Only copy-on-write ones say by absence what was deleted."""
 
-    def before(base: BaseFile) -> str | None:
+    def before(base: BaseFile) -> BaseInput | None:
         if base.path in named:
             return named[base.path] if with_before else None
-        older = [old.path for old in there[group.partition, group.file_id] if old.requested < base.requested]
-        return older[-1] if older and with_before else None
+        older = [old for old in there[group.partition, group.file_id] if old.requested < base.requested]
+        return base_input(older[-1]) if older and with_before else None
 
-    return tuple(BaseInput(base.path, base.requested, before(base)) for base in group.bases)
+    return tuple(ChangedBase(base_input(base), base.requested, before(base)) for base in group.bases)

@@ -7,7 +7,6 @@ from typing import Final
 
 from ..evidence import Evidence
 
-
 _ANOTHER: Final = "each of them may have written it, and the names of files do not say which"
 
 

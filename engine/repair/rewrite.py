@@ -13,12 +13,11 @@ from ..config import TableConfig
 from ..context import Context
 from ..data.columns import IS_DELETED
 from ..data.tasks import LogInput, WindowTask
-from ..errors import BadInput, Unsupported
+from ..errors import BadInput, Missing, Unsupported
 from ..evidence.report import REWRITE
 from ..files.names import parse_log, split_path
 from ..files.slices import load_slices, to_read
 from ..shape import table_shape
-from ..storage import NotFound
 from ..timeline import Instant, load_settled
 
 
@@ -42,7 +41,7 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
     try:
         task = WindowTask(shape, (LogInput(path, name.instant),))
         rows = context.jobs.read([task], shape.window_schema)
-    except NotFound:
+    except Missing:
         raise BadInput(asked, "no file lies there", "name one that validate complains about") from None
     columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
     instant: Instant = operations()["upsert"].run(

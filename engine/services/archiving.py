@@ -9,14 +9,19 @@ reason nothing goes past a savepoint: a restore undoes what is on the active tim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
 
 from ..context import Context
-from ..errors import BadInput
+from ..errors import BadInput, Damaged
 from ..files.slices import load_slices, to_read
-from ..timeline import Archived, Instant, Timeline, completion_of
+from ..storage import NotFound
+from ..timeline import Archived, Instant, Timeline, completion_of, decode_commit, decode_plan
+from ..timeline.cleans import decode_clean_plan
+from ..timeline.container import decode_record
 from ..timeline.decisions import Decision
 from ..timeline.instant import COMPLETES_AS, PENDING
+from ..timeline.timeline import FOLDER
 
 RETAINED = 20
 """How many writes stay on the active timeline (hoodie.keep.min.commits)."""
@@ -88,11 +93,43 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
 
 
 def archived_form(context: Context, timeline: Timeline, instant: Instant) -> Archived:
-    """What the archive keeps of an instant: its completed file, and the plan of those that have one."""
+    """What the archive keeps of an instant: its completed file, and the plan of those that have one.
+
+    Both are decoded first: the originals are deleted afterwards, so that a short read would be the last one. Raises
+    `NotATable` for what cannot be decoded.
+    """
     action = begun_as(timeline, instant)
     plan = None
     if action in COMPLETES_AS or action in ("clean", "replacecommit"):
-        plan = context.commits.requested_content(Instant(instant.requested, action, "requested"))
-    return Archived(
-        instant.requested, completion_of(instant), instant.action, context.commits.content(instant), plan
-    )
+        requested = Instant(instant.requested, action, "requested")
+        plan = context.commits.requested_content(requested)
+        if plan == b"" and action == "replacecommit":  # other engines may put nothing into it
+            plan = None
+        if plan is not None:
+            _PLANS.get(action, decode_record)(plan, requested.file_name)
+    content = context.commits.content(instant)
+    (decode_commit if instant.writes else decode_record)(content, instant.file_name)
+    return Archived(instant.requested, completion_of(instant), instant.action, content, plan)
+
+
+_PLANS: Final[Mapping[str, Callable[[bytes, str], object]]] = {
+    "compaction": decode_plan,
+    "logcompaction": decode_plan,
+    "clean": decode_clean_plan,
+}
+
+
+def refuse_unlike(context: Context, archived: Iterable[Archived]) -> None:
+    """`Damaged` if the archive holds another content of an instant than its file on the active timeline."""
+    for row in archived:
+        name = row.instant.file_name
+        try:
+            there = context.storage.get(f"{FOLDER}/{name}")
+        except NotFound:
+            continue  # another archiver has just deleted it
+        if there != row.metadata:
+            raise Damaged(
+                f"delete the archived instant {name}",
+                "the archive holds another content of it, so that one of the two is damaged",
+                "compare the two, and restore the archive from a copy if the file on the timeline is whole",
+            )

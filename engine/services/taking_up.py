@@ -10,7 +10,7 @@ from ..data.tasks import WrittenFile
 from ..errors import BadInput, Conflict
 from ..reads.times import Time
 from ..timeline import Instant, Timeline, load
-from ..writes.writing import complete
+from ..writes.writing import complete, forget_markers, marked_files
 
 
 def where_it_is_known(context: Context, action: str, instant: Time | None) -> Timeline:
@@ -55,6 +55,27 @@ def _completed_by_another(context: Context, action: str, requested: str) -> Inst
             f"plan another {action}, if there is anything to do",
         )
     return found if found.completed else None
+
+
+def unless_completed(
+    context: Context, action: str, requested: str, work: Callable[[], Sequence[WrittenFile]]
+) -> Sequence[WrittenFile] | Instant:
+    """What `work` has written for a plan; the completed instant of another runner, if `work` fails after it completed.
+
+    Once the plan is completed, a clean may delete the inputs that a slower runner is still to read.
+    """
+    try:
+        return work()
+    except Exception:  # whatever a missing input comes out as: Spark wraps it
+        there = _completed_by_another(context, action, requested)
+        if not isinstance(there, Instant):
+            raise
+        listed = {stat.path for stat in context.commits.commit(there).stats}
+        for path in marked_files(context, requested):
+            if path not in listed:
+                context.storage.delete(path)
+        forget_markers(context, requested)
+        return there
 
 
 def completed(

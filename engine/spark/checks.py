@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from ..extras import install
+
 PYTHON_FLOOR: Final = (3, 11)
 JAVA_VERSIONS: Final = (17, 21)
 SPARK_FLOOR: Final = (4, 1)  # the first with `repartitionById` and `arrow_udf`
@@ -26,7 +28,7 @@ DISK_FLOOR: Final = 1 << 30
 VECTOR_MODULE: Final = "jdk.incubator.vector"
 
 _PATIENCE_SECONDS: Final = 30
-_INSTALL_SPARK: Final = "pip install 'nbcc[spark]'"
+_INSTALL_SPARK: Final = install("spark")
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ as Arrow. Functions that run on executors are made by small factories: what they
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final, TypeVar
@@ -90,8 +91,9 @@ class SparkJobs:
     def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> DataFrame:
         storage = self._storage
         sent = to_arrow_schema(to_spark(schema), timezone="UTC")  # in Spark's own units of time
-        by_spark = [path for path in map(self._plain_file, tasks) if path is not None]
-        by_us = [task for task in tasks if self._plain_file(task) is None]
+        plain = [self._plain_file(task) for task in tasks]
+        by_spark = [path for path in plain if path is not None]
+        by_us = [task for task, path in zip(tasks, plain, strict=True) if path is None]
 
         def read(task: AnyRead) -> Batches:
             yield from conform(run_read(storage, task), sent).to_batches(BATCH_ROWS)
@@ -123,12 +125,23 @@ class SparkJobs:
         return numbers.mapInArrow(run_named, to_spark(schema))
 
     def _plain_file(self, task: AnyRead) -> str | None:
-        """The path of the one base file that answers `task`, if Spark's own Parquet reader can be pointed at it."""
+        """The path of the one base file that answers `task`, if Spark's own Parquet reader can be pointed at it.
+
+        A file of another size than its commit lists is left to our reader, which says so.
+        """
         url = urlsplit(self._storage.url)
         if not isinstance(task, ReadTask) or not task.base_only or url.scheme != "file":
             return None
         path = f"{unquote(url.path)}/{task.base}"
-        return None if GLOB_CHARACTERS.intersection(path) else f"file:{path}"
+        return f"file:{path}" if not GLOB_CHARACTERS.intersection(path) and _has_size(path, task.base_size) else None
+
+
+def _has_size(path: str, listed: int | None) -> bool:
+    """Whether the file has the listed size; None and 0 mean unknown."""
+    try:
+        return not listed or os.stat(path).st_size == listed
+    except OSError:
+        return False
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ..errors import CannotRun
 from .checks import Finding, checks
+from .interpreter import check_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -43,9 +44,11 @@ def session(
     """The running session, or a new one bound to this machine alone, in UTC, with the JVM's output in a file.
 
     `conf` overrides single settings; `log` is the file (default: `jvm_log()`), to which the JVM appends.
-    Raises `CannotRun` with the first check that fails, or if the JVM does not come up.
+    Raises `CannotRun` with the first check that fails, if the JVM does not come up, or if the Python workers of the
+    running session cannot import nbcc.
     """
-    if not _running():
+    made_by_user = _running()
+    if not made_by_user:
         _refuse_what_fails()
     from pyspark import SparkConf
     from pyspark.sql import SparkSession
@@ -54,9 +57,12 @@ def session(
     scratch = str(Path(tempfile.gettempdir(), "nbcc-warehouse"))
     settings = {"spark.master": master, "spark.app.name": app, "spark.sql.warehouse.dir": scratch, **SETTINGS}
     wanted = SparkConf().setAll(list((settings | dict(conf or {})).items()))
-    if not _running():
+    if not made_by_user:
         _launch(wanted, Path(log) if log is not None else jvm_log())
-    return SparkSession.builder.config(conf=wanted).getOrCreate()
+    spark = SparkSession.builder.config(conf=wanted).getOrCreate()
+    if made_by_user:
+        check_workers(spark)
+    return spark
 
 
 def jvm_log() -> Path:

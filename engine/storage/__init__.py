@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from .failures import TRANSIENT
 from .local_storage import LocalStorage, paths_below, sizes_but
-from .object_storage import TRANSIENT, ObjectStorage
+from .object_storage import ObjectStorage
 from .opening import open_storage
+from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
+from .verified_puts import put_own
 
 __all__ = [
     "TRANSIENT",
@@ -14,7 +17,10 @@ __all__ = [
     "NotFound",
     "ObjectStorage",
     "Storage",
+    "confined",
+    "confined_folder",
     "open_storage",
     "paths_below",
+    "put_own",
     "sizes_but",
 ]

@@ -1,110 +1,145 @@
-"""The local file system. Puts go through obstore, which makes them atomic; for the rest the operating system is asked.
+"""The local file system: puts that are durable, and listings without a call for each file.
 
-obstore hands every call to threads of its own and makes a dictionary of every file it lists. For an object store that
-is nothing beside a request; here it was most of what a small commit took.
+It has no threads, so that it also works in a child that was forked from a process with a table.
 """
 
 from __future__ import annotations
 
 import os
+import stat
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import Any, Final
 from urllib.parse import unquote, urlsplit
 
-from obstore.store import LocalStore
-
-from ..errors import BadInput
-from .object_storage import ObjectStorage, is_checksum
+from .conditional import ConditionalObject, LocalObject
+from .failures import of_file_system
+from .local_files import LocalFiles
+from .object_storage import is_checksum
+from .options import local_options
+from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
 
-if TYPE_CHECKING:
-    from obstore.store import ObjectStore
+_HEARTBEATS: Final = ".hoodie/.heartbeat/"
+_TEMPORARY: Final = (_HEARTBEATS, ".hoodie/.temp/")
 
 
-class LocalStorage(ObjectStorage):
-    """A table's root in a folder, which the first write makes, and only a write."""
+class LocalStorage:
+    """A table's root in a folder, which the first write makes, and only a write.
+
+    What is put or deleted is durable when the call returns, unless the option `durable` is false. Excepted are a
+    heartbeat, which means nothing after its process died, and the removal of heartbeats and of markers: a marker that
+    comes back names a file that its write has published or that is removed again.
+    """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
-        super().__init__(url, options)
+        self.url = url
+        self._options = dict(options or {})
         self._root = unquote(urlsplit(url).path)
+        self._files = LocalFiles(self._root, local_options(self._options))
 
-    def _open(self) -> ObjectStore:
-        try:
-            return LocalStore(self._root, mkdir=True, **self._options)
-        except OSError as unfit:  # a file lies there, or above it, or the folder may not be made
-            raise BadInput(f"write below {self._root}", str(unfit), "name a folder that can be made") from unfit
+    def __reduce__(self) -> tuple[type[LocalStorage], tuple[str, dict[str, Any]]]:
+        return type(self), (self.url, self._options)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.url!r})"
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        created = super().put_if_absent(path, data)
-        if created:
-            self._drop_checksum(path)
-        return created
+        try:
+            return self._files.create(confined(path), data)
+        except OSError as refused:
+            raise of_file_system("create", path, self.url, refused) from refused
 
     def put(self, path: str, data: bytes) -> None:
-        super().put(path, data)
-        self._drop_checksum(path)
+        try:
+            self._files.replace(confined(path), data, durable=not path.startswith(_HEARTBEATS))
+        except OSError as refused:
+            raise of_file_system("write", path, self.url, refused) from refused
 
     def get(self, path: str) -> bytes:
         try:
-            with open(f"{self._root}/{path}", "rb", buffering=0) as file:
-                return file.read()
-        except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+            return self._files.read(confined(path))
+        except (FileNotFoundError, NotADirectoryError):
             raise NotFound(path) from None
+        except OSError as refused:
+            raise of_file_system("read", path, self.url, refused) from refused
 
     def list(self, prefix: str) -> list[Entry]:
         found = []
-        for path, entry in self._files(prefix):
-            with suppress(FileNotFoundError):  # gone since its folder was read
-                stat = entry.stat()
-                found.append(Entry(path, stat.st_size, stat.st_mtime))
+        try:
+            for path, entry in self._below(prefix):
+                with suppress(FileNotFoundError):  # removed since its folder was read
+                    status = entry.stat()
+                    found.append(Entry(path, status.st_size, status.st_mtime))
+        except OSError as refused:
+            raise of_file_system("list", prefix, self.url, refused) from refused
         return sorted(found)
 
     def paths(self, prefix: str) -> Sequence[str]:
         """Those of `list`, in any order."""
-        return [path for path, _ in self._files(prefix)]
+        try:
+            return [path for path, _ in self._below(prefix)]
+        except OSError as refused:
+            raise of_file_system("list", prefix, self.url, refused) from refused
 
     def sizes(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
         """As `sizes_but`."""
         head = f"{folder}/"
         found, inside = dict[str, int](), []
-        for path, entry in self._files(""):
-            if path.startswith(head):
-                inside.append(path)
-                continue
-            try:
-                found[path] = entry.stat().st_size
-            except FileNotFoundError:  # gone since its folder was read
-                continue
+        try:
+            for path, entry in self._below(""):
+                if path.startswith(head):
+                    inside.append(path)
+                    continue
+                with suppress(FileNotFoundError):  # removed since its folder was read
+                    found[path] = entry.stat().st_size
+        except OSError as refused:
+            raise of_file_system("list", "", self.url, refused) from refused
         return found, inside
 
-    def _files(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """What lies below a folder, by its path."""
-        folders = [prefix] if os.path.isdir(f"{self._root}/{prefix}") else []
+    def _below(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """The files below a folder, by path. Linked folders are left out: they may lead anywhere, also in a circle."""
+        folders = [prefix] if self._files.has_folder(confined_folder(prefix)) else []
         while folders:
             folder = folders.pop()
             head = f"{folder}/" if folder else ""
-            with suppress(FileNotFoundError), os.scandir(f"{self._root}/{folder}") as entries:
+            with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{self._root}/{folder}") as entries:
                 for entry in entries:
                     name = entry.name
-                    if entry.is_dir():
+                    if entry.is_dir(follow_symlinks=False):
                         folders.append(head + name)
+                    elif entry.is_symlink() and not self._is_linked_file(head + name, entry):
+                        continue
                     elif not (name[-4:] == ".crc" or "#" in name) or not _is_hidden(name):
                         yield head + name, entry
 
+    def _is_linked_file(self, path: str, entry: os.DirEntry[str]) -> bool:
+        """Whether a symbolic link leads to a file. Of a linked folder a warning says that it is left out."""
+        try:
+            is_folder = stat.S_ISDIR(entry.stat().st_mode)
+        except OSError:  # it leads to nothing, or to itself
+            return False
+        if is_folder:
+            notice = f"{path} of the table at {self._root} is a link to a folder: files in it are left out of listings"
+            warnings.warn(notice, stacklevel=2)
+        return not is_folder
+
     def delete(self, path: str) -> None:
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.unlink(f"{self._root}/{path}")
-        self._drop_checksum(path)
+        self.delete_all([path])
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        for path in paths:
-            self.delete(path)
+        split = [confined(path).rpartition("/")[::2] for path in paths]
+        for folder, names in groupby(split, lambda each: each[0]):
+            durable = not f"{folder}/".startswith(_TEMPORARY)
+            try:
+                self._files.remove(folder, [name for _, name in names], durable)
+            except OSError as refused:
+                raise of_file_system("delete", folder, self.url, refused) from refused
 
-    def _drop_checksum(self, path: str) -> None:
-        """A stale Hadoop side file beside a new object would make Java readers refuse it (hudi-format §1)."""
-        with suppress(FileNotFoundError, NotADirectoryError):
-            os.unlink(f"{self._root}/{checksum_of(path)}")
+    def conditional_object(self, path: str) -> ConditionalObject:
+        return LocalObject(self._root, confined(path), self.url)
 
 
 def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
@@ -123,12 +158,6 @@ def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[s
     return sizes, [entry.path for entry in entries if entry.path.startswith(head)]
 
 
-def checksum_of(path: str) -> str:
-    """Name of the Hadoop checksum side file of `path`."""
-    folder, _, name = path.rpartition("/")
-    return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
-
-
 def _is_hidden(name: str) -> bool:
-    """Whether a file of that name is none of the table's: a side file, or what obstore has not put into place yet."""
+    """Whether the name is that of a side file, of a stage of ours, or of one of obstore's (``x#1``)."""
     return is_checksum(name) or ("#" in name and name.partition("#")[2].isdecimal())

@@ -2,76 +2,112 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import obstore
-from obstore.exceptions import AlreadyExistsError, BaseError, GenericError
+from obstore.exceptions import AlreadyExistsError, BaseError, GenericError, PreconditionError
 from obstore.exceptions import NotFoundError as ObstoreNotFound
 from obstore.store import from_url
 
-from ..errors import BadInput
+from ..errors import BadInput, StorageError
+from .conditional import ConditionalObject, StoreObject
+from .failures import asked, is_panic, of_store, shown, without_user
+from .forked import refuse_forked
+from .options import DURABLE, is_durable
+from .paths import confined, confined_folder
 from .protocol import Entry, NotFound
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
-_ABSENT = (FileNotFoundError, ObstoreNotFound)
+T = TypeVar("T")
 
-TRANSIENT: Final = (OSError, BaseError)
-"""What a store may raise now and not the next time: whoever asks again and again goes on."""
+_ABSENT: Final = (FileNotFoundError, ObstoreNotFound)
+_TAKEN: Final = (AlreadyExistsError, PreconditionError)
+
+PAUSES: Final = (0.1, 0.4, 1.6)
+"""Seconds after each attempt at a conditional put that neither succeeded nor left an object."""
 
 
 class ObjectStorage:
-    """A table's root in any store that obstore can open.
-
-    Atomicity of `put_if_absent`: obstore sends a conditional put to an object store, and stages the bytes and links
-    them into place on a file system; either way nobody sees a part of an object.
-    """
+    """A table's root in any store that obstore can open."""
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         self.url = url
         self._options = dict(options or {})
+        is_durable(self._options)
         self._store: ObjectStore | None = None
 
     def __reduce__(self) -> tuple[type[ObjectStorage], tuple[str, dict[str, Any]]]:
         return type(self), (self.url, self._options)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.url!r})"
+        return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
         """The store, opened when it is first needed."""
+        refuse_forked(without_user(self.url))
         if self._store is None:
             self._store = self._open()
         return self._store
 
     def _open(self) -> ObjectStore:
+        # an object store is durable by its put
+        options = {name: value for name, value in self._options.items() if name != DURABLE}
         try:
-            return from_url(self.url, **self._options)
+            return from_url(self.url, **options)
         except GenericError as unfit:
-            said = str(unfit).partition("\n")[0].rstrip(".")
             remedy = "give a path, or a URL of file:, s3:, gs:, az: or https:"
-            raise BadInput(f"open {self.url}", f"the store answered: {said}", remedy) from unfit
+            exists = f"the store answered: {shown(unfit, options)}"
+            raise BadInput(f"open {without_user(self.url)}", exists, remedy) from unfit
+        except BaseException as refused:
+            if not _is_of_store(refused):
+                raise
+            raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        try:
-            obstore.put(self._reach(), path, data, mode="create")
-        except AlreadyExistsError:
-            return False
-        return True
+        """As the protocol says; True also if the object is ours already.
+
+        The library shows the store's 412, its 409 and the answer to its own second attempt as the same error, and after
+        a time-out nothing is known. So the object is read: if there is none, the put is repeated. If it has this
+        content, it is taken for ours; `put_own` says why that is right.
+        """
+        confined(path)
+        unsure: StorageError | None = None
+        for pause in PAUSES:
+            try:
+                self._ask("create", path, lambda store: obstore.put(store, path, data, mode="create"))
+                return True
+            except _TAKEN:
+                pass
+            except StorageError as error:
+                if not error.unsure:
+                    raise
+                unsure = error
+            try:
+                return self.get(path) == data
+            except NotFound:
+                time.sleep(pause)
+            except StorageError as unread:
+                raise unsure or unread from (unsure or unread).__cause__
+        remedy = "run the operation again; if this happens each time, check what else writes this table"
+        exists = f"the store refuses to create it {len(PAUSES)} times and holds no such object"
+        raise unsure or StorageError(asked("create", path, self.url), exists, remedy, operation="create", path=path)
 
     def put(self, path: str, data: bytes) -> None:
-        obstore.put(self._reach(), path, data, mode="overwrite")
+        self._ask("write", confined(path), lambda store: obstore.put(store, path, data, mode="overwrite"))
 
     def get(self, path: str) -> bytes:
         try:
-            return bytes(obstore.get(self._reach(), path).bytes())
+            return self._ask("read", confined(path), lambda store: bytes(obstore.get(store, path).bytes()))
         except _ABSENT:
             raise NotFound(path) from None
 
     def list(self, prefix: str) -> list[Entry]:
-        pages = obstore.list(self._reach(), prefix or None)
+        confined_folder(prefix)
+        pages = self._ask("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
         return sorted(
             Entry(found["path"], found["size"], found["last_modified"].timestamp())
             for page in pages
@@ -80,19 +116,47 @@ class ObjectStorage:
         )
 
     def delete(self, path: str) -> None:
-        self._remove(path)
+        self._remove(confined(path))
 
     def delete_all(self, paths: Sequence[str]) -> None:
         if paths:
-            self._remove(list(paths))
+            self._remove([confined(path) for path in paths])
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        return StoreObject(self._ask, without_user(self.url), confined(path))
 
     def _remove(self, path: str | Sequence[str]) -> None:
+        first = path if isinstance(path, str) else path[0]
         try:
-            obstore.delete(self._reach(), path)
+            self._ask("delete", first, lambda store: obstore.delete(store, path))
         except _ABSENT:
             return
+
+    def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
+        """What the store answers. Absence and a lost conditional put are raised as they are, all else is typed."""
+        store = self._reach()
+        try:
+            return request(store)
+        except _TAKEN:
+            raise
+        except _ABSENT as absent:
+            if operation in ("read", "delete"):
+                raise
+            raise self._typed(operation, path, absent) from absent  # a put without a bucket
+        except BaseException as refused:
+            if not _is_of_store(refused):
+                raise
+            raise self._typed(operation, path, refused) from refused
+
+    def _typed(self, operation: str, path: str, error: BaseException) -> StorageError:
+        return of_store(operation, path, self.url, error, self._options)
 
 
 def is_checksum(name: str) -> bool:
     """Whether a file of that name is the Hadoop checksum side file of another, which a copied table may still have."""
     return name[:1] == "." and name[-4:] == ".crc"
+
+
+def _is_of_store(error: BaseException) -> bool:
+    """Whether the library has raised it; an interrupt, for instance, goes on as it is."""
+    return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

@@ -10,14 +10,19 @@ from urllib.parse import unquote, urlsplit
 
 from .local_storage import LocalStorage
 from .object_storage import ObjectStorage
+from .options import checked_options
 
 
-def open_storage(location: str | os.PathLike[str], options: Mapping[str, Any] | None = None) -> ObjectStorage:
+def open_storage(
+    location: str | os.PathLike[str], options: Mapping[str, Any] | None = None
+) -> LocalStorage | ObjectStorage:
     """The store at `location`: a path of the local file system, or a URL (``file:``, ``s3:``, ``gs:``, ``az:``, …).
 
-    `options` go to obstore (credentials, region, …). Nothing is read or created yet.
+    The option `durable` (default true) is that of `LocalStorage`; all others go to obstore (credentials, region, …).
+    Nothing is read or created yet.
     """
     text = os.fspath(location)
+    options = checked_options(options)
     parts = urlsplit(text)
     if parts.scheme == "file":
         return LocalStorage(_local_url(unquote(parts.path)), options)

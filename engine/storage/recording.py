@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from .conditional import ConditionalObject, conditional_object
+from .paths import confined, confined_folder
 from .protocol import Entry, NotFound, Storage
 
 
@@ -31,6 +33,7 @@ class Recording:
         return self._storage.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
+        confined(path)
         if not self._dry:
             done = self._storage.put_if_absent(path, data)
         elif done := not self._holds(path):
@@ -40,6 +43,7 @@ class Recording:
         return done
 
     def put(self, path: str, data: bytes) -> None:
+        confined(path)
         if self._dry:
             self._pretended[path] = data
         else:
@@ -47,14 +51,14 @@ class Recording:
         self.put_paths.append(path)
 
     def get(self, path: str) -> bytes:
-        if path in self._pretended:
+        if confined(path) in self._pretended:
             return self._pretended[path]
         if self._dry and path in self.deleted:
             raise NotFound(path)
         return self._storage.get(path)
 
     def list(self, prefix: str) -> list[Entry]:
-        found = self._storage.list(prefix)
+        found = self._storage.list(confined_folder(prefix))
         if not self._dry:
             return found
         folder = f"{prefix}/" if prefix else ""
@@ -66,7 +70,7 @@ class Recording:
         self.delete_all([path])
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        for path in paths:
+        for path in [confined(path) for path in paths]:
             self._deleting(path)
         if self._dry:
             for path in paths:
@@ -74,6 +78,10 @@ class Recording:
         else:
             self._storage.delete_all(paths)
         self.deleted.extend(paths)
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        """That of the storage itself: only locks are replaced so, and a dry run takes none."""
+        return conditional_object(self._storage, path)
 
     def _holds(self, path: str) -> bool:
         if path in self._pretended:

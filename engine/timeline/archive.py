@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
-import pyarrow.parquet as pq
-
-from ..errors import NotATable
+from ..errors import Damaged, NotATable
+from ..files.base import decode_parquet
 from ..storage import NotFound, Storage
+from .checked import Checked
+from .container import understood
 from .instant import Instant
 from .timeline import FOLDER
 
@@ -136,13 +136,19 @@ class Archive:
     def _current(self) -> str | None:
         """The manifest's name; by listing where there is no version file (other engines delete it for a moment)."""
         try:
-            return f"manifest_{int(self._storage.get(VERSION))}"
+            number = self._storage.get(VERSION)
         except NotFound:
             if not self._seen:
                 return None
             names = [entry.path.rpartition("/")[2] for entry in self._storage.list(HISTORY)]
             numbers = [int(found[1]) for name in names if (found := _MANIFEST.fullmatch(name))]
             return f"manifest_{max(numbers)}" if numbers else None
+        if not re.fullmatch(rb"[0-9]{1,18}", number.strip()):
+            exists = f"{VERSION} holds {number[:40]!r}, which is not the number of a manifest"
+            raise Damaged(
+                "read the archived timeline", exists, "put the number of the newest manifest that is whole into it"
+            )
+        return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
         """The rows of the files that are wanted. A file that is gone was merged into one of a newer manifest."""
@@ -157,30 +163,48 @@ class Archive:
                         "read the archived timeline", f"its manifest lists {gone}, which is gone", "restore the file"
                     ) from None
 
+    def _get(self, file: ArchiveFile) -> bytes:
+        """The content of a file; `Damaged` if it has another size than the manifest lists (0: unknown)."""
+        data = self._storage.get(f"{HISTORY}/{file.name}")
+        if file.size and len(data) != file.size:
+            exists = f"{file.name} has {len(data)} bytes, and the manifest lists {file.size}"
+            raise Damaged("read the archived timeline", exists, "restore the file from a copy")
+        return data
+
     def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
         """The instants in one file, which is read once; raises `NotFound` if it is gone."""
         if file not in self._rows:
-            rows = decode_rows(self._storage.get(f"{HISTORY}/{file.name}"))
+            rows = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
             self._rows[file] = rows
             self._states[file] = tuple(state for row in rows for state in row.states)
             self._known.update({(row.requested, row.action): row for row in rows})
         return self._rows[file]
 
 
-def decode_rows(data: bytes) -> tuple[Archived, ...]:
-    """The instants in a file of the archive."""
-    rows = cast(list[dict[str, Any]], pq.read_table(io.BytesIO(data)).to_pylist())
-    return tuple(
-        Archived(row["instantTime"], row["completionTime"], row["action"], row.get("metadata"), row.get("plan"))
-        for row in rows
-    )
+def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
+    """The instants in a file of the archive, which `name` is for errors."""
+    checked = Checked(name)
+    with understood(name):
+        rows = cast(list[dict[str, Any]], decode_parquet(data, name).to_pylist())
+        return tuple(
+            Archived(
+                checked.instant(row["instantTime"]),
+                checked.instant(row["completionTime"]),
+                checked.action(row["action"]),
+                row.get("metadata"),
+                row.get("plan"),
+            )
+            for row in rows
+        )
 
 
 def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
     """The files in a manifest's bytes; raises `NotATable` naming it."""
+    checked = Checked(name)
     try:
-        return [ArchiveFile(entry["fileName"], int(entry.get("fileLen") or 0)) for entry in json.loads(data)["files"]]
-    except (ValueError, KeyError, TypeError) as broken:
+        files = json.loads(data)["files"]
+        return [ArchiveFile(checked.name(entry["fileName"]), checked.size(entry.get("fileLen"))) for entry in files]
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as broken:
         raise NotATable(
             f"read the archived timeline's {name}", f"it is not the JSON of a manifest ({broken})", "restore the file"
         ) from None

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from ..errors import Cleaned
 from ..storage import Storage
-from .container import decode_record, encode_record
+from .checked import Checked
+from .container import decode_record, encode_record, understood
 from .instant import Instant, parse_instant
 from .metadata import OWN_FORMAT, OWN_KEY
 from .timeline import FOLDER
@@ -89,17 +90,25 @@ def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
 
 def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
     """The plan in the bytes of ``<t>.clean.requested``, whoever wrote them."""
-    record = decode_record(data, name)
-    by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
-    earliest, extra = record.get("earliestInstantToRetain"), record.get("extraMetadata") or {}
-    return CleanPlan(
-        policy=record.get("policy") or "",
-        files={p: tuple(info["filePath"].rpartition("/")[2] for info in files) for p, files in by_partition.items()},
-        earliest=Instant(earliest["timestamp"], earliest["action"], "completed", "") if earliest else None,
-        newest=record.get("lastCompletedCommitTimestamp") or "",
-        horizon=extra.get(HORIZON),
-        savepoints=tuple(filter(None, (extra.get(SAVEPOINTS) or "").split(","))),
-    )
+    record, checked = decode_record(data, name), Checked(name)
+    with understood(name):
+        by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
+        earliest, extra = record.get("earliestInstantToRetain"), record.get("extraMetadata") or {}
+        return CleanPlan(
+            policy=record.get("policy") or "",
+            files={
+                checked.partition(partition): tuple(checked.name(info["filePath"].rpartition("/")[2]) for info in files)
+                for partition, files in by_partition.items()
+            },
+            earliest=_retained(earliest, checked) if earliest else None,
+            newest=checked.instant_or_none(record.get("lastCompletedCommitTimestamp")),
+            horizon=checked.instant_or_none(extra.get(HORIZON)) or None,
+            savepoints=tuple(map(checked.instant, filter(None, (extra.get(SAVEPOINTS) or "").split(",")))),
+        )
+
+
+def _retained(earliest: Mapping[str, str], checked: Checked) -> Instant:
+    return Instant(checked.instant(earliest["timestamp"]), checked.action(earliest["action"]), "completed", "")
 
 
 def cleaned_away(storage: Storage, path: str) -> Cleaned | None:

@@ -27,6 +27,10 @@ class Commits:
         self.archive.refresh(timeline.archived)
         return timeline.joined(self.archive.states())
 
+    def archive_now(self) -> Archive:
+        """The archived timeline as of now, whatever `archive` has been asked so far."""
+        return Archive(self._storage)
+
     def commit(self, instant: Instant) -> CommitMetadata:
         """The metadata of a completed instant, wherever it is."""
         name = instant.file_name
@@ -75,9 +79,12 @@ class Commits:
         return archived.metadata
 
     def requested_content(self, pending: Instant) -> bytes | None:
-        """What the requested file of an instant of the active timeline says; None if it is empty or not there."""
+        """The content of the requested file of an instant of the active timeline; None if it is not there.
+
+        An empty one comes back as it is: an action whose plan a power cut has emptied must not look as if it had none.
+        """
         try:
-            return self._storage.get(f"{FOLDER}/{pending.file_name}") or None
+            return self._storage.get(f"{FOLDER}/{pending.file_name}")
         except NotFound:
             return None
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import io
-import json
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache, lru_cache
 from typing import Any, Final, cast
 
 import fastavro
 
-from ..errors import NotATable
+from ..errors import Damaged, LimitExceeded
+from ..limits import Limits, exceeded, limits
+from ..schema.avro_check import checked_schema
 from . import schemas
 
 _SCHEMAS: Final = {
@@ -28,11 +31,12 @@ _SCHEMAS: Final = {
 }
 
 _MAGIC: Final = b"Obj\x01"
-UNPACKED: Final = (b"null", b"deflate")
-"""Codecs of which `block_of` gives the bytes of the record itself."""
+_CODECS: Final = (b"null", b"deflate")
 
 _MARKER: Final = 16  # bytes of the mark behind the header and each block
 _MOST_PAIRS: Final = 1000
+LONGEST_NUMBER: Final = 10
+"""Bytes of a 64-bit number at seven bits a byte."""
 
 
 @cache
@@ -59,17 +63,54 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
     Stricter than Avro asks for: exactly one record, and its bytes end where the container says.
     """
     try:
-        return _only_record(data)
+        return _only_record(data, name)
+    except LimitExceeded:
+        raise
     except Exception as broken:  # bytes that are no record make a reader fail in any way
-        raise NotATable(
+        raise Damaged(
             f"read the timeline file {name}",
             f"its {len(data)} bytes are no Avro container with one record ({broken or type(broken).__name__})",
             "restore the file, or roll the instant back with the tool that wrote it",
         ) from None
 
 
-def block_of(data: bytes) -> tuple[dict[str, bytes], bytes]:
-    """The header of a container with exactly one record, and that record's bytes; of an unknown codec still packed."""
+@contextmanager
+def understood(name: str) -> Iterator[None]:
+    """Around what is made of a decoded record: a field that is absent, null or of another type becomes `Damaged`."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
+        what = " ".join(f"{type(broken).__name__}: {broken}".split())[:200]
+        raise Damaged(
+            f"read the timeline file {name}",
+            f"its record is not of the kind that the file's name says ({what})",
+            "restore the file, or roll the instant back with the tool that wrote it",
+        ) from None
+
+
+def is_whole(data: bytes) -> bool:
+    """Whether the bytes are the frame of a container with one record: not empty and not cut.
+
+    The record itself is not decoded, and may fail to.
+    """
+    try:
+        _framed(data)
+    except (ValueError, IndexError):  # IndexError: the bytes end inside a number
+        return False
+    return True
+
+
+def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, bytes], bytes]:
+    """The header of a container with exactly one record, and that record's bytes. ValueError for anything else."""
+    meta, block = _framed(data)
+    codec = meta.get("avro.codec", b"null")
+    if codec not in _CODECS:
+        raise ValueError(f"its codec is {codec!r}, and Hudi writes null or deflate")
+    return meta, _unpacked(block, codec, name)
+
+
+def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
+    """The header of a container, and its one record as it is packed."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -79,15 +120,25 @@ def block_of(data: bytes) -> tuple[dict[str, bytes], bytes]:
     block = source.read(size)
     if count != 1 or size < 0 or len(block) != size or source.read() != marker or len(marker) != _MARKER:
         raise ValueError("it is cut short, or holds something else than one record")
-    return meta, zlib.decompress(block, -zlib.MAX_WBITS) if meta.get("avro.codec") == b"deflate" else block
+    return meta, block
 
 
-def _only_record(data: bytes) -> dict[str, Any]:
-    meta, block = block_of(data)
-    if meta.get("avro.codec", b"null") not in UNPACKED:
-        return cast(dict[str, Any], next(fastavro.reader(io.BytesIO(data))))
+def _unpacked(block: bytes, codec: bytes, name: str) -> bytes:
+    most = limits().metadata_bytes
+    if codec == b"deflate":
+        packed = zlib.decompressobj(-zlib.MAX_WBITS)
+        block = packed.decompress(block, most + 1)
+        if len(block) <= most and not packed.eof:
+            raise ValueError("its packed record is cut short")
+    if len(block) > most:
+        raise exceeded(f"the timeline file {name}", f"its record has more than {most} bytes", "metadata_bytes")
+    return block
+
+
+def _only_record(data: bytes, name: str) -> dict[str, Any]:
+    meta, block = block_of(data, name)
     content = io.BytesIO(block)
-    record = fastavro.schemaless_reader(content, embedded(meta["avro.schema"]), None)
+    record = fastavro.schemaless_reader(content, embedded(meta["avro.schema"], limits()), None)
     if content.read(1):
         raise ValueError("its record ends before its block does")
     return cast(dict[str, Any], record)
@@ -99,7 +150,9 @@ def _header(source: io.BytesIO) -> dict[str, bytes]:
     while count := _long(source):
         if count < 0:
             _long(source)
-        for _ in range(min(abs(count), _MOST_PAIRS)):
+        if abs(count) > _MOST_PAIRS or len(found) > _MOST_PAIRS:
+            raise ValueError(f"its header has more than {_MOST_PAIRS} entries")
+        for _ in range(abs(count)):
             key = source.read(_length(source)).decode()
             found[key] = source.read(_length(source))
     return found
@@ -114,16 +167,16 @@ def _length(source: io.BytesIO) -> int:
 
 def _long(source: io.BytesIO) -> int:
     """Avro's variable-length zigzag integer."""
-    value = shift = 0
-    while True:
+    value = 0
+    for shift in range(0, 7 * LONGEST_NUMBER, 7):
         byte = source.read(1)[0]
         value |= (byte & 0x7F) << shift
-        shift += 7
         if byte < 0x80:
             return (value >> 1) ^ -(value & 1)
+    raise ValueError(f"a number in it has more than {LONGEST_NUMBER} bytes")
 
 
 @lru_cache(maxsize=64)
-def embedded(schema: bytes) -> Any:
+def embedded(schema: bytes, bounds: Limits) -> Any:
     """The schema in a header. A table's files have few different ones, and to parse one costs more than to read."""
-    return fastavro.parse_schema(json.loads(schema))
+    return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))

@@ -9,10 +9,11 @@ or removed: a number that was free again could be taken twice. A plan's barrier 
 from __future__ import annotations
 
 import json
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
-from ..errors import Unsupported
-from ..storage import NotFound, Storage
+from ..errors import Damaged, Unsupported
+from ..storage import NotFound, Storage, put_own
+from .checked import Checked
 from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER as TIMELINE
 
@@ -44,9 +45,8 @@ class Decision(NamedTuple):
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Take its number; False if somebody else has. An entry of the same content is ours: only its answer was lost."""
-    path, data = _path(decision.number), _encode(decision)
-    return storage.put_if_absent(path, data) or storage.get(path) == data
+    """Take its number; False if another writer has. An entry of the same content is ours (`put_own`)."""
+    return put_own(storage, _path(decision.number), _encode(decision))
 
 
 def last_decision(storage: Storage) -> Decision | None:
@@ -63,13 +63,20 @@ def publish(storage: Storage, decision: Decision) -> None:
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Whether the timeline holds it."""
+    """Whether the timeline holds it. `Damaged` if the timeline's file is empty or holds something else."""
     if decision.kind == "time":
         return True
+    path = f"{TIMELINE}/{decision.instant.file_name}"
     try:
-        storage.get(f"{TIMELINE}/{decision.instant.file_name}")
+        data = storage.get(path)
     except NotFound:
         return False
+    if data != decision.data:
+        raise Damaged(
+            f"read {path}",
+            f"it has {len(data)} bytes that are not those of the decision {decision.number}",
+            "delete the file: the next writer puts it again from the decision",
+        )
     return True
 
 
@@ -83,10 +90,31 @@ def _encode(decision: Decision) -> bytes:
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    head, _, data = content.partition(b"\n")
-    told = json.loads(head)
-    if told["format"] != 1:
-        raise Unsupported(
-            f"read the decision {number}", f"it has format {told['format']}", "use a release of nbcc that knows it"
+    """The entry in a file's bytes. An empty or torn one is an error: read as no entry, its number would be free again,
+    and what it decided would be lost."""
+    name, asked = _path(number), f"read the decision {number}"
+    checked = Checked(name)
+    head, end, data = content.partition(b"\n")
+    try:
+        if not end:
+            raise ValueError("its first line has no end")
+        told = json.loads(head)
+        if told["format"] != 1:
+            remedy = "use a release of nbcc that knows it"
+            raise Unsupported(asked, f"it has format {told['format']}", remedy)
+        if told["kind"] not in get_args(Kind):
+            raise ValueError(f"its kind is {told['kind']!r}")
+        action = told["action"] and checked.action(told["action"])
+        decision = Decision(
+            number, told["kind"], checked.instant(told["requested"]), action, checked.instant(told["time"]), data
         )
-    return Decision(number, told["kind"], told["requested"], told["action"], told["time"], data)
+        if not data and decision.kind == "commit":
+            raise ValueError("it holds no commit")
+        return decision
+    except (ValueError, KeyError, TypeError, RecursionError) as broken:
+        raise Damaged(
+            asked,
+            f"the {len(content)} bytes of {name} are not a decision ({broken})",
+            "restore the file from a copy, or, if no writer lives and the timeline does not hold what it decided, "
+            "delete it: that write was lost",
+        ) from None

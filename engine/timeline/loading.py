@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..rules import NBCC, Rules
-from ..storage import Storage, paths_below
+from ..storage import LocalStorage, NotFound, Storage
+from .container import is_whole
 from .folding import timeline_of
+from .instant import parse_instant
 from .restores import load_restore_plan
 from .timeline import FOLDER, Timeline
 
@@ -17,9 +21,37 @@ if TYPE_CHECKING:
 
 def load(storage: Storage) -> Timeline:
     """The timeline by one listing, as its restores leave it. Raises `Unsupported` for instants of layout 1."""
-    timeline = timeline_of(paths_below(storage, FOLDER))
+    paths, torn = _listing(storage)
+    timeline = timeline_of(paths)
     restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
-    return timeline.without_undone(load_restore_plan(storage, each) for each in restores) if restores else timeline
+    if restores:
+        timeline = timeline.without_undone(load_restore_plan(storage, each) for each in restores)
+    if not torn:
+        return timeline
+    return replace(timeline, torn=tuple(i for i in timeline.completed if f"{FOLDER}/{i.file_name}" in torn))
+
+
+def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
+    """The paths in the timeline's folder, and those of torn files.
+
+    An object store puts whole objects, so that the size in its listing says enough. On a file system each completed
+    instant that is new to this process is read once.
+    """
+    if not isinstance(storage, LocalStorage):
+        entries = storage.list(FOLDER)
+        return [entry.path for entry in entries], {entry.path for entry in entries if not entry.size}
+    paths, sound = storage.paths(FOLDER), _SOUND.setdefault(storage.url, set())
+    torn: set[str] = set()
+    for path in paths:
+        if path in sound or (instant := parse_instant(path.rpartition("/")[2])) is None or not instant.completed:
+            continue
+        with suppress(NotFound):  # archived or undone since it was listed
+            (sound if is_whole(storage.get(path)) else torn).add(path)
+    return paths, torn
+
+
+_SOUND: Final[dict[str, set[str]]] = {}
+"""By the address of a table on a file system: the completed instants that were whole. They never change."""
 
 
 def load_settled(

@@ -14,8 +14,9 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from ..errors import Damaged
 from ..storage import NotFound, Storage
-from .archive import HISTORY, VERSION, Archive, Archived, ArchiveFile, decode_manifest
+from .archive import HISTORY, VERSION, Archive, Archived, ArchiveFile, decode_manifest, decode_rows
 
 LEVEL_FILES: Final = 10
 """So many files of one level are merged into one of the next (hoodie.timeline.compaction.batch.size)."""
@@ -96,7 +97,10 @@ def _put_file(storage: Storage, level: int, instants: Iterable[Archived]) -> Arc
     rows = sorted(instants, key=lambda row: (row.requested, row.action))
     data = encode_rows(rows)
     file = ArchiveFile(f"{rows[0].requested}_{rows[-1].requested}_{level}.parquet", len(data))
-    storage.put(f"{HISTORY}/{file.name}", data)  # over what an archiver has left that died before its manifest
+    path = f"{HISTORY}/{file.name}"
+    storage.put(path, data)  # over what an archiver has left that died before its manifest
+    if decode_rows(storage.get(path), path) != tuple(rows):
+        raise _unlike(path)
     return file
 
 
@@ -106,3 +110,12 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
     storage.put(f"{HISTORY}/manifest_{number}", json.dumps({"files": listed}).encode())
     storage.put(VERSION, str(number).encode())
     archive.refresh()
+    if archive.files() != list(files):
+        raise _unlike(f"{HISTORY}/manifest_{number}")
+
+
+def _unlike(path: str) -> Damaged:
+    """What is read back decides: the originals are deleted after this."""
+    return Damaged(
+        f"archive instants into {path}", "what was read back is not what was written", "look at the disk, and try again"
+    )

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from ..storage import Storage
-from .container import decode_record, encode_record
+from .checked import Checked
+from .container import decode_record, encode_record, understood
 from .instant import Instant
 from .timeline import FOLDER
 
@@ -161,20 +162,26 @@ def encode_commit(commit: CommitMetadata) -> bytes:
 
 def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
     """The commit in a completed file's bytes; raises `NotATable` naming `name` if they are no Avro container."""
-    record = decode_record(data, name)
-    by_partition = record.get("partitionToWriteStats") or {}
-    return CommitMetadata(
-        stats=tuple(
-            _stat(stat, partition)
-            for partition in sorted(by_partition)
-            for stat in by_partition[partition]
-            if stat.get("path")
-        ),  # a workload profile has stats without a file
-        operation=record.get("operationType") or "UNKNOWN",
-        compacted=bool(record.get("compacted")),
-        extra=record.get("extraMetadata") or {},
-        replaced={p: tuple(ids) for p, ids in (record.get("partitionToReplaceFileIds") or {}).items()},
-    )
+    record, checked = decode_record(data, name), Checked(name)
+    with understood(name):
+        by_partition = record.get("partitionToWriteStats") or {}
+        replaced = record.get("partitionToReplaceFileIds") or {}
+        commit = CommitMetadata(
+            stats=tuple(
+                _stat(stat, checked.partition(partition), checked)
+                for partition in sorted(by_partition)
+                for stat in by_partition[partition]
+                if stat.get("path")
+            ),  # a workload profile has stats without a file
+            operation=record.get("operationType") or "UNKNOWN",
+            compacted=bool(record.get("compacted")),
+            extra=record.get("extraMetadata") or {},
+            replaced={checked.partition(p): tuple(map(checked.name, ids)) for p, ids in replaced.items()},
+        )
+        for path, names in commit.covers.items():
+            checked.path(path)
+            all(map(checked.path, names))
+        return commit
 
 
 def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
@@ -194,8 +201,11 @@ def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
 
 
 def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
-    record = decode_record(data, name)
-    return CompactionPlan(tuple(map(_operation, record.get("operations") or ())), record.get("extraMetadata") or {})
+    """The plan in a requested file's bytes; raises `NotATable` naming `name` if they are no Avro container."""
+    record, checked = decode_record(data, name), Checked(name)
+    with understood(name):
+        operations = tuple(_operation(each, checked) for each in record.get("operations") or ())
+        return CompactionPlan(operations, record.get("extraMetadata") or {})
 
 
 def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
@@ -240,12 +250,13 @@ def _stat_record(stat: WriteStat) -> dict[str, Any]:
     }
 
 
-def _stat(record: Mapping[str, Any], partition: str) -> WriteStat:
+def _stat(record: Mapping[str, Any], partition: str, checked: Checked) -> WriteStat:
+    before = record.get("prevBaseFile")
     return WriteStat(
-        file_id=record["fileId"],
-        path=record["path"],
+        file_id=checked.name(record["fileId"]),
+        path=checked.path(record["path"]),
         partition=partition,
-        size=record.get("fileSizeInBytes") or 0,
+        size=checked.size(record.get("fileSizeInBytes")),
         prev_commit=record.get("prevCommit") or "null",
         writes=record.get("numWrites") or 0,
         deletes=record.get("numDeletes") or 0,
@@ -253,7 +264,7 @@ def _stat(record: Mapping[str, Any], partition: str) -> WriteStat:
         updates=record.get("numUpdateWrites") or 0,
         log_version=record.get("logVersion"),
         log_files=tuple(record.get("logFiles") or ()),
-        prev_base_file=record.get("prevBaseFile"),
+        prev_base_file=checked.name(before) if before else None,
         log_records=record.get("totalLogRecords") or 0,
         log_blocks=record.get("totalLogBlocks") or 0,
         log_files_compacted=record.get("totalLogFilesCompacted") or 0,
@@ -281,14 +292,14 @@ def _operation_record(operation: CompactionOperation) -> dict[str, Any]:
     }
 
 
-def _operation(record: Mapping[str, Any]) -> CompactionOperation:
+def _operation(record: Mapping[str, Any], checked: Checked) -> CompactionOperation:
     metrics = record.get("metrics") or {}
     base = record.get("dataFilePath")
     return CompactionOperation(
-        partition=record.get("partitionPath") or "",
-        file_id=record["fileId"],
-        base_instant=record.get("baseInstantTime") or "",
-        base_file=base.rpartition("/")[2] if base else None,
-        logs=tuple(path.rpartition("/")[2] for path in record.get("deltaFilePaths") or ()),
+        partition=checked.partition(record.get("partitionPath") or ""),
+        file_id=checked.name(record["fileId"]),
+        base_instant=checked.instant_or_none(record.get("baseInstantTime")),
+        base_file=checked.name(base.rpartition("/")[2]) if base else None,
+        logs=tuple(checked.name(path.rpartition("/")[2]) for path in record.get("deltaFilePaths") or ()),
         log_bytes=int(metrics.get("TOTAL_LOG_FILES_SIZE", 0)),
     )

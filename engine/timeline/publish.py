@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import Conflict
-from ..storage import Storage
+from ..storage import Storage, put_own
 from .instant import COMPLETES_AS, Instant
 from .timeline import FOLDER
 
@@ -21,18 +21,17 @@ def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
     """Publish the completed instant: from here on its files are seen. Under the lock that took `completed`.
 
-    `action` may be the pending one: a compaction completes as ``commit``. If the file is there already and holds
-    `data`, an earlier try has published it and only its answer was lost.
+    `action` may be the pending one: a compaction completes as ``commit``.
     """
-    instant = Instant(requested, COMPLETES_AS.get(action, action), "completed", completed)
-    path = f"{FOLDER}/{instant.file_name}"
-    if not storage.put_if_absent(path, data) and storage.get(path) != data:
-        raise _taken(instant)
-    return instant
+    return _put(storage, Instant(requested, COMPLETES_AS.get(action, action), "completed", completed), data)
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
-    if not storage.put_if_absent(f"{FOLDER}/{instant.file_name}", data) and not again:
+    """If the file holds `data` already, an earlier attempt has put it, and only its answer was lost (`put_own`)."""
+    path = f"{FOLDER}/{instant.file_name}"
+    if again:
+        storage.put_if_absent(path, data)
+    elif not put_own(storage, path, data):
         raise _taken(instant)
     return instant
 

@@ -13,7 +13,8 @@ from typing import Final
 from ..errors import Cleaned
 from ..files.names import parse_base, parse_log, split_path
 from ..storage import NotFound, Storage
-from .container import decode_record, encode_record
+from .checked import Checked
+from .container import decode_record, encode_record, understood
 from .instant import HOME, Instant
 from .rollbacks import RollbackPlan, rollback_record
 
@@ -45,9 +46,14 @@ def encode_restore_plan(plan: RestorePlan) -> bytes:
 
 def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
     """The plan in the bytes of ``<r>.restore.requested``, whoever wrote them."""
-    record = decode_record(data, Instant(requested, ACTION, "requested").file_name)
-    undone = tuple((each["commitTime"], each["action"]) for each in record.get("instantsToRollback") or ())
-    return RestorePlan(requested, record.get("savepointToRestoreTimestamp") or "", undone)
+    name = Instant(requested, ACTION, "requested").file_name
+    record, checked = decode_record(data, name), Checked(name)
+    with understood(name):
+        undone = tuple(
+            (checked.instant(each["commitTime"]), checked.action(each["action"]))
+            for each in record.get("instantsToRollback") or ()
+        )
+        return RestorePlan(requested, checked.instant_or_none(record.get("savepointToRestoreTimestamp")), undone)
 
 
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..files.names import in_partition
 from ..storage import Storage
-from .container import decode_record, encode_record
+from .checked import Checked
+from .container import decode_record, encode_record, understood
 from .instant import HOME, Instant
 
 
@@ -38,14 +40,15 @@ def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
 
 def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPlan:
     """The plan in a file's bytes, whoever wrote it."""
-    record = decode_record(data, name)
-    target = record.get("instantToRollback") or {}
-    files = (
-        _relative(request.get("partitionPath") or "", path)
-        for request in record.get("RollbackRequests") or ()
-        for path in request.get("filesToBeDeleted") or ()
-    )
-    return RollbackPlan(target.get("commitTime") or "", target.get("action") or "", tuple(files))
+    record, checked = decode_record(data, name), Checked(name)
+    with understood(name):
+        target = record["instantToRollback"]
+        files = (
+            in_partition(checked.partition(request.get("partitionPath") or ""), checked.data_file(_name(path)))
+            for request in record.get("RollbackRequests") or ()
+            for path in request.get("filesToBeDeleted") or ()
+        )
+        return RollbackPlan(checked.instant(target["commitTime"]), checked.action(target["action"]), tuple(files))
 
 
 def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
@@ -83,7 +86,7 @@ def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], 
         "instantsRollback": [{"commitTime": plan.target, "action": plan.action}],
     }
 
-def _relative(partition: str, path: str) -> str:
-    """The path below the table's root of a file that is named in full."""
-    name = path.rpartition("/")[2]
-    return f"{partition}/{name}" if partition else name
+
+def _name(path: str) -> str:
+    """The name of a file that is named in full."""
+    return path.rpartition("/")[2]

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..files.names import in_partition, split_path
-from .container import decode_record, encode_record
+from .checked import Checked
+from .container import decode_record, encode_record, understood
 
 ACTION: Final = "savepoint"
 
@@ -53,11 +54,12 @@ def encode_savepoint(savepoint: Savepoint) -> bytes:
 
 def decode_savepoint(data: bytes, name: str = ACTION) -> Savepoint:
     """The savepoint in a file's bytes, whoever made it."""
-    record = decode_record(data, name)
-    partitions = record.get("partitionMetadata") or {}
-    return Savepoint(
-        {partition: tuple(each.get("savepointDataFile") or ()) for partition, each in partitions.items()},
-        record.get("savepointedBy") or "",
-        record.get("comments") or "",
-        record.get("savepointedAt") or 0,
-    )
+    record, checked = decode_record(data, name), Checked(name)
+    with understood(name):
+        partitions = record.get("partitionMetadata") or {}
+        files = {
+            checked.partition(partition): tuple(map(checked.name, each.get("savepointDataFile") or ()))
+            for partition, each in partitions.items()
+        }
+        by, comment = record.get("savepointedBy") or "", record.get("comments") or ""
+        return Savepoint(files, by, comment, record.get("savepointedAt") or 0)

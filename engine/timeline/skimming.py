@@ -18,7 +18,8 @@ from typing import Any, Final, NamedTuple
 
 import fastavro
 
-from .container import UNPACKED, block_of, embedded
+from ..limits import Limits, limits
+from .container import LONGEST_NUMBER, block_of, embedded
 
 _STATS: Final = "partitionToWriteStats"
 _TEXTS: Final = ("path", "fileId")
@@ -50,9 +51,7 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
     Both as `decode_record` gives them. Raises whatever it may on anything odd, and on all that `decode_record` refuses.
     """
     meta, block = block_of(data)
-    if meta.get("avro.codec", b"null") not in UNPACKED:
-        raise Odd("a codec of its own")
-    listed, rest = _fields(meta["avro.schema"])
+    listed, rest = _fields(meta["avro.schema"], limits())
     if listed is None:
         raise Odd("a schema of its own")
     cursor = _Cursor(block)
@@ -66,9 +65,9 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 
 
 @lru_cache(maxsize=64)
-def _fields(schema: bytes) -> tuple[_Listed | None, Any]:
+def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
     """How a file is read in commits of this schema, and the schema of what follows; a table has few different ones."""
-    embedded(schema)  # that it is one, also where nothing of it is met
+    embedded(schema, bounds)  # that it is one, also where nothing of it is met
     commit = json.loads(schema)
     stats, *others = commit["fields"]
     try:
@@ -88,14 +87,14 @@ class _Cursor:
         self.at = 0
 
     def number(self) -> int:
-        value = shift = 0
-        while True:
+        value = 0
+        for shift in range(0, 7 * LONGEST_NUMBER, 7):
             byte = self.data[self.at]
             self.at += 1
             value |= (byte & 0x7F) << shift
-            shift += 7
             if byte < 0x80:
                 return (value >> 1) ^ -(value & 1)
+        raise Odd("a number without end")
 
     def text(self) -> str:
         length = self.number()

@@ -25,6 +25,7 @@ class Timeline:
     `begun_as` remembers under which action a completed instant was pending, where that differs: it tells the commit
     of a compaction from that of a copy-on-write writer. `archived`: some instants have left for the archive. What
     `restores` have undone is not among the instants; what is left of it there, in whatever state, is in `undone`.
+    `torn`: completed instants whose files are empty or cut short, as a power cut may leave them.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -32,6 +33,7 @@ class Timeline:
     archived: bool = False
     restores: tuple[RestorePlan, ...] = ()
     undone: tuple[Instant, ...] = ()
+    torn: tuple[Instant, ...] = ()
 
     @classmethod
     def of(cls, seen: Iterable[Instant], archived: bool = False) -> Timeline:

@@ -15,8 +15,10 @@ from typing import Final
 
 from ..clock import to_instant, to_millis
 from ..context import Context
+from ..errors import Damaged
 from ..storage import NotFound
 from ..timeline import Timeline
+from ..timeline.timeline import FOLDER as HOME
 from .deciding import by_log
 
 FOLDER: Final = ".hoodie/.nbcc/times"
@@ -29,10 +31,25 @@ def claims_times(context: Context) -> bool:
     return by_log(context) and context.rules.claims == "every_time"
 
 
+def learn(context: Context, timeline: Timeline) -> None:
+    """Take no time before the newest of the timeline. `Damaged` if the file of a completed instant is torn: no reader
+    could read what is written after it."""
+    if timeline.torn:
+        torn = timeline.torn[0]
+        raise Damaged(
+            "write to the table",
+            f"the completed instant {HOME}/{torn.file_name} is empty or cut short, as a power cut leaves a file",
+            f"restore the file from a copy; without one, delete it, roll back {torn.requested} and delete its orphaned "
+            "data files: what it wrote is lost",
+        )
+    if timeline.newest is not None:
+        context.clock.not_before(timeline.newest)
+
+
 def new_time(context: Context, timeline: Timeline | None = None) -> str:
     """A time for an instant: greater than all on `timeline`, and no other instant's. Under the lock."""
-    if timeline is not None and timeline.newest is not None:
-        context.clock.not_before(timeline.newest)
+    if timeline is not None:
+        learn(context, timeline)
     if not claims_times(context):
         return context.clock.take()
     while True:

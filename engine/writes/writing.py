@@ -19,7 +19,7 @@ from ..timeline.decisions import Decision
 from ..timeline.instant import PENDING
 from ..timeline.timeline import FOLDER
 from .batches import Repeated, claim, repeated
-from .claims import new_time
+from .claims import learn, new_time
 from .deciding import by_log, catch_up, decide, withdraw
 
 ROLLBACK: Final = "rollback"
@@ -29,8 +29,7 @@ PLAN: Final = "compaction"
 
 def take_time(context: Context, timeline: Timeline) -> str:
     """A time greater than all on the timeline, which no instant will carry. Under the lock."""
-    if timeline.newest is not None:
-        context.clock.not_before(timeline.newest)
+    learn(context, timeline)
     return context.clock.take()
 
 

@@ -39,7 +39,11 @@ class _Commands(click.Group):
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(package_name="nbcc", message="%(package)s %(version)s")
 @debug_option
-def nbcc() -> None:
+@click.option(
+    "--limit", "settings", multiple=True, metavar="NAME=N",
+    help="A limit of the decoders, like metadata_bytes=134217728.",
+)  # fmt: skip
+def nbcc(settings: Sequence[str]) -> None:
     """Model, simulator and PySpark engine of Apache Hudi's completion-time timeline.
 
     \b
@@ -52,6 +56,10 @@ def nbcc() -> None:
     Exit codes: 0 agrees or HOLDS, 1 VIOLATED or disagreement, 2 bad input, 3 UNDETERMINED,
     4 could not run, 130 interrupted. Standard output carries the answer only.
     """
+    if settings:
+        from nbcc.engine.limits import limits_of, set_limits
+
+        set_limits(limits_of(settings))
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -101,7 +109,9 @@ def run(arguments: Sequence[str]) -> Exit:
     state = Run()
     try:
         outcome: Any = nbcc.main(args=[*arguments], prog_name="nbcc", standalone_mode=False, obj=state)
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, click.Abort) as stopped:
+        if isinstance(stopped.__cause__, EOFError) and not sys.stdin.isatty():  # click takes any EOFError for Ctrl-D
+            return _explain(stopped.__cause__)
         click.echo("interrupted", err=True)
         return Exit.INTERRUPTED
     except SystemExit:  # click's answer to a pipe that nobody reads, where it writes past our standard output
@@ -122,6 +132,8 @@ def _explain(error: Exception) -> Exit:
     if isinstance(error, BrokenPipeError):
         _drop_output(sys.stdout)
         return Exit.AGREES
+    if isinstance(error, ImportError):
+        error = _missing_extra(error)
     if (code := _typed(error)) is not None:
         click.echo(f"Error: {error}", err=True)
         return code
@@ -134,6 +146,12 @@ def _explain(error: Exception) -> Exit:
     what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     click.echo(f"Error: nbcc failed, which is a bug of ours: {what} (log: {log.name}; --debug shows it here)", err=True)
     return Exit.COULD_NOT_RUN
+
+
+def _missing_extra(error: ImportError) -> Exception:
+    from nbcc.engine.extras import missing_extra
+
+    return missing_extra(error) or error
 
 
 def _typed(error: Exception) -> Exit | None:

@@ -18,7 +18,7 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
     """The table's storage, counting. What the store refuses becomes `CannotRun`; with `redact` no message names it."""
     from obstore.exceptions import BaseError
 
-    from nbcc.engine.errors import CannotRun, NbccError
+    from nbcc.engine.errors import CannotRun, NbccError, StorageError
     from nbcc.engine.inspect import CountingStorage
     from nbcc.engine.storage import open_storage
 
@@ -31,6 +31,11 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
         asked, exists = f"{verb} {table}", f"the store answered: {said}"
         remedy = "check the address, and the credentials in the environment"
         raise CannotRun(*(_without(text, hidden) for text in (asked, exists, remedy))) from None
+    except StorageError as refused:
+        if redact:  # the store's words may name it, too
+            exists = f"the store answered: {type(refused.__cause__).__name__}"
+            raise StorageError(f"{verb} (redacted)", exists, refused.remedy) from None
+        raise
     except NbccError as error:
         raise type(error)(*(_without(text, hidden) for text in (error.asked, error.exists, error.remedy))) from None
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from nbcc.engine.storage import Entry, NotFound, Storage
+from nbcc.engine.storage import Entry, NotFound, Storage, confined, confined_folder
 
 from .caller import Caller
 from .calls import Call
@@ -22,14 +22,14 @@ class MemoryStorage:
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Create the object; False if it exists."""
-        if path in self.objects:
+        if confined(path) in self.objects:
             return False
         self.put(path, data)
         return True
 
     def put(self, path: str, data: bytes) -> None:
         """Create or replace the object."""
-        self.objects[path] = bytes(data)
+        self.objects[confined(path)] = bytes(data)
         self.changes += 1
 
     def get(self, path: str) -> bytes:
@@ -38,18 +38,18 @@ class MemoryStorage:
         Raises:
             NotFound: there is no such object.
         """
-        if path not in self.objects:
+        if confined(path) not in self.objects:
             raise NotFound(path)
         return self.objects[path]
 
     def list(self, prefix: str) -> list[Entry]:
         """All objects below the prefix, by path."""
-        folder = prefix.rstrip("/") + "/" if prefix else ""
+        folder = confined_folder(prefix) + "/" if prefix else ""
         return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
 
     def delete(self, path: str) -> None:
         """Remove the object; an absent one is fine."""
-        if (data := self.objects.pop(path, None)) is not None:
+        if (data := self.objects.pop(confined(path), None)) is not None:
             self.deleted[path] = Entry(path, len(data))
             self.changes += 1
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 from .. import specs
+from ..interrupts import process_pool
 from ..systems.registry import factory, fitted
 from .check import Setting, run
 from .report import CheckReport
@@ -49,8 +48,9 @@ def across_processes(workers: int) -> Across:
     """So many processes of this machine, none of which has what this one has open."""
 
     def play(work: Callable[[Any], Any], values: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
-        with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
-            yield from zip(values, pool.map(work, values), strict=True)
+        with process_pool(workers) as pool:
+            futures = [pool.submit(work, value) for value in values]
+            yield from ((value, future.result()) for value, future in zip(values, futures, strict=True))
 
     return play
 

@@ -3,7 +3,8 @@
 The candidates are the actors of one kind of whom the world says the same: a choice of one alone, or a write of another
 shape, may show late, in states that are not looked at. Nothing else is assumed: a pair is admitted if stepping commutes
 with exchanging the two names and every promise says the same of both sides, which one that goes by shapes
-(`promises.shape`) does where these are equal. An order by name in a row shows there.
+(`promises.shape`) does where these are equal. An order by name in a row shows there. The rows of a foreign system may
+be anything, so `certify` checks a pair of it again, on all that the search evaluated.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from nbcc.model import Model, State, Step
+from nbcc.model.step import Row
 
 from .renaming import Image, Renaming, renamed, renamed_step
 from .rows import RowSystem
@@ -42,13 +44,35 @@ def _classes_of(names: Sequence[str], states: Sequence[State], said: Said) -> li
         for each in found:
             exchange = Exchange(said, {name: each[0], each[0]: name})
             same = renamed(first[name], exchange.names) == first[each[0]]
-            same = same and (not isinstance(model, Model) or model.world.alike(name, each[0]))
+            same = same and (
+                model.world.alike(name, each[0]) if isinstance(model, Model) else _same_shape(model, exchange.names)
+            )
             if same and not any(exchange.difference(state) for state in states):
                 each.append(name)
                 break
         else:
             found.append([name])
     return found
+
+
+def _same_shape(system: RowSystem, names: Renaming) -> bool:
+    """Whether each row has a counterpart that reads and writes the exchanged components."""
+    rows = {(row.actor, row.action): row for row in system.table_of_rows}
+    if len(rows) < len(system.table_of_rows):
+        return False
+
+    def renamed(components: Iterable[str]) -> set[str]:
+        return {names.get(each, each) for each in components}
+
+    def alike(row: Row, other: Row | None) -> bool:
+        return (
+            other is not None
+            and names.get(row.reads[0], row.reads[0]) == other.reads[0]
+            and renamed(row.reads) == set(other.reads)
+            and renamed(row.writes) == set(other.writes)
+        )
+
+    return all(alike(row, rows.get((names.get(row.actor, row.actor), row.action))) for row in rows.values())
 
 
 class Said:

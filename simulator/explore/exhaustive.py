@@ -11,9 +11,11 @@ from typing import Any
 
 from . import checkpoint as checkpoints
 from .branches import Part, Stem, begin
+from .certify import refuted
 from .coverage import coverage_of
 from .memory import not_collecting
 from .result import PromiseResult, Result
+from .rows import RowSystem
 from .search import Bounds, Progress, Search
 from .space import Reduced, Space, has_rows
 from .verdict import Verdict
@@ -43,7 +45,8 @@ def explore(
     `canary` is a promise that must be found violated: a finished search that does not find it proves nothing.
     Beyond `max_states` distinct states, `max_depth` levels, or `memory` GiB of this process (none given: most of what
     is free), the search stops and what it has not seen violated is UNDETERMINED. `reduce` takes symmetry and private
-    steps out, where the system is a Model; what is violated is searched again for a shortest counterexample.
+    steps out, where the system has rows; what is violated is searched again for a shortest counterexample. A foreign
+    system is searched again without reduction if its symmetry is refuted (`certify`).
     `coverage` gathers which actions were taken and which conditions decided. `progress(distinct, generated, depth,
     frontier)` is called now and then. `checkpoint` is a file in which the search is kept until it has seen everything:
     the same search goes on from there. `part`: these of its states alone (see `branches`), and no search again.
@@ -53,7 +56,7 @@ def explore(
     kept = checkpoints.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = Reduced(system, watched, known=part and part.exchangeable) if reduce and has_rows(system) else Space(system)
+    space = _space(system, watched, part, reduce)
     search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, part)
     began = time.perf_counter()
     if kept:
@@ -61,27 +64,45 @@ def explore(
     if checkpoint:
         search.keep = partial(checkpoints.write, checkpoint, search, identity)
     stopped = search.run()
-    if checkpoint and stopped is None:
+    why = refuted(search)
+    if checkpoint and (why or stopped is None):
         checkpoint.unlink(missing_ok=True)
+    if why:
+        again = partial(explore, system, promises, canary=canary, coverage=coverage, progress=progress)
+        whole = again(max_states=max_states, max_depth=max_depth, memory=memory)
+        return replace(whole, reductions=(f"searched again without reduction: {why}",))
     found = search.verdicts(len(promises), stopped, canary)
     if space.fused and part is None:
         found = shortest(system, promises, found, memory)
+    seen = None if canary is None else search.watchers.watches[-1].broken is not None
+    seconds = time.perf_counter() - began
+    return replace(_result(search, found, coverage), seconds=seconds, stopped=stopped, canary=seen)
+
+
+def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> Result:
+    space = search.space
     return Result(
         distinct=search.distinct,
         generated=search.generated,
         depth=search.depth,
-        seconds=time.perf_counter() - began,
-        stopped=stopped,
+        seconds=0.0,
         promises=found,
         deadlock=search.run_to_end(search.ends.deadlock),
         ends=search.ends.count,
         ends_by_budget=search.ends.by_budget,
-        canary=search.watchers.watches[-1].broken is not None if canary is not None else None,
         reductions=space.about,
         stands_for=search.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
         branches=search.branches() if isinstance(search, Stem) else None,
     )
+
+
+def _space(system: Any, watched: Sequence[Any], part: Part | None, reduce: bool) -> Space:
+    if not reduce or not has_rows(system):
+        return Space(system)
+    # A part of a search cannot be searched again without reduction: it exchanges nothing that has to be checked.
+    known = () if part and isinstance(system, RowSystem) else part and part.exchangeable
+    return Reduced(system, watched, known=known)
 
 
 def shortest(
@@ -97,6 +118,12 @@ def shortest(
     again = Search(space, Watchers(system, broken), Bounds(max_depth=longest, memory=memory))
     again.until_all_broken = True
     stopped = again.run()
+    if refuted(again):  # the counterexample that is known is a run all the same
+        stopped = "the exchanges of actors are no symmetry further on"
+        return {
+            name: replace(each, because=f"{each.because}{NOT_SHORTEST}{stopped})") if each.steps is not None else each
+            for name, each in found.items()
+        }
     shorter = again.verdicts(len(broken), stopped, None)
     for name, result in shorter.items():
         known = found[name]

@@ -83,6 +83,8 @@ class Setting:
 class HudiV5(RowSystem):
     """Every behaviour of one setting; an operation is never begun beyond `operations`."""
 
+    uniform = True  # `_Life` makes the rows of every writer, and no row prefers a key or a value
+
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
         writers = tuple(f"w{i + 1}" for i in range(setting.writers))

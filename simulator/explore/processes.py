@@ -8,18 +8,18 @@ from __future__ import annotations
 import gc
 import math
 import multiprocessing
-import signal
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from functools import cache
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from nbcc.model import actions
 from nbcc.model.actions import mechanisms
 
+from ..interrupts import deferred
 from .lost import lost
 from .result import Result
 
@@ -41,9 +41,11 @@ def in_processes(
         while waiting or running:
             while waiting and len(running) < workers:
                 number, cell = waiting.pop()
-                connection, process = _start(work, cell)
-                running[connection] = (number, process)
-            for ready in wait(list(running)):
+                with deferred():
+                    connection, process = _start(work, cell)
+                    running[connection] = (number, process)
+            # With a limit: a signal that another thread receives does not end a wait of this one.
+            for ready in wait(list(running), timeout=EVERY):
                 number, process = running[ready]
                 answer = _received(ready, process)
                 if isinstance(answer, Result):
@@ -68,29 +70,16 @@ def _server() -> Any:
     # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*NEEDED, *(f"{actions.__name__}.{each.name}" for each in mechanisms())])
-    # Ctrl-C reaches every process of a terminal. Only the caller hears it, and ends the others: they inherit the mask.
-    resource_tracker.ensure_running()  # it would take the mask away
-    with _deaf():
+    with deferred():
         forkserver.ensure_running()
     return context
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Ctrl-C waits: of an interrupted start the new process would tell, in a traceback of its own."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(work: Work, cell: Any) -> tuple[Connection, Any]:
     context = _server()
     mine, theirs = context.Pipe(duplex=False)
     process = context.Process(target=_serve, args=(work, cell, theirs), daemon=True)
-    with _deaf():
-        process.start()
+    process.start()
     theirs.close()
     return mine, process
 

@@ -10,7 +10,7 @@ to let it expire, because a protocol reads what is not published), its rows are 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nbcc.model import Model
@@ -33,4 +33,13 @@ def private_rows(model: Model | RowSystem, promises: Iterable[Any]) -> frozenset
         (row.actor, row.action)
         for row in rows
         if touched(row) == {row.component} and row.component not in shared
+    )  # fmt: skip
+
+
+def symmetric(private: frozenset[tuple[str, str]], exchangeable: Sequence[Sequence[str]]) -> frozenset[tuple[str, str]]:
+    """The private rows whose counterparts under every exchange are private, too."""
+    others = {name: each for each in exchangeable for name in each}
+    return frozenset(
+        (actor, action) for actor, action in private
+        if all((other, action) in private for other in others.get(actor, (actor,)))
     )  # fmt: skip

@@ -64,6 +64,10 @@ class RowSystem:
     """`first` are the components with their first values. `actors` maps a kind to names that may be exchangeable: each
     is the name of a component, and what stands for it wherever values speak of it."""
 
+    uniform = False
+    """True declares that all actors of a kind have the same rows but for their names, by construction. Then a sample of
+    states suffices to exchange them; otherwise a search checks the exchange on all that it evaluated (`certify`)."""
+
     def __init__(self, first: Mapping[str, Any], rows: Iterable[Row], actors: Mapping[str, tuple[str, ...]]) -> None:
         self.actors = actors
         self.coding = Coding(first, actors.values())

@@ -10,7 +10,7 @@ from typing import Any
 from nbcc.model import Model
 from nbcc.model.machine.stepper import Compiled, Stepper
 
-from .reduction import private_rows
+from .reduction import private_rows, symmetric
 from .rows import RowSystem
 from .symmetry import Symmetry
 from .system import Successors, successors_of
@@ -95,15 +95,17 @@ class Reduced(Space):
         about_states = [promise for promise in promises if promise.kind != "run"]
         # What one call does at the grain `peer` is not fused with what comes next: others may come between calls.
         may = fuse and not model.stepper.joins and not _may_be_stranded(model, promises)
+        self.symmetry = Symmetry(model, about_states, known)
+        self.exchangeable = self.symmetry.classes
         self.private = private_rows(model, about_states) if may else frozenset()
+        if isinstance(model, RowSystem):
+            self.private = symmetric(self.private, self.exchangeable)
         self.fused = bool(self.private)
         rows = (row for row in model.transitions if (row.actor, row.action) in self.private)
         self._bits = model.coding.mask(model.coding.place[row.component] for row in rows)
         self._runs: dict[Any, int] = {}
         self.stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.joins)
         self.successors = self.stepper.successors
-        self.symmetry = Symmetry(model, about_states, known)
-        self.exchangeable = self.symmetry.classes
         self.kept = self.symmetry.kept if self.symmetry.order > 1 else None
         words = [self.symmetry.about] if self.symmetry.order > 1 else []
         if self.private:

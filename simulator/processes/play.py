@@ -24,6 +24,7 @@ from nbcc.engine.writes.batches import EXTRA
 
 from ..checkers import Chronicle, Published, judge
 from ..checkers.history import batches_in
+from ..interrupts import deferred
 from .notes import Notes, beats, in_midst, lines, reads_of, writes_of
 from .report import Report
 from .workers import BEAT_SECONDS, MISSES, SCHEMA, look, opened, rows_of, work
@@ -69,8 +70,9 @@ class Workers:
         name = f"{kind}-{self._started}"
         notes = self._notes / f"{name}.jsonl"
         process = _FORKED.Process(target=work, args=(kind, name, self._folder, notes, before), name=name, daemon=True)
-        process.start()
-        self._alive[process] = (kind, notes)
+        with deferred():
+            process.start()
+            self._alive[process] = (kind, notes)
 
     def kill(self, chance: random.Random, again: bool = True) -> None:
         """Kill one of them in the midst of what it does, and start another of its kind."""

@@ -38,6 +38,7 @@ _NOT_OURS: Final = {
     ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
     ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
     ("uniqueness", "test_and_set"): "its generator gives no time twice",
+    ("claims", "none"): "of two instants of one time the first to complete removes the files of the other",
     ("fencing", "storage"): "no store compares the numbers of locks",
     ("as_of_axis", "requested_slices"): "as of a time it looks at the plans made by then, not at later ones",
     ("first_slice", "first_requested"): "it looks at no file that a completed instant does not list",

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from functools import reduce
 from itertools import islice
 from typing import Final
 
+from ..interrupts import Pool, process_pool
 from .history import GroupHistory, Histories
 from .judging import Judged, judge
 
@@ -23,7 +23,7 @@ def judge_shared(told: Histories, own: str, progress: Callable[[int], None], hel
     """What `judge` finds of all, but for where it stops; this process judges what the helpers have no time for."""
     given: list[Future[Judged]] = []
 
-    def mine(pool: ProcessPoolExecutor) -> Iterator[GroupHistory]:
+    def mine(pool: Pool) -> Iterator[GroupHistory]:
         groups = told.groups
         for done in range(0, len(told.told), AT_ONCE):
             progress(done)
@@ -33,6 +33,6 @@ def judge_shared(told: Histories, own: str, progress: Callable[[int], None], hel
             else:
                 yield from batch
 
-    with ProcessPoolExecutor(helpers, multiprocessing.get_context("spawn")) as pool:
+    with process_pool(helpers) as pool:
         found = judge(mine(pool), own)
         return reduce(Judged.joined, (each.result() for each in given), found)

@@ -192,13 +192,11 @@ def to_json(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
 
 
 def drawing(path: Path) -> Callable[[Iterable[Row]], None]:
-    """What draws the matrix into a file; ValueError, before anything is searched, says why it could not."""
+    """What draws the matrix into a file; ValueError or ImportError, before any search, says why it could not."""
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"{path} is no picture; name a file that ends in {' or '.join(PICTURES)}")
-    try:
-        from ..view import plot_verdicts
-    except ModuleNotFoundError as error:
-        raise ValueError(f"a picture needs {error.name}: pip install 'nbcc[viz]'") from None
+    from ..view import plot_verdicts
+
     return partial(_draw, plot_verdicts.draw, path)
 
 

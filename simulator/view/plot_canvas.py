@@ -11,14 +11,18 @@ import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import pairwise
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, Final
 
 try:
+    import matplotlib
     import matplotlib.pyplot as plt
 except ImportError:
-    raise ImportError("drawing needs matplotlib, which is not installed: pip install 'nbcc[viz]'") from None
+    raise ImportError(
+        "drawing needs matplotlib, which is not installed: pip install 'nbcc[viz]'", name="matplotlib"
+    ) from None
 from matplotlib.collections import LineCollection
-from matplotlib.font_manager import FontProperties, fontManager
+from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.patches import Circle, FancyBboxPatch, PathPatch, Polygon
 from matplotlib.path import Path
@@ -34,8 +38,6 @@ PAPER, PANEL, INK, MUTED, LINE, FAINT, HATCH, MARK = (light for light, _ in SURF
 DPI: Final = 120
 BARRIER: Final = (0, (5, 2.4, 1.2, 2.4))
 PENDING: Final = (0, (2.2, 2.2))
-_SANS: Final = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans")
-_MONO: Final = ("Menlo", "Consolas", "Liberation Mono", "DejaVu Sans Mono")
 
 
 class Canvas:
@@ -121,14 +123,13 @@ class Canvas:
 
 
 def font(bold: bool, mono: bool, size: float) -> FontProperties:
-    """The first family of the page's list that this machine has; matplotlib brings the last one along."""
-    return FontProperties(family=_family(_MONO if mono else _SANS), weight="bold" if bold else "normal", size=size)
+    """A font of matplotlib's own data, by its file: pictures do not depend on the fonts of the machine."""
+    return FontProperties(fname=_file(f"DejaVuSans{'Mono' if mono else ''}{'-Bold' if bold else ''}.ttf"), size=size)
 
 
 @cache
-def _family(names: tuple[str, ...]) -> str:
-    installed = {entry.name for entry in fontManager.ttflist}
-    return next(name for name in names if name in installed)
+def _file(name: str) -> str:
+    return str(FilePath(matplotlib.get_data_path(), "fonts", "ttf", name))
 
 
 @lru_cache(maxsize=4096)

@@ -22,7 +22,7 @@ HEAD = 23.0
 BETWEEN = 20.0
 COLUMNS = 4
 WIDTHS = {1: 440.0, 2: 320.0, 3: 262.0, 4: 224.0}
-"""Groups side by side -> width of each."""
+"""Groups side by side -> least width of each; titles of slices that need more get it."""
 
 
 def draw(scene: Files, ax: Axes | None) -> Axes:
@@ -60,7 +60,8 @@ class _Drawing:
         self.scene = scene
         bands = max(1, math.ceil(len(scene.groups) / COLUMNS))
         across = max(1, math.ceil(len(scene.groups) / bands))
-        self.column, self.wide = WIDTHS[across], across < 3
+        pieces = [piece for group in scene.groups for piece in group.slices]
+        self.column, self.wide = max([WIDTHS[across], *map(_title_width, pieces)]), across < 3
         self.placed = {id(piece): tuple(self._place(piece)) for group in scene.groups for piece in group.slices}
         self.bands = [self._band(groups) for groups in _batched(scene.groups, across)]
         width = 2 * MARGIN + across * self.column + (across - 1) * GAP
@@ -134,7 +135,7 @@ class _Drawing:
     def _slice(self, piece: Slice, x: float, y: float, height: float) -> None:
         canvas = self.canvas
         canvas.box(x, y, self.column, height, fill=PANEL, radius=5, stripes=FAINT if piece.hidden else None)
-        title = f"slice {piece.barrier}" if piece.barrier else "slice before any barrier"
+        title = _title(piece)
         wide = measured(title, 8.5, True)
         room = self.column - 2 * PAD - wide - 12
         reason = fitted(piece.reason, room, 8)
@@ -196,6 +197,15 @@ class _Drawing:
         yield from ((status, words) for status, words in meanings.items() if status in logs)
         if any(chip.lost for chip in chips):
             yield "lost", "what the reader misses"
+
+
+def _title(piece: Slice) -> str:
+    return f"slice {piece.barrier}" if piece.barrier else "slice before any barrier"
+
+
+def _title_width(piece: Slice) -> float:
+    """The width of a slice that shows its title and reason in full."""
+    return 2 * PAD + measured(_title(piece), 8.5, True) + 12 + measured(piece.reason, 8) + 1
 
 
 def _batched(groups: tuple[Group, ...], most: int) -> Iterator[tuple[Group, ...]]:

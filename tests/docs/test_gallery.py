@@ -25,6 +25,7 @@ MODEL_ONLY = {
     "07-old-file-names",
     "14-hudi-rs",
     "35-other-buckets",
+    "36-equal-times",
     "22-checked-too-early",
     "23-comes-back",
     "26-late-file",
@@ -47,12 +48,13 @@ MODEL_ONLY = {
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
 KEPT_UNDER_ANOTHER = {"32-decision-log"}
 # The protocol that keeps the promise of a run, where that is not the default.
-REMEDIES = dict.fromkeys(BROKEN_BY_DEFAULT, Protocol(decision="log")) | {
+REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decision="log")) | {
     entry.name: Protocol(concurrency="occ")
     for entry in ENTRIES
     if entry.protocol.concurrency == "occ" or entry.name == "45-copy-on-write-loses"
 }
 CANNOT_HAPPEN = {
+    "36-equal-times",
     "10-outside-the-lock",
     "12-one-listing",
     "22-checked-too-early",

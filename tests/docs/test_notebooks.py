@@ -28,7 +28,7 @@ METADATA = {
 }
 SECONDS = 10.0
 MACHINE = re.compile(r"/(?:home|root|tmp|work|Users|var|opt|private)/|[A-Z]:\\\\|file://|https?://")
-# Instants, write tokens, sizes of figures (they follow from the fonts at hand).
+# Instants, write tokens, sizes of figures (they follow from matplotlib's text layout).
 VOLATILE = re.compile(r"\d{17}|(?<=_)\d+-\d+-\d+|(?<=Figure size )[\d.x]+")
 HEAVY = ("pyspark", "py4j", "pyarrow", "hypothesis", "nbcc.engine")
 

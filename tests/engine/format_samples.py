@@ -20,7 +20,7 @@ from nbcc.engine.files.delete_block import encode_deletes
 from nbcc.engine.files.names import BaseName, LogName, in_partition
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.schema import META_COLUMNS, with_meta
-from nbcc.engine.storage import ObjectStorage, Storage, open_storage
+from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.timeline import (
     CommitMetadata,
     CompactionOperation,
@@ -51,7 +51,7 @@ def hudi_facts(name: str) -> dict[str, Any]:
     return facts
 
 
-def hudi_table(name: str, folder: Path) -> ObjectStorage:
+def hudi_table(name: str, folder: Path) -> Storage:
     """One of the tables that Apache Hudi wrote, unpacked into `folder`."""
     with zipfile.ZipFile(FOLDER / f"{name}.zip") as packed:
         packed.extractall(folder)

@@ -31,7 +31,7 @@ from nbcc.engine.jobs import (
 )
 from nbcc.engine.names import RandomNames, bucket_file_id
 from nbcc.engine.schema import META_COLUMNS
-from nbcc.engine.storage import ObjectStorage, open_storage
+from nbcc.engine.storage import LocalStorage, open_storage
 
 from .data_samples import batch, shape, state
 
@@ -101,9 +101,9 @@ def test_rows_come_back_with_their_columns(tmp_path: Path, log_format: LogFormat
 
 def test_a_marker_comes_before_its_file(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    put = ObjectStorage.put_if_absent
+    put = LocalStorage.put_if_absent
     monkeypatch.setattr(
-        ObjectStorage, "put_if_absent", lambda self, path, data: calls.append(path) or put(self, path, data)
+        LocalStorage, "put_if_absent", lambda self, path, data: calls.append(path) or put(self, path, data)
     )
     lab.write(1, ("a", 1, "x"), ("b", 1, None))
     slice_, _ = lab.compact(2, lab.slice())

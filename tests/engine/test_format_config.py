@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -10,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcc.engine.config import TableConfig, from_properties, merge_mode, to_properties
+from nbcc.engine.config.coordination import coordination_from
+from nbcc.engine.config.intact import OWN_MANDATORY
 from nbcc.engine.config.opening import BACKUP, PROPERTIES, create_table, open_table
-from nbcc.engine.config.properties import decode_properties, encode_properties, table_checksum
-from nbcc.engine.errors import BadInput, NotATable, Unsupported
+from nbcc.engine.config.properties import CHECKSUM, decode_properties, encode_properties, table_checksum
+from nbcc.engine.errors import BadInput, Damaged, NotATable, Unsupported
 from nbcc.engine.rules import HUDI, NBCC
 from nbcc.engine.storage import open_storage
 
@@ -153,11 +156,63 @@ def test_the_backup_counts_while_the_properties_are_rewritten(tmp_path: Path) ->
     assert open_table(storage) == CONFIG
 
 
-@pytest.mark.parametrize("text", [b"", b"#\nhoodie.table.name=t\nhoodie.table.version=9\nhoodie.table.checksum=1\n"])
-def test_broken_properties_are_no_table(text: bytes, tmp_path: Path) -> None:
+def test_broken_properties_are_no_table(tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
-    storage.put(PROPERTIES, text)
-    with pytest.raises(NotATable, match="checksum"):
+    hudi = {key: value for key, value in to_properties(CONFIG).items() if not key.startswith("nbcc.")}
+    texts = {
+        "lacks hoodie.table.name, hoodie.table.type": b"",
+        "lacks hoodie.table.type": encode_properties({key: hudi[key] for key in hudi if key != "hoodie.table.type"}),
+        "lacks hoodie.table.checksum": encode_properties({key: hudi[key] for key in hudi if key != CHECKSUM}),
+        "checksum is not that of its table name": encode_properties(hudi | {CHECKSUM: "1"}),
+        "its last line has no end": encode_properties(hudi).rstrip(),
+    }
+    for reason, text in texts.items():
+        storage.put(PROPERTIES, text)
+        with pytest.raises(Damaged, match=f"hoodie.properties is not whole: .*{reason}"):
+            open_table(storage)
+
+
+def test_no_prefix_of_the_properties_opens_as_another_table(tmp_path: Path) -> None:
+    """A cut file opened 1,283 times in 1,643 with another configuration, 273 times writable under a weaker lock."""
+    options = {"nbcc.decision": "log", "hoodie.write.lock.provider": "StorageBasedLockProvider"}
+    config = replace(CONFIG, coordination=coordination_from(options))
+    storage, whole = open_storage(tmp_path), encode_properties(to_properties(config))
+    for length in range(len(whole)):
+        storage.put(PROPERTIES, whole[:length])
+        with pytest.raises(NotATable):
+            open_table(storage)
+    storage.put(PROPERTIES, whole)
+    assert open_table(storage).coordination == config.coordination
+
+
+def test_a_key_that_every_table_of_ours_has_is_mandatory(tmp_path: Path) -> None:
+    """Java writes the keys in any order, so that a cut may leave the checksum."""
+    storage, values = open_storage(tmp_path), to_properties(CONFIG)
+    for key in ("nbcc.format", *OWN_MANDATORY):
+        storage.put(PROPERTIES, encode_properties({other: values[other] for other in values if other != key}))
+        with pytest.raises(Damaged, match=f"it lacks {key}"):
+            open_table(storage)
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"nbcc.buckets": "four"}, "nbcc.buckets is 'four'"),
+        ({"nbcc.buckets": "-1"}, "nbcc.buckets is '-1'"),
+        ({"nbcc.buckets": "1" * 13}, "not a whole number from 1 to 99999999"),
+        ({"hoodie.logfile.max.size": "big"}, "hoodie.logfile.max.size is 'big'"),
+        ({"hoodie.table.recordkey.fields": ""}, "names no column"),
+        ({"nbcc.writer.features": "decision-log,fixed-buckets"}, "no nbcc.decision=log"),
+        ({"hoodie.table.create.schema": '{"type":"record",'}, "hold no valid schema"),
+        ({"nbcc.schemas": "["}, "hold no valid schema"),
+    ],
+)
+def test_properties_that_contradict_themselves_are_a_typed_error(
+    change: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    storage = open_storage(tmp_path)
+    storage.put(PROPERTIES, encode_properties(to_properties(CONFIG) | change))
+    with pytest.raises(NotATable, match=reason):
         open_table(storage)
 
 

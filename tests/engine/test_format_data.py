@@ -200,7 +200,7 @@ def _codecs(data: bytes) -> dict[str, str]:
 
 
 def test_what_is_no_parquet_says_so() -> None:
-    with pytest.raises(NotATable, match=r"read p/f\.parquet.*no parquet"):
+    with pytest.raises(NotATable, match=r"read p/f\.parquet.*not parquet"):
         decode_parquet(b"nonsense", "p/f.parquet")
 
 

@@ -16,7 +16,17 @@ from nbcc.engine.files.slices import FileSlice, build_slices, load_slices, newes
 from nbcc.engine.files.window import window_files
 from nbcc.engine.rules import HUDI, NBCC, Rules
 from nbcc.engine.storage import Entry
-from nbcc.engine.timeline import Archive, Commits, Instant, Timeline, load, load_settled
+from nbcc.engine.timeline import (
+    Archive,
+    CommitMetadata,
+    Commits,
+    Instant,
+    Timeline,
+    encode_commit,
+    load,
+    load_settled,
+)
+from nbcc.engine.timeline.timeline import FOLDER
 
 from .format_samples import HUDI_TABLES, Writer, hudi_table, own_table, t
 
@@ -198,7 +208,9 @@ def test_windows_hold_the_writes_that_completed_in_them(tmp_path: Path) -> None:
 # --- in directories: whom to believe
 
 
-def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_not(tmp_path: Path) -> None:
+def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Hudi believes both (hudi-format §5.5)."""
 
     class Remembers(Archive):
@@ -213,9 +225,13 @@ def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_
     writer = own_table(tmp_path)
     entries = [Entry(f".f_{t(n)}.log.1_0-0-0", 1) for n in (1, 2, 10)]
     timeline = Timeline.of([Instant(t(10), "deltacommit", "completed", t(11))])
-    found = list(directory_files(entries, timeline, Remembers(writer.storage), HUDI))
+    commit = encode_commit(CommitMetadata((), "UPSERT"))
+    writer.storage.put(f"{FOLDER}/{t(10)}_{t(11)}.deltacommit", commit)
+    commits = Commits(writer.storage)
+    monkeypatch.setattr(commits, "archive_now", lambda: Remembers(writer.storage))
+    found = list(directory_files(entries, timeline, commits, HUDI))
     assert [(file.requested, file.completed) for file in found] == [(t(1), t(4)), (t(10), t(11))]
-    early = list(directory_files(entries, timeline, Remembers(writer.storage), HUDI, as_of=t(10)))
+    early = list(directory_files(entries, timeline, commits, HUDI, as_of=t(10)))
     assert [file.requested for file in early] == [t(1)]
 
 

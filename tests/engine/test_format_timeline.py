@@ -215,7 +215,7 @@ def test_publication_goes_through_three_states_and_never_twice(tmp_path: Path) -
     put_inflight(storage, t(3), "compaction")
     put_inflight(storage, t(3), "compaction", again=True)
     with pytest.raises(Conflict, match=f"publish {t(3)}.compaction.inflight"):
-        put_inflight(storage, t(3), "compaction")
+        put_inflight(storage, t(3), "compaction", b"of another writer")
     commit = CommitMetadata((), "COMPACT", compacted=True, extra=own_extra("{}"))
     done = put_completed(storage, t(3), t(4), "compaction", encode_commit(commit))
     assert done == Instant(t(3), "commit", "completed", t(4))
@@ -234,16 +234,19 @@ def test_a_publication_whose_answer_was_lost_is_no_conflict(tmp_path: Path) -> N
 
 
 TEXT = st.text(max_size=8)
+NAME = st.text(st.characters(exclude_characters="/\\\0", exclude_categories=["Cs"]), min_size=1, max_size=8).filter(
+    lambda name: name not in (".", "..", ".hoodie")
+)
 STATS = st.builds(
-    WriteStat, file_id=TEXT, path=TEXT.filter(bool), partition=st.sampled_from(["", "p", "q"]), size=st.integers(0, 9),
+    WriteStat, file_id=NAME, path=NAME, partition=st.sampled_from(["", "p", "q"]), size=st.integers(0, 9),
     prev_commit=TEXT.filter(bool), writes=st.integers(0, 9), deletes=st.integers(0, 9), inserts=st.integers(0, 9),
-    updates=st.integers(0, 9), prev_base_file=st.none() | TEXT, log_records=st.integers(0, 9),
+    updates=st.integers(0, 9), prev_base_file=st.none() | NAME, log_records=st.integers(0, 9),
 )  # fmt: skip
 
 
 @given(
     st.builds(CommitMetadata, st.lists(STATS, max_size=3).map(tuple), TEXT.filter(bool), st.booleans(),
-              st.dictionaries(TEXT, TEXT, max_size=2), st.dictionaries(TEXT, st.lists(TEXT).map(tuple), max_size=2))
+              st.dictionaries(TEXT, TEXT, max_size=2), st.dictionaries(NAME, st.lists(NAME).map(tuple), max_size=2))
 )  # fmt: skip
 def test_commits_come_back_and_are_the_same_bytes_each_time(commit: CommitMetadata) -> None:
     read = decode_commit(encode_commit(commit))

@@ -12,7 +12,7 @@ import fastavro
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.config.properties import encode_properties
+from nbcc.engine.config.properties import encode_properties, table_checksum
 from nbcc.engine.errors import BadInput, NotATable, Unsupported
 from nbcc.engine.inspect import CountingStorage, inspect, redacted
 from nbcc.engine.inspect.text import render, size
@@ -192,7 +192,7 @@ def test_files_of_a_dead_writer_are_told_apart(own: Table, tmp_path: Path) -> No
 def test_a_table_of_version_6_says_what_its_names_tell(tmp_path: Path) -> None:
     (tmp_path / ".hoodie").mkdir()
     properties = {"hoodie.table.name": "old", "hoodie.table.version": "6", "hoodie.table.type": "MERGE_ON_READ",
-                  "hoodie.table.precombine.field": "ts"}  # fmt: skip
+                  "hoodie.table.precombine.field": "ts", "hoodie.table.checksum": table_checksum("old")}  # fmt: skip
     (tmp_path / ".hoodie/hoodie.properties").write_bytes(encode_properties(properties))
     timeline = ("1001.deltacommit.requested", "1001.deltacommit.inflight", "1001.deltacommit", "1002.deltacommit",
                 "1003.compaction.requested", "1003.compaction.inflight", "1003.commit", "1004.deltacommit.inflight",
@@ -229,7 +229,8 @@ def test_refusals_say_what_to_do(own: Table, tmp_path: Path) -> None:
         inspect(storage, own.timeline()[0].requested)
     with pytest.raises(NotATable, match="check the path"):
         inspect(open_storage(tmp_path / "nothing"))
-    newer = {"hoodie.table.name": "n", "hoodie.table.version": "10"}
+    newer = {"hoodie.table.name": "n", "hoodie.table.version": "10", "hoodie.table.type": "MERGE_ON_READ",
+             "hoodie.timeline.layout.version": "2", "hoodie.table.checksum": table_checksum("n")}  # fmt: skip
     storage.put(".hoodie/hoodie.properties", encode_properties(newer))
     with pytest.raises(Unsupported, match="version 10"):
         inspect(storage)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.errors import Conflict
-from nbcc.engine.lock import BetweenProcesses, InProcessLock, held, table_lock
+from nbcc.engine.lock import BetweenProcesses, held
 from nbcc.engine.table import Table
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
@@ -59,7 +59,6 @@ def test_whoever_waits_gets_it_next(url: str) -> None:
 
 
 def test_only_own_local_tables_hold_a_lock_file(tmp_path: Path) -> None:
-    assert isinstance(table_lock("s3://lake/t"), InProcessLock)
     Table.create(None, tmp_path / "t", SCHEMA, record_key="id", ordering_fields="ts")
     table = Table.open(None, tmp_path / "t")
     assert isinstance(table.context.lock, BetweenProcesses)

@@ -19,7 +19,6 @@ from obstore.store import MemoryStore
 from nbcc.engine.config.coordination import PROVIDER, Coordination, coordination_from
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.lock import InProcessLock, Lock, held
-from nbcc.engine.lock.conditional import ConditionalObject, LocalObject, StoreObject
 from nbcc.engine.lock.hudi_file import HudiFileLock
 from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.providers import lock_of
@@ -27,6 +26,7 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.lock.zookeeper import ZookeeperLock
 from nbcc.engine.storage import open_storage
+from nbcc.engine.storage.conditional import ConditionalObject, LocalObject, StoreObject
 from nbcc.engine.table import Table
 from nbcc.simulator.processes import Plan, play
 
@@ -52,7 +52,7 @@ def folder(tmp_path: Path) -> Path:
 Make = Callable[[Path, Clock], Waiting]
 KINDS: dict[str, Make] = {
     "file": lambda folder, clock: HudiFileLock(folder.as_uri(), 0.0, 1, clock),
-    "storage": lambda folder, clock: StorageLock(folder.as_uri(), 0.0, 60, 10, now=clock),
+    "storage": lambda folder, clock: StorageLock(open_storage(folder), 0.0, 60, 10, now=clock),
     "numbered": lambda folder, clock: NumberedLock(open_storage(folder), 0.0, 60, 10, now=clock),
 }
 
@@ -123,7 +123,7 @@ def test_an_expired_lock_file_is_taken_over_once(folder: Path, monkeypatch: pyte
 def test_a_holder_that_renews_keeps_it(kind: str, folder: Path) -> None:
     clock = Clock()
     locks = {
-        "storage": lambda: StorageLock(folder.as_uri(), 0.0, 60, 0.01, now=clock),
+        "storage": lambda: StorageLock(open_storage(folder), 0.0, 60, 0.01, now=clock),
         "numbered": lambda: NumberedLock(open_storage(folder), 0.0, 60, 0.01, now=clock),
     }
     holder, other = locks[kind](), locks[kind]()
@@ -153,7 +153,7 @@ def _beat_at(folder: Path, kind: str, now: int) -> bool:
 
 
 def test_the_lease_is_written_as_hudi_writes_it(folder: Path) -> None:
-    lock = taken(StorageLock(folder.as_uri(), 0.0, now=lambda: NOW))
+    lock = taken(StorageLock(open_storage(folder), 0.0, now=lambda: NOW))
     path = folder / ".hoodie/.locks/table_lock.json"
     told = json.loads(path.read_text())
     assert (told["expired"], told["validUntil"]) == (False, NOW + 300_000)
@@ -167,7 +167,7 @@ def test_hudis_lease_keeps_us_out_until_it_has_run_out_for_sure(folder: Path, la
     path = folder / ".hoodie/.locks/table_lock.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"expired": False, "validUntil": NOW, "owner": "a-jvm"}))
-    lock = StorageLock(folder.as_uri(), 0.0, now=lambda: NOW + late)
+    lock = StorageLock(open_storage(folder), 0.0, now=lambda: NOW + late)
     assert lock.try_once() == free
     if free:
         lock.give_back()
@@ -177,14 +177,17 @@ def test_a_lease_that_was_given_back_is_free_at_once(folder: Path) -> None:
     path = folder / ".hoodie/.locks/table_lock.json"
     path.parent.mkdir()
     path.write_text(json.dumps({"expired": True, "validUntil": NOW + 300_000, "owner": "a-jvm"}))
-    lock = StorageLock(folder.as_uri(), 0.0, now=lambda: NOW)
+    lock = StorageLock(open_storage(folder), 0.0, now=lambda: NOW)
     assert lock.try_once()
     lock.give_back()
 
 
 @pytest.mark.parametrize("file", [LocalObject, StoreObject])
 def test_an_object_is_replaced_by_whoever_knows_it(file: type, folder: Path) -> None:
-    one: ConditionalObject = LocalObject(folder / "o") if file is LocalObject else StoreObject(MemoryStore(), "o")
+    one: ConditionalObject = LocalObject(str(folder), "o", folder.as_uri())
+    if file is StoreObject:
+        store = MemoryStore()
+        one = StoreObject(lambda operation, path, request: request(store), "memory:", "o")
     assert one.read() is None
     assert one.write(b"a", None)
     assert not one.write(b"b", None)
@@ -206,7 +209,7 @@ def test_hudis_lock_file_keeps_us_out_and_ours_is_where_it_looks(folder: Path) -
         assert sorted(json.loads(path.read_text())) == ["lockCreateTime", "lockStacksInfo", "lockThreadName"]
     assert not path.exists()
     with pytest.raises(Unsupported, match="use StorageBasedLockProvider"):
-        HudiFileLock("s3://lake/t")
+        HudiFileLock("s3://lake/t").acquire()
 
 
 def test_numbers_only_grow(folder: Path) -> None:

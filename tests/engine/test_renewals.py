@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from obstore.exceptions import GenericError
 
-from nbcc.engine.lock.conditional import LocalObject
 from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import open_storage
+from nbcc.engine.storage.conditional import LocalObject
 from nbcc.engine.writes.heartbeat import StoredHearts
 
 from .table_samples import tick
@@ -57,8 +57,8 @@ class Shaky:
 
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 def test_a_lease_is_renewed_after_a_failure(failure: Exception, tmp_path: Path) -> None:
-    file = Shaky(LocalObject(tmp_path / "lock.json"), failure)
-    lock = StorageLock(tmp_path.as_uri(), 1.0, 60, 0.01, file=file)
+    file = Shaky(LocalObject(str(tmp_path), "lock.json", tmp_path.as_uri()), failure)
+    lock = StorageLock(open_storage(tmp_path), 1.0, 60, 0.01, file=file)
     lock.acquire()
     assert file.goes_on()
     lock.release()

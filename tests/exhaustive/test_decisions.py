@@ -26,6 +26,20 @@ def test_the_log_keeps_everything() -> None:
     assert result.deadlock is None
 
 
+def test_without_claims_a_request_and_a_barrier_may_be_equal() -> None:
+    """MONO breaks; and a row is lost where a log of that time counts as the compaction's own."""
+    unclaimed = Protocol(decision="log", claims="none")
+    assert violated(search(Model(LOST, unclaimed))).keys() == {"MONO"}
+    by_time = replace(unclaimed, tombstone_logs="by_time")
+    assert violated(search(Model(LOST, by_time))).keys() == {"MONO", "SNAP", "TRAVEL", "CDC", "QUIET"}
+
+
+@pytest.mark.parametrize("losses", [1, pytest.param(2, marks=pytest.mark.nightly)])
+def test_claims_keep_everything_where_clocks_differ_too(losses: int) -> None:
+    world = replace(specs.world("lost_lock_skewed"), lock_losses=losses)
+    assert violated(search(Model(world, Protocol(decision="log")))) == {}
+
+
 def test_the_log_keeps_everything_beside_crashes_too() -> None:
     world = replace(LOST, actors={"writer": 2}, crashes=1, compactions=0)
     assert violated(search(Model(world, Protocol(decision="log")))) == {}

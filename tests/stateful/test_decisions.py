@@ -6,10 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from nbcc.model import Protocol
+from nbcc.model import Protocol, World
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.systems import System
+from nbcc.simulator.systems.engine import EngineSystem
+from nbcc.simulator.systems.engine_rules import rules_of
 from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.trace import Batches
 
 LOST = specs.world("lost_lock")
 ROLLBACK, LOADS = specs.world("lost_lock_rollback"), specs.world("lost_lock_loads")
@@ -21,18 +25,33 @@ TWO_UNDO = replace(ROLLBACK, actors={"writer": 1, "rollbacker": 2}, crashes=1, l
 MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashes=1, compactions=2)
 
 
+SKEWED = specs.world("lost_lock_skewed")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_engine_without_claims_is_seen_within_200_histories(seed: int) -> None:
+    def unclaimed(world: World, protocol: Protocol, batches: Batches) -> System:
+        rules = replace(rules_of(protocol), claims="none", tombstone_logs="by_time")
+        return EngineSystem(world, protocol, rules=rules)
+
+    setting = Setting(unclaimed, protocol=Protocol(decision="log"), world=SKEWED, readers=())
+    report = run(setting, examples=200, seed=seed, shrinks=False)
+    assert report.found is not None, f"not seen with seed {seed} in {report.histories} histories"
+
+
 @pytest.mark.parametrize(
     ("world", "decision", "histories"),
     [
         (LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15),
         (ROLLBACK, "lock", 10), (ROLLBACK, "log", 20), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
         (RESTORES, "log", 8), (SEVERAL, "log", 5), (REPLACES, "log", 8),
-        (LOG_COMPACTIONS, "log", 6),
+        (LOG_COMPACTIONS, "log", 6), (SKEWED, "log", 40), (SKEWED, "lock", 15),
     ],
     ids=["by lock", "by log", "by log, with crashes", "rollback by lock", "rollback by log", "two undo", "bulk insert",
-         "restore by log", "restores, with crashes", "replace", "log compaction"],
+         "restore by log", "restores, with crashes", "replace", "log compaction",
+         "skewed clocks by log", "skewed clocks by lock"],
 )
-def test_engine_and_model_agree_where_locks_are_lost(world, decision, histories) -> None:  # type: ignore[no-untyped-def]
+def test_engine_and_model_agree_where_locks_are_lost(world: World, decision: str, histories: int) -> None:
     protocol = Protocol.from_mapping({"decision": decision})
     report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=0)
     assert report.found is None, report.text

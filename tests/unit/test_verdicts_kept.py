@@ -213,7 +213,7 @@ import sys
 from dataclasses import replace
 from nbcc.model import World
 from nbcc.simulator import specs
-from nbcc.simulator.cli.main import main
+from nbcc.simulator.cli.start import main
 from nbcc.simulator.verdicts import judge
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if tests were started in the background

@@ -1,4 +1,7 @@
-"""One headless Chromium for the tests of pages; where there is none they are skipped, and the reason says so loudly."""
+"""One headless Chromium for the tests of pages; where there is none they are skipped, and the reason says so loudly.
+
+The tests of plots see no font of the machine (`other_fonts`).
+"""
 
 from __future__ import annotations
 
@@ -28,6 +31,23 @@ def go_without(reason: str) -> NoReturn:
     if os.environ.get("NBCC_BROWSER") == "required":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+FAMILIES = ("Inter", "Helvetica Neue", "Arial", "Liberation Sans", "DejaVu Sans", "Menlo", "DejaVu Sans Mono")
+
+
+@pytest.fixture
+def other_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which every font family is another serif: a plot that looks a font up by its name shows it."""
+    import matplotlib as mpl
+    from matplotlib.font_manager import FontEntry, fontManager
+
+    from nbcc.simulator.view.plot_canvas import measured
+
+    odd = str(Path(mpl.get_data_path(), "fonts", "ttf", "STIXGeneralBolIta.ttf"))
+    monkeypatch.setattr(fontManager, "ttflist", [FontEntry(fname=odd, name=family) for family in FAMILIES])
+    fontManager._findfont_cached.cache_clear()  # type: ignore[attr-defined]
+    measured.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ from . import traces
 
 
 @pytest.fixture(autouse=True)
-def _close_figures() -> Iterator[None]:
+def _close_figures(other_fonts: None) -> Iterator[None]:
     yield
     plt.close("all")
 

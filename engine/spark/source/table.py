@@ -12,7 +12,7 @@ import pyarrow as pa
 from ...config import TableConfig
 from ...config.concurrency import concurrency_mode
 from ...config.creation import table_config
-from ...config.opening import PROPERTIES
+from ...config.opening import BACKUP, PROPERTIES
 from ...data.columns import IS_DELETED
 from ...errors import BadInput, NotATable
 from ...seams import context_of
@@ -61,11 +61,14 @@ def opened_or_created(options: WriteOptions, columns: pa.Schema) -> Table:
 
 
 def _exists(storage: Storage) -> bool:
-    try:
-        storage.get(PROPERTIES)
-    except NotFound:
-        return False
-    return True
+    """Whether there are table properties, or the backup of an update that was cut short."""
+    for path in (PROPERTIES, BACKUP):
+        try:
+            storage.get(path)
+        except NotFound:
+            continue
+        return True
+    return False
 
 
 def _data_columns(columns: pa.Schema) -> pa.Schema:

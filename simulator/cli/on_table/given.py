@@ -47,14 +47,22 @@ def gathered(storage: Storage) -> Evidence:
 @contextmanager
 def locked(storage: Storage) -> Iterator[None]:
     """The lock that the table's own writers take: the one that its properties name, if it is of nbcc."""
+    from dataclasses import replace
+
     import pyarrow as pa
 
+    from nbcc.engine.config.coordination import is_shared
     from nbcc.engine.config.opening import load_properties
     from nbcc.engine.config.stored import from_properties
+    from nbcc.engine.errors import Unsupported
     from nbcc.engine.lock import held
     from nbcc.engine.lock.providers import lock_of
 
-    with held(lock_of(storage, from_properties(load_properties(storage), pa.schema([])).coordination)):
+    config = from_properties(load_properties(storage), pa.schema([]))
+    config = replace(config, shared_store=is_shared(storage.url))
+    if config.weakness is not None:
+        raise Unsupported(f"lock the table {config.name}", *config.weakness)
+    with held(lock_of(storage, config.coordination)):
         yield
 
 

@@ -61,7 +61,8 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock
     from nbcc.engine.config.opening import open_table
-    from nbcc.engine.lock import InProcessLock, table_lock
+    from nbcc.engine.lock import InProcessLock
+    from nbcc.engine.lock.providers import UnresolvedLock
     from nbcc.engine.names import RandomNames
     from nbcc.engine.seams import coordinated
     from nbcc.engine.storage.recording import Recording
@@ -71,7 +72,7 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
         config = open_table(recording)
         names = RandomNames()
         jobs = _jobs(recording, names, progress, master)
-        context = coordinated(Context(recording, table_lock(storage.url), WallClock(), names, jobs), config)
+        context = coordinated(Context(recording, UnresolvedLock(), WallClock(), names, jobs), config)
         if dry_run:
             context = replace(context, lock=InProcessLock(storage.url))
         work = Service(Table(context, config), recording, dry_run)

@@ -18,7 +18,7 @@ from .complaint import RESTORE, Found, Rule, undo
 _STALE_MS: Final = 3_600_000
 _SPEAKS_OF: Final = {
     "commit": ("SNAP", "ATOM"), "plan": ("QUIET", "PROGRESS"), "archive": ("ARCH",), "clean": ("CLEAN",),
-    "restore": ("REC",), "savepoint": ("CLEAN",),
+    "restore": ("REC",), "savepoint": ("CLEAN",), "properties": ("SNAP",),
 }  # fmt: skip
 
 

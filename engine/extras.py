@@ -1,0 +1,32 @@
+"""Which extra of nbcc installs a module that is missing."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .errors import CannotRun
+
+EXTRAS: Final = {
+    "pyspark": "spark",
+    "py4j": "spark",
+    "pandas": "spark",
+    "matplotlib": "viz",
+    "kazoo": "zookeeper",
+    "hudi": "test",
+    "hypothesis": "test",
+    "networkx": "test",
+}
+"""Top-level modules of the optional distributions; the base tier imports none of them."""
+
+
+def install(extra: str) -> str:
+    """The remedy: how to install an extra."""
+    return f"pip install 'nbcc[{extra}]'"
+
+
+def missing_extra(error: ImportError) -> CannotRun | None:
+    """The typed error for an import that failed because an extra is not installed; None for any other import."""
+    module = (error.name or "").partition(".")[0]
+    if module not in EXTRAS:
+        return None
+    return CannotRun(f"import {module}", "it is not installed", install(EXTRAS[module]))

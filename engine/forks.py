@@ -1,0 +1,51 @@
+"""Thread locks that a forked child can use although a thread of its parent held them at the fork.
+
+Only the thread that forks exists in the child. A plain `threading.Lock` that another thread held stays locked there
+permanently.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from types import TracebackType
+from typing import Final
+from weakref import WeakSet
+
+_ALL: Final[WeakSet[ThreadLock]] = WeakSet()
+
+
+class ThreadLock:
+    """A `threading.Lock` that is unlocked in a forked child."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        _ALL.add(self)
+
+    def acquire(self, timeout: float = -1) -> bool:
+        """Whether the lock was acquired within `timeout` seconds (-1: no limit)."""
+        return self._lock.acquire(timeout=timeout)
+
+    def release(self) -> None:
+        """Unlock; RuntimeError if it is not locked."""
+        self._lock.release()
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._lock.release()
+
+    def _renew(self) -> None:
+        self._lock = threading.Lock()
+
+
+def _renew_all() -> None:
+    for lock in list(_ALL):
+        lock._renew()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(after_in_child=_renew_all)

@@ -1,0 +1,78 @@
+"""How much the decoders of table files may take: a small hostile file can expand to more than a machine has.
+
+The limits are a setting of the process. Tasks carry those of the process that planned them, so that executors use the
+same. They bound what one file may take, not what a whole read takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
+from typing import Final
+
+from .errors import BadInput, LimitExceeded
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The bounds, each a whole number from 1 on.
+
+    metadata_bytes  bytes of one record of the timeline once unpacked (a commit takes some 500 a file)
+    schema_depth    how deep an Avro schema may be nested
+    schema_types    how many types an Avro schema may have, each counted wherever it is used
+    decoded_bytes   bytes that the rows of one data file, log block or file of the archive may take in memory …
+    decoded_ratio   … or so many times the bytes of the file or block, if that is more
+    """
+
+    metadata_bytes: int = 1 << 26
+    schema_depth: int = 64
+    schema_types: int = 100_000
+    decoded_bytes: int = 1 << 30
+    decoded_ratio: int = 100
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+                raise BadInput(
+                    f"set the limit {field.name} to {value!r}", "a limit is a whole number from 1 on", "give one"
+                )
+
+    def decoded(self, size: int) -> int:
+        """The bytes in memory that a file or block of `size` bytes may take."""
+        return max(self.decoded_bytes, self.decoded_ratio * size)
+
+
+_CURRENT: Final = [Limits()]
+
+
+def limits() -> Limits:
+    """The limits of this process."""
+    return _CURRENT[0]
+
+
+def set_limits(chosen: Limits) -> None:
+    """Set the limits of this process, for all its tables from now on."""
+    _CURRENT[0] = chosen
+
+
+def limits_of(settings: Iterable[str]) -> Limits:
+    """The limits of this process, changed by texts like ``metadata_bytes=1000``; `BadInput` for any other text."""
+    names, chosen = [field.name for field in fields(Limits)], limits()
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name not in names or not (value.isascii() and value.isdecimal() and len(value) < 19):
+            exists = f"a limit is one of {', '.join(names)}, then '=' and a whole number"
+            raise BadInput(f"set the limit {setting!r}", exists, f"give one, like {names[0]}={1 << 27}")
+        chosen = replace(chosen, **{name: int(value)})
+    return chosen
+
+
+def exceeded(name: str, exists: str, limit: str) -> LimitExceeded:
+    """The error for a file that takes more than the limit named `limit`."""
+    return LimitExceeded(
+        f"read {name}",
+        exists,
+        f"if the file is genuine, raise {limit} (nbcc.set_limits, or --limit {limit}=N of the command); "
+        "else restore the file from a copy",
+    )

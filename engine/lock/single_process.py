@@ -1,0 +1,61 @@
+"""InProcessLockProvider on a local table: a lock among threads, and a claim by which other processes are detected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from weakref import WeakValueDictionary, finalize
+
+from ..config.coordination import PROVIDER
+from ..errors import Conflict
+from ..storage.flock import FileLock
+from .between_processes import lock_file, opened
+from .in_process import InProcessLock
+
+
+class SingleProcessLock(InProcessLock):
+    """The lock of a table in a local folder that one process writes.
+
+    The first `acquire` claims the table for this process. The claim ends with the last such lock in it, so that a
+    second process that writes is refused even if the two never meet inside the lock.
+    """
+
+    def __init__(self, url: str, wait_seconds: float = 60.0) -> None:
+        super().__init__(url, wait_seconds)
+        self._path = lock_file(url)
+        self._claim: _Claim | None = None
+
+    def acquire(self) -> None:
+        super().acquire()
+        try:
+            self._claim = _claimed(self._name, self._path)  # one thread at a time: the lock is held
+        except BaseException:
+            super().release()
+            raise
+
+
+class _Claim:
+    """An exclusive `flock` for as long as this object lives."""
+
+    def __init__(self, file: FileLock) -> None:
+        self.file = file
+        finalize(self, file.close)
+
+
+_CLAIMS: Final[WeakValueDictionary[Path, _Claim]] = WeakValueDictionary()
+
+
+def _claimed(url: str, path: Path) -> _Claim:
+    claim = _CLAIMS.get(path)
+    if claim is not None and claim.file.is_open:
+        return claim
+    file = opened(url, path)
+    if not file.lock(wait=False):
+        file.close()
+        raise Conflict(
+            f"lock the table {url}",
+            "another process writes to it, and InProcessLockProvider excludes only the threads of one process",
+            f"end that process, or set {PROVIDER}=StorageBasedLockProvider for the table",
+        )
+    claim = _CLAIMS[path] = _Claim(file)
+    return claim

@@ -1,0 +1,102 @@
+"""Whether an Avro schema from a file can be handed to a decoder.
+
+The decoder is native code: a schema that refers to itself, or nests thousands of levels, overruns its stack. A type
+that takes no bytes lets a few bytes stand for any number of values. No genuine file of Hudi has any of these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ..limits import Limits, exceeded, limits
+
+_NAMED: Final = ("record", "error", "enum", "fixed")
+
+
+def checked_schema(text: str | bytes, name: str, bounds: Limits | None = None) -> Any:
+    """The schema in a JSON text. ValueError for one that no genuine file has, `LimitExceeded` for one too large.
+
+    `name`: the file that holds it, for the error.
+    """
+    try:
+        schema = json.loads(text)
+    except RecursionError:
+        raise ValueError("its schema is nested too deep to be parsed") from None
+    _Check(name, bounds or limits()).width(schema, "", 0, frozenset())
+    return schema
+
+
+class _Check:
+    def __init__(self, name: str, bounds: Limits) -> None:
+        self._name = name
+        self._bounds = bounds
+        self._types = 0
+        self._known: dict[str, tuple[Any, str]] = {}
+
+    def width(self, kind: Any, space: str, depth: int, within: frozenset[str]) -> int:
+        """The least number of bytes of a value; `within`: the named types that enclose this one."""
+        self._types += 1
+        if depth > self._bounds.schema_depth:
+            raise exceeded(self._name, f"its schema is nested deeper than {depth - 1} levels", "schema_depth")
+        if self._types > self._bounds.schema_types:
+            raise exceeded(self._name, f"its schema has more than {self._types - 1} types", "schema_types")
+        if isinstance(kind, list):
+            return self._union(kind, space, depth, within)
+        if isinstance(kind, Mapping):
+            return self._complex(kind, space, depth, within)
+        if not isinstance(kind, str):
+            raise ValueError(f"its schema has {str(kind)[:50]!r} where a type must be")
+        return self._named(kind, space, depth, within)
+
+    def _union(self, branches: list[Any], space: str, depth: int, within: frozenset[str]) -> int:
+        for branch in branches:
+            if branch != "null":  # the only type without bytes; here the number of its branch takes one
+                self.width(branch, space, depth + 1, within)
+        return 1
+
+    def _named(self, kind: str, space: str, depth: int, within: frozenset[str]) -> int:
+        full = kind if "." in kind else f"{space}.{kind}" if space else kind
+        full = full if full in self._known else kind
+        if full not in self._known:
+            if kind == "null":
+                raise ValueError("its schema has a type that takes no bytes (null outside a union)")
+            return 1  # a primitive; an unknown name is refused by the decoder
+        if full in within:
+            raise ValueError(f"its schema is recursive (in {full})")
+        return self.width(*self._known[full], depth + 1, within)
+
+    def _complex(self, kind: Mapping[str, Any], space: str, depth: int, within: frozenset[str]) -> int:
+        what = kind.get("type")
+        if what in _NAMED:
+            space, full = _full_name(kind, space)
+            self._known[full] = (kind, space)
+            within |= {full}
+        match what:
+            case "record" | "error":
+                fields = kind.get("fields")
+                if not isinstance(fields, list) or not fields:
+                    raise ValueError("its schema has a record without fields")
+                return sum(self.width(field["type"], space, depth + 1, within) for field in fields)
+            case "fixed":
+                if not isinstance(kind.get("size"), int) or kind["size"] < 1:
+                    raise ValueError("its schema has a fixed type without bytes")
+                return int(kind["size"])
+            case "array" | "map":
+                self.width(kind.get("items" if what == "array" else "values"), space, depth + 1, within)
+                return 1
+            case "enum":
+                return 1
+        return self.width(what, space, depth + 1, within)
+
+
+def _full_name(kind: Mapping[str, Any], space: str) -> tuple[str, str]:
+    """(namespace of what a named type encloses, full name)."""
+    name = kind.get("name")
+    if not isinstance(name, str):
+        raise ValueError("its schema has a named type without a name")
+    if "." in name:
+        return name.rpartition(".")[0], name
+    own = kind.get("namespace", space) or ""
+    return own, f"{own}.{name}" if own else name

@@ -1,0 +1,56 @@
+"""The files that a plan takes, with the sizes that their commits list: a plan holds names only."""
+
+from __future__ import annotations
+
+from ..context import Context
+from ..data.tasks import BaseInput, LogInput
+from ..errors import Damaged
+from ..files.names import in_partition, parse_base, parse_log
+from ..reads.tasks import completed_write
+from ..timeline import CompactionOperation, Timeline
+
+
+class PlanInputs:
+    """The inputs of one plan. Each commit that lists one is read once."""
+
+    def __init__(self, context: Context, timeline: Timeline, requested: str) -> None:
+        self.context = context
+        self.timeline = timeline
+        self._requested = requested
+        self._sizes: dict[str, dict[str, int]] = {}
+
+    def base(self, operation: CompactionOperation) -> BaseInput | None:
+        """The base file that a plan takes."""
+        if operation.base_file is None:
+            return None
+        named = parse_base(operation.base_file)
+        if named is None:
+            raise self._not_a_name(operation.base_file, "a base file")
+        path = in_partition(operation.partition, operation.base_file)
+        return BaseInput(path, self._size(path, named.instant))
+
+    def logs(self, operation: CompactionOperation) -> list[LogInput]:
+        """The logs that a plan takes, in its order."""
+        return [self._log(operation.partition, name) for name in operation.logs]
+
+    def _log(self, partition: str, name: str) -> LogInput:
+        named = parse_log(name)
+        if named is None:
+            raise self._not_a_name(name, "a log file")
+        path = in_partition(partition, name)
+        return LogInput(path, named.instant, self._size(path, named.instant))
+
+    def _size(self, path: str, instant: str) -> int | None:
+        """The listed size; None if no completed instant lists the file, as plans of other engines may have it."""
+        if instant not in self._sizes:
+            write = completed_write(self.context, self.timeline, instant)
+            stats = self.context.commits.commit(write).stats if write is not None and write.completed else ()
+            self._sizes[instant] = {stat.path: stat.size for stat in stats}
+        return self._sizes[instant].get(path)
+
+    def _not_a_name(self, name: str, kind: str) -> Damaged:
+        return Damaged(
+            f"carry out the plan {self._requested}",
+            f"it lists {name!r}, which is not the name of {kind}",
+            "restore the plan from a copy, or give it up with the engine that made it",
+        )

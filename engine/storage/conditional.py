@@ -1,0 +1,127 @@
+"""Conditional replacement of one object of a table's storage: put if absent, put if unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import obstore
+from obstore.exceptions import AlreadyExistsError, NotFoundError, NotSupportedError, PreconditionError
+
+from ..errors import StorageError, Unsupported
+from .failures import of_file_system
+from .flock import locked
+from .local_files import LocalFiles
+from .protocol import Storage
+
+
+class Version(NamedTuple):
+    """One version of an object: its content, the store's name for it, and when it was put (epoch milliseconds)."""
+
+    data: bytes
+    mark: Any = None
+    modified_ms: int = 0
+
+
+class ConditionalObject(Protocol):
+    """An object of a store that can compare before it replaces."""
+
+    def read(self) -> Version | None:
+        """The current version; None if there is no object."""
+        ...
+
+    def write(self, data: bytes, known: Version | None) -> bool:
+        """Replace the version `known` (None: no object). False if the store answers that it holds another version."""
+        ...
+
+
+@runtime_checkable
+class ConditionalStorage(Protocol):
+    """A storage with conditional replacement."""
+
+    def conditional_object(self, path: str) -> ConditionalObject:
+        """The object at `path`, which need not exist."""
+        ...
+
+
+def conditional_object(storage: Storage, path: str) -> ConditionalObject:
+    """The object at `path` of the table's own storage; `Unsupported` if that cannot compare before it replaces."""
+    if isinstance(storage, ConditionalStorage):
+        return storage.conditional_object(path)
+    raise _unsupported(f"{storage.url}/{path}")
+
+
+class LocalObject:
+    """An object of a local file system, compared and replaced under a `flock`.
+
+    It excludes the processes of one machine that use this class, and no others.
+    """
+
+    def __init__(self, root: str, path: str, url: str) -> None:
+        self._files, self._path, self._url = LocalFiles(root, durable=False), path, url
+        folder, _, name = path.rpartition("/")
+        self._guard = f"{folder}/.{name}.guard" if folder else f".{name}.guard"
+        self._root = Path(root)
+
+    def read(self) -> Version | None:
+        try:
+            data = self._files.read(self._path)
+            return Version(data, None, (self._root / self._path).stat().st_mtime_ns // 1_000_000)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as refused:
+            raise of_file_system("read", self._path, self._url, refused) from refused
+
+    def write(self, data: bytes, known: Version | None) -> bool:
+        try:
+            self._files.create(self._guard, b"")  # makes its folder, too, which no link may lead out of the table
+            with locked(self._root / self._guard):
+                found = self.read()
+                if (found and found.data) != (known and known.data):
+                    return False
+                self._files.replace(self._path, data)
+                return True
+        except OSError as refused:
+            raise of_file_system("replace", self._path, self._url, refused) from refused
+
+
+class StoreObject:
+    """An object of an object store, by conditional puts. `ask` sends a request to the opened store."""
+
+    def __init__(self, ask: Callable[[str, str, Callable[[Any], Any]], Any], url: str, path: str) -> None:
+        self._ask, self._name, self._path = ask, f"{url}/{path}", path
+
+    def read(self) -> Version | None:
+        try:
+            found = self._ask("read", self._path, self._get)
+        except (FileNotFoundError, NotFoundError):
+            return None
+        mark = {"e_tag": found.meta["e_tag"], "version": found.meta.get("version")}
+        named = {name: value for name, value in mark.items() if value is not None}
+        return Version(bytes(found.bytes()), named, int(found.meta["last_modified"].timestamp() * 1000))
+
+    def write(self, data: bytes, known: Version | None) -> bool:
+        if known is not None and not known.mark:
+            raise _unsupported(self._name)
+        mode: Any = "create" if known is None else known.mark
+        try:
+            self._ask("replace", self._path, lambda store: obstore.put(store, self._path, data, mode=mode))
+        except (AlreadyExistsError, PreconditionError):
+            return False
+        except StorageError as refused:
+            if isinstance(refused.__cause__, (NotSupportedError, NotImplementedError)):
+                raise _unsupported(self._name) from None
+            raise
+        return True
+
+    def _get(self, store: Any) -> Any:
+        return obstore.get(store, self._path)
+
+
+def _unsupported(name: str) -> Unsupported:
+    return Unsupported(
+        f"replace {name} only if it is unchanged",
+        "this store has no conditional update",
+        "set hoodie.write.lock.provider=NumberedLockProvider, which needs put-if-absent only",
+    )

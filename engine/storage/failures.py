@@ -1,0 +1,93 @@
+"""What a file system or a store library raises, as one typed error that says what was asked, and what to do."""
+
+from __future__ import annotations
+
+import errno
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from obstore import exceptions as store
+
+from ..errors import StorageError
+
+TRANSIENT: Final = (OSError, store.BaseError, StorageError)
+"""What a store may raise now and not the next time. Heartbeats, leases and other repeated attempts go on after it."""
+
+_SPACE: Final = "free some space, and run the operation again"
+_PERMISSION: Final = "check the permissions of the folder and its files, and whether it can be written at all"
+_REMEDIES: Final[Mapping[int, str]] = {
+    errno.ENOSPC: _SPACE,
+    errno.EDQUOT: _SPACE,
+    errno.EACCES: _PERMISSION,
+    errno.EPERM: _PERMISSION,
+    errno.EROFS: _PERMISSION,
+    errno.EIO: "check the disk; what it holds may be damaged",
+    errno.EMFILE: "raise the limit of open files",
+    errno.ENFILE: "raise the limit of open files",
+    errno.ENAMETOOLONG: "choose shorter names for the table's folder and partitions",
+}
+_CREDENTIALS: Final = "check the credentials, and whether they permit this operation"
+_OPTION: Final = "correct storage_options, or the variables of the environment that configure the store"
+
+_USER: Final = re.compile(r"(?<=://)[^/@\s]+@")
+_QUERY: Final = re.compile(r"(https?://[^\s?]+)\?\S+")
+_CODE: Final = re.compile(r"<Code>(\w+)</Code>")
+_SHORTEST: Final = 4  # a shorter text is no secret, and may be part of any word
+_SECRET: Final = re.compile("key|secret|token|password|credential|sas", re.IGNORECASE)
+
+
+def of_file_system(operation: str, path: str, url: str, error: OSError) -> StorageError:
+    """The typed error for what the operating system has answered."""
+    said = error.strerror or str(error) or type(error).__name__
+    remedy = _REMEDIES.get(error.errno or 0, "repair what the file system reports, and run the operation again")
+    exists = f"the file system answered: {said}"
+    return StorageError(asked(operation, path, url), exists, remedy, operation=operation, path=path)
+
+
+def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
+    """The typed error for what the store's library has raised. It never shows credentials."""
+    if isinstance(error, store.PermissionDeniedError | store.UnauthenticatedError | PermissionError):
+        remedy = _CREDENTIALS
+    elif isinstance(error, store.UnknownConfigurationKeyError | TypeError | ValueError):
+        remedy = _OPTION
+    elif is_panic(error):
+        remedy = f"{_OPTION}; if they are right, report this failure of the store's library"
+    else:
+        remedy = "check the address, the network and the credentials, and run the operation again"
+    exists = f"the store answered: {shown(error, options)}"
+    where = {"operation": operation, "path": path}
+    return StorageError(asked(operation, path, url), exists, remedy, **where, unsure=_is_unsure(error))
+
+
+def is_panic(error: BaseException) -> bool:
+    """Whether Rust code panicked. The class is no Exception, and its module cannot be imported."""
+    return type(error).__name__ == "PanicException"
+
+
+def shown(error: BaseException, options: Mapping[str, Any]) -> str:
+    """The first line of a store's error without user names, signed queries, bodies of answers and given secrets."""
+    text = str(error).partition("\n")[0]
+    code = _CODE.search(str(error))
+    text = text.partition("<")[0] + (code[1] if code else "")
+    text = _QUERY.sub(r"\1", without_user(text))
+    for name, value in options.items():
+        if isinstance(value, str) and len(value) >= _SHORTEST and _SECRET.search(name):
+            text = text.replace(value, "…")
+    return " ".join(text.split()).rstrip(".:") or type(error).__name__
+
+
+def without_user(url: str) -> str:
+    """The address without a user name and password in it."""
+    return _USER.sub("", url)
+
+
+def asked(operation: str, path: str, url: str) -> str:
+    """The first phrase of an error of this operation."""
+    what = f"{path!r} in " if path else ""
+    return f"{operation} {what}the table at {without_user(url)}"
+
+
+def _is_unsure(error: BaseException) -> bool:
+    """Whether the request may have been carried out: no answer, or one that says nothing about it."""
+    return isinstance(error, store.GenericError | store.JoinError) or is_panic(error)

@@ -1,0 +1,82 @@
+"""An exclusive `flock` on a file, which a forked child neither holds nor frees.
+
+A `flock` belongs to the open file description, which a child inherits: the file stays locked until the last process has
+closed it. So the child closes every inherited descriptor at once. It must not unlock, for that would free the parent's
+lock. The parent unlocks explicitly: a child that is between fork and exec may still have the descriptor.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+_OPEN: Final[set[int]] = set()
+_changing: Final = threading.RLock()  # held by a fork, so that no descriptor is open and not in `_OPEN` at that moment
+
+
+class FileLock:
+    """One open file. `OSError` if it can be neither opened nor created."""
+
+    def __init__(self, path: Path) -> None:
+        self._pid = os.getpid()
+        with _changing:
+            self._descriptor: int | None = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            _OPEN.add(self._descriptor)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether this process has the file open; a forked child of the one that opened it has not."""
+        return self._descriptor is not None and self._pid == os.getpid()
+
+    def lock(self, *, wait: bool = True) -> bool:
+        """Lock the file; False if `wait` is false and another open file has it locked."""
+        import fcntl
+
+        assert self.is_open, "the file is closed"
+        assert self._descriptor is not None
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def close(self) -> None:
+        """Unlock and close the file; nothing in a forked child, where it is closed."""
+        import fcntl
+
+        with _changing:
+            if not self.is_open:
+                return
+            descriptor, self._descriptor = self._descriptor, None
+            assert descriptor is not None
+            _OPEN.discard(descriptor)
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+            os.close(descriptor)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """The lock of the file `path` around a block."""
+    file = FileLock(path)
+    try:
+        file.lock()
+        yield
+    finally:
+        file.close()
+
+
+def _close_inherited() -> None:
+    for descriptor in _OPEN:
+        with suppress(OSError):
+            os.close(descriptor)
+    _OPEN.clear()
+    _changing.release()  # by the thread that acquired it before the fork: it is the one that exists here
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork
+    os.register_at_fork(before=_changing.acquire, after_in_parent=_changing.release, after_in_child=_close_inherited)

@@ -1,0 +1,24 @@
+"""A guard for the store library: its threads do not survive a fork, so that a child would wait for them forever."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from ..errors import Unsupported
+
+_STARTED: Final[list[int]] = []
+"""The process in which the library was used first; a forked child inherits the entry."""
+
+
+def refuse_forked(url: str) -> None:
+    """Call before each use of the library; `Unsupported` in a child of a process that has used it."""
+    process = os.getpid()
+    if not _STARTED:
+        _STARTED.append(process)
+    if _STARTED[0] != process:
+        raise Unsupported(
+            f"use the table at {url} in process {process}",
+            f"it was forked from process {_STARTED[0]}, which has used an object store: the store's threads ended",
+            "start processes by multiprocessing.get_context('spawn'), or fork before an object store is used",
+        )

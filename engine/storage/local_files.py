@@ -1,0 +1,343 @@
+"""Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
+
+The first access to a folder walks from the root, one folder at a time, and opens each without following a link. Where a
+component is a link, it is resolved: the walk starts again if it leads to a place below the root, and is refused if not.
+Later accesses open the folder by its path and compare its device and inode with those of the first.
+
+A put is durable when it returns: the file is synced before it gets its name, the folder afterwards. A folder is made
+durable in its parent before anything is put into it, also one that another process has just made. An empty file has
+nothing to sync but its name.
+"""
+
+from __future__ import annotations
+
+import errno
+import itertools
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Final
+
+from ..errors import BadInput, UnsafePath
+from .paths import REMEDY
+
+STAGE: Final = ".nbcc-stage-"
+"""How the name of a file begins that is being put. It ends as a checksum side file's does: Hadoop's readers skip it."""
+
+_SEARCH: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
+_CHANGE: Final = os.O_RDONLY | os.O_DIRECTORY  # a folder that was opened by O_PATH cannot be synced
+_LINK: Final = (errno.ELOOP, errno.ENOTDIR)
+_UNFIT: Final = (errno.EEXIST, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
+_KNOWN: Final = 4096
+_RANDOM: Final[list[object]] = [0, ""]
+_NUMBERS: Final = itertools.count()
+
+
+class LocalFiles:
+    """The files below `root`. Without `durable` nothing is synced, so that a power failure may lose or tear files."""
+
+    def __init__(self, root: str, durable: bool = True) -> None:
+        self._root = root
+        self._durable = durable
+        self._walks: dict[tuple[str, bool], tuple[int, int]] = {}  # (folder, for a put) -> its device and inode
+        self._known: set[str] = set()  # folders that this process has made durable in their parents
+
+    def create(self, path: str, data: bytes) -> bool:
+        """Put a file that does not exist; False if there is anything of that name."""
+        head, _, name = path.rpartition("/")
+        folder = self._open(head, make=True)
+        try:
+            if not (_created_empty(folder, name) if not data else self._linked(folder, name, data)):
+                return False
+            _unlinked(folder, checksum_of(name))
+            self._sync(folder)
+            return True
+        finally:
+            os.close(folder)
+
+    def replace(self, path: str, data: bytes, durable: bool = True) -> None:
+        """Put a file over whatever file there is."""
+        head, _, name = path.rpartition("/")
+        folder = self._open(head, make=True)
+        try:
+            stage = _staged(folder, data, self._durable and durable)
+            try:
+                os.rename(stage, name, src_dir_fd=folder, dst_dir_fd=folder)
+            except BaseException:
+                _unlinked(folder, stage)
+                raise
+            _unlinked(folder, checksum_of(name))
+            if durable:
+                self._sync(folder)
+        finally:
+            os.close(folder)
+
+    def read(self, path: str) -> bytes:
+        """The content of a regular file; FileNotFoundError, also for a folder. Never waits for a FIFO or a device."""
+        head, _, name = path.rpartition("/")
+        folder = self._open(head)
+        try:
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        except OSError as refused:
+            if refused.errno == errno.ENXIO:  # a socket, or a device without a driver
+                raise _irregular(path) from None
+            if refused.errno != errno.ELOOP:
+                raise
+            file = -1
+        finally:
+            os.close(folder)
+        if file < 0:
+            return self._read_linked(path)
+        try:
+            status = os.fstat(file)
+            if stat.S_ISDIR(status.st_mode):
+                raise FileNotFoundError(errno.ENOENT, "it is a folder", path)
+            if not stat.S_ISREG(status.st_mode):
+                raise _irregular(path)
+            return _content(file, status.st_size)
+        finally:
+            os.close(file)
+
+    def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
+        """Remove files of one folder that exist, and their checksum side files. Of a link the link is removed."""
+        try:
+            folder = self._open(head, flags=_CHANGE)
+        except (FileNotFoundError, NotADirectoryError):
+            return
+        try:
+            gone = [_unlinked(folder, each) for name in names for each in (name, checksum_of(name))]
+            if durable and any(gone):
+                self._sync(folder)
+        finally:
+            os.close(folder)
+
+    def has_folder(self, head: str) -> bool:
+        """Whether there is such a folder below the root; `UnsafePath` if a link to it leads elsewhere."""
+        try:
+            os.close(self._open(head))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+        return True
+
+    # folders
+
+    def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
+        """A descriptor of the folder, which its caller closes."""
+        flags = _CHANGE if make else flags
+        if head and (known := self._walks.get((head, make))):
+            with suppress(OSError):  # the walk says what is wrong
+                folder = os.open(f"{self._root}/{head}", flags | os.O_NOFOLLOW)
+                if _identity(folder) == known:
+                    return folder
+                os.close(folder)
+        folder = self._safely_walked(head, make, flags)
+        if len(self._walks) >= _KNOWN:  # a long-lived writer puts markers into new folders all the time
+            self._walks.clear()
+        self._walks[head, make] = _identity(folder)
+        return folder
+
+    def _safely_walked(self, head: str, make: bool, flags: int) -> int:
+        try:
+            return self._walked(head, make, flags)
+        except OSError as refused:
+            if refused.errno not in _LINK:
+                raise
+            resolved = self._resolved(head)  # a link, or a file in the place of a folder
+            if resolved == head:
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), head) from None
+        return self._walked(resolved, make, flags)
+
+    def _walked(self, head: str, make: bool, flags: int) -> int:
+        folder = self._open_root(make, flags)
+        path = ""
+        try:
+            for name in head.split("/") if head else ():
+                path = f"{path}/{name}"
+                below, made = _opened(folder, name, make, flags)
+                above, folder = folder, below
+                try:
+                    if make and self._durable and (made or path not in self._known):
+                        sync_folder(above)
+                        self._remember(path)
+                finally:
+                    os.close(above)
+        except BaseException:
+            os.close(folder)
+            raise
+        return folder
+
+    def _open_root(self, make: bool, flags: int) -> int:
+        try:
+            return os.open(self._root, flags)
+        except FileNotFoundError:
+            if not make:
+                raise
+        except NotADirectoryError as unfit:
+            if make:
+                raise self._unfit(unfit) from unfit
+            raise
+        try:
+            make_folders(self._root, self._durable)
+            return os.open(self._root, flags)
+        except OSError as unfit:
+            if unfit.errno in _UNFIT:
+                raise self._unfit(unfit) from unfit
+            raise
+
+    def _unfit(self, refused: OSError) -> BadInput:
+        return BadInput(f"write below {self._root}", str(refused.strerror), "name a folder that can be made")
+
+    def _resolved(self, path: str) -> str:
+        """The path below the root to which links lead; `UnsafePath` if they lead elsewhere."""
+        root, target = os.path.realpath(self._root), os.path.realpath(f"{self._root}/{path}")
+        if target == root:
+            return ""
+        if not target.startswith(root.rstrip("/") + "/"):
+            raise UnsafePath(f"access {path!r}", "a symbolic link in it leads out of the table's folder", REMEDY)
+        return target[len(root.rstrip("/")) + 1 :]
+
+    def _read_linked(self, path: str) -> bytes:
+        resolved = self._resolved(path)
+        if resolved in ("", path):  # the root, or a link that leads to itself
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return self.read(resolved)
+
+    def _remember(self, path: str) -> None:
+        if len(self._known) >= _KNOWN:
+            self._known.clear()
+        self._known.add(path)
+
+    def _sync(self, folder: int) -> None:
+        if self._durable:
+            sync_folder(folder)
+
+    def _linked(self, folder: int, name: str, data: bytes) -> bool:
+        if _exists(folder, name):  # most puts that find something are cheaper so
+            return False
+        stage = _staged(folder, data, self._durable)
+        try:
+            os.link(stage, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        except FileExistsError:
+            return False
+        finally:
+            _unlinked(folder, stage)
+        return True
+
+
+def make_folders(path: str, durable: bool) -> None:
+    """Make a folder and those above it that do not exist, each durable in its parent."""
+    missing = []
+    while not os.path.isdir(path):
+        missing.append(path)
+        path = os.path.dirname(path)
+    for folder in reversed(missing):
+        try:
+            os.mkdir(folder)
+        except FileExistsError:
+            if not os.path.isdir(folder):
+                raise
+        if durable:
+            above = os.open(os.path.dirname(folder), _CHANGE)
+            try:
+                sync_folder(above)
+            finally:
+                os.close(above)
+
+
+def sync_folder(folder: int) -> None:
+    """Make the names in a folder durable, where the file system can do so for a folder."""
+    try:
+        os.fsync(folder)
+    except OSError as refused:
+        if refused.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+
+
+def checksum_of(path: str) -> str:
+    """The Hadoop checksum side file of `path`. A stale one makes Java readers refuse the file (hudi-format §1)."""
+    folder, _, name = path.rpartition("/")
+    return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
+
+
+def _opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
+    """A folder in another one, and whether it was made here."""
+    flags |= os.O_NOFOLLOW
+    try:
+        return os.open(name, flags, dir_fd=above), False
+    except FileNotFoundError:
+        if not make:
+            raise
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=above)
+    return os.open(name, flags, dir_fd=above), True
+
+
+def _exists(folder: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _created_empty(folder: int, name: str) -> bool:
+    try:
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _identity(folder: int) -> tuple[int, int]:
+    status = os.fstat(folder)
+    return status.st_dev, status.st_ino
+
+
+def _content(file: int, size: int) -> bytes:
+    parts = []
+    while part := os.read(file, max(size, 0) + 1):
+        parts.append(part)
+        size -= len(part)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _stage_name() -> str:
+    """A name that no other put uses: a random text of this process, also of a forked one, and a number."""
+    process = os.getpid()
+    if _RANDOM[0] != process:
+        _RANDOM[:] = process, secrets.token_hex(8)
+    return f"{STAGE}{_RANDOM[1]}-{next(_NUMBERS)}.crc"
+
+
+def _staged(folder: int, data: bytes, durable: bool) -> str:
+    """The name of a new file with this content."""
+    stage = _stage_name()
+    file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
+    try:
+        try:
+            left = memoryview(data)
+            while left:
+                left = left[os.write(file, left) :]
+            if durable and data:
+                os.fsync(file)
+        finally:
+            os.close(file)
+    except BaseException:
+        _unlinked(folder, stage)
+        raise
+    return stage
+
+
+def _unlinked(folder: int, name: str) -> bool:
+    try:
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _irregular(path: str) -> UnsafePath:
+    exists = "it is a pipe, a socket or a device, not a regular file"
+    return UnsafePath(f"read {path!r}", exists, "remove it, or restore the file from a copy that you trust")

@@ -1,0 +1,29 @@
+"""Which paths a storage accepts: those that stay below the table's root, whatever the table's metadata says."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ..errors import UnsafePath
+
+# An empty segment, "." or "..", at any place; a control character; half of a surrogate pair (os.fsdecode's are allowed)
+_UNSAFE: Final = re.compile(r"(?:^|/)\.{0,2}(?:/|\Z)|[\x00-\x1f\x7f\ud800-\udc7f\udd00-\udfff]")
+
+REMEDY: Final = "find the file or link that names this path, and restore the table from a copy that you trust"
+
+
+def confined(path: str) -> str:
+    """The path itself, if it is relative and stays below the root; every operation of every storage calls this.
+
+    Raises `UnsafePath` for an absolute path, an empty segment, ``.``, ``..`` and control characters. Symbolic links
+    are the matter of storages that have them (`local_files`).
+    """
+    if _UNSAFE.search(path):
+        raise UnsafePath(f"access {path!r}", "this is not the path of a file below the table's folder", REMEDY)
+    return path
+
+
+def confined_folder(prefix: str) -> str:
+    """The same of a listing's folder, which may be the root."""
+    return prefix and confined(prefix)

@@ -1,0 +1,96 @@
+"""Times, names and paths in metadata, checked where metadata is decoded.
+
+Metadata is data: a plan or commit may come from another engine, a damaged disk or an attacker. What it names is read
+and deleted later, so that a path leads below the table and outside ``.hoodie``, and a time is digits. Every function
+returns what it was given, or raises `Damaged` with the name of the file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ..errors import Damaged
+from ..files.names import parse_base, parse_log
+
+_INSTANT: Final = re.compile(r"[0-9]{14}(?:[0-9]{3})?")
+_ACTION: Final = re.compile(r"[a-z]+")
+_HIDDEN: Final = ".hoodie"
+
+
+class Checked:
+    """The checks of one file, which its errors name."""
+
+    __slots__ = ("_file",)
+
+    def __init__(self, file: str) -> None:
+        self._file = file
+
+    def instant(self, value: Any) -> str:
+        """A requested or completion time: 17 digits, or 14 of an old writer."""
+        if isinstance(value, str) and _INSTANT.fullmatch(value):
+            return value
+        raise self._refusal(value, "an instant time of 14 or 17 digits")
+
+    def instant_or_none(self, value: Any) -> str:
+        """As `instant`; '' for a time that the file leaves out."""
+        return self.instant(value) if value else ""
+
+    def action(self, value: Any) -> str:
+        """The word by which timeline files name an action."""
+        if isinstance(value, str) and _ACTION.fullmatch(value):
+            return value
+        raise self._refusal(value, "an action")
+
+    def name(self, value: Any) -> str:
+        """A file name or file id: one part of a path."""
+        if isinstance(value, str) and value not in ("", ".", "..") and not {"/", "\\", "\0"}.intersection(value):
+            return value
+        raise self._refusal(value, "a file name")
+
+    def data_file(self, value: Any) -> str:
+        """The name of a base file or log file."""
+        if parse_base(self.name(value)) or parse_log(value):
+            return str(value)
+        raise self._refusal(value, "the name of a base file or log file")
+
+    def partition(self, value: Any) -> str:
+        """A partition's path; '' without partitions."""
+        return value if value == "" else self.path(value)
+
+    def path(self, value: Any) -> str:
+        """A path below the table's root and outside ``.hoodie``."""
+        if isinstance(value, str) and value and is_inside(value):
+            return value
+        raise self._refusal(value, "a path below the table")
+
+    def text(self, value: Any) -> str:
+        """Any text."""
+        if isinstance(value, str):
+            return value
+        raise self._refusal(value, "a text")
+
+    def size(self, value: Any) -> int:
+        """A number of bytes; 0 where the file leaves it out."""
+        if value is None:
+            return 0
+        if isinstance(value, int) and value >= 0:
+            return value
+        raise self._refusal(value, "a number of bytes")
+
+    def _refusal(self, value: Any, kind: str) -> Damaged:
+        return Damaged(
+            f"read {self._file}",
+            f"it holds {str(value)[:200]!r} where {kind} must be",
+            "restore the file from a copy; if it came from elsewhere, treat the table as hostile",
+        )
+
+
+def is_inside(path: str) -> bool:
+    """Whether a relative path stays below the table and outside ``.hoodie``, by its text alone."""
+    if "\0" in path:
+        return False
+    if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":
+        return True  # nearly all: neither hidden names nor empty parts
+    parts = path.split("/")
+    return parts[0] != _HIDDEN and not {"", ".", ".."}.intersection(parts)

@@ -1,0 +1,58 @@
+"""The entry point of `nbcc`: Ctrl-C ends the command with exit code 130 and without a traceback, whenever it comes.
+
+Little is imported before the handler is installed: until then Python would print a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Sequence
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command line; never returns."""
+    _leave_on_ctrl_c()
+    from .main import main as command
+
+    try:
+        _raise_on_ctrl_c()
+        command(arguments)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+    finally:
+        _leave_on_ctrl_c()  # nothing is left to clean up, and Python would print a traceback while it shuts down
+
+
+def _leave_on_ctrl_c() -> None:
+    """From now on Ctrl-C ends this process at once."""
+    _handle(lambda *_: os._exit(INTERRUPTED))
+
+
+def _raise_on_ctrl_c() -> None:
+    """From now on Ctrl-C raises KeyboardInterrupt, so that the command can clean up; a second one ends the process."""
+
+    def handler(*_: object) -> None:
+        _leave_on_ctrl_c()
+        raise KeyboardInterrupt
+
+    _handle(handler)
+    previous = sys.unraisablehook
+
+    def hook(unraisable: sys.UnraisableHookArgs) -> None:
+        # Python would print and drop an exception that is raised in a finalizer: the command would go on.
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):
+            os._exit(INTERRUPTED)
+        previous(unraisable)
+
+    sys.unraisablehook = hook
+
+
+def _handle(handler: Callable[..., None]) -> None:
+    """Install a handler, unless this process was started with SIGINT ignored (`nohup nbcc`, `nbcc &`)."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, handler)

@@ -1,0 +1,190 @@
+"""Whether an exchange of actors is a symmetry of everything that a reduced search of a `RowSystem` rests on.
+
+Exchanges are found on a sample of states (see `exchanges`). For the table's model that suffices, because its actors of
+one kind have the same rows; a `RowSystem` may declare the same (`uniform`). The rows of any other system are arbitrary
+functions: two actors may differ in states that no sample holds. Therefore a search of such a system is checked when it
+ends, on all that it evaluated: every row on every footprint, every promise on every value of what it reads, and their
+images under the exchanges, until no new image turns up. If all of these commute with the exchanges, then so does every
+step of every reachable state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+from nbcc.model import Model, State, Step
+from nbcc.model.packed import WIDTH, Compiled, Stepper
+
+from .renaming import Image, Renaming, renamed_step
+from .rows import RowSystem
+from .search import Search
+from .space import Reduced
+from .system import rests_on
+
+_Checked = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
+"""Of one item and an exchange: the image of the item, and whether the exchange changes nothing there."""
+
+
+def refuted(search: Search) -> str | None:
+    """Why the reduction of a search that has run is not sound; None if it is."""
+    space = search.space
+    if not isinstance(space, Reduced) or space.kept is None or isinstance(space.model, Model) or space.model.uniform:
+        return None
+    promises = [watch.promise for watch in search.watchers.watches if watch.unfit is None]
+    swaps = [{one: two, two: one} for each in space.exchangeable for one, two in pairwise(each)]
+    exchanges = [Exchanged(space.model, swap) for swap in swaps]
+    if search.resumed or any(promise.kind == "step" for promise in promises):
+        moves = [(state, step, after) for state in search.states for step, after in space.successors(state)]
+    else:
+        moves = []
+    for what, items, check in _parts(space, search.states, moves, promises):
+        if wrong := _first_difference(items, exchanges, check):
+            return f"{wrong.words} cannot be exchanged: {what} differs"
+    return None
+
+
+class Exchanged:
+    """Two names exchanged in states of a system."""
+
+    def __init__(self, system: RowSystem, names: Renaming) -> None:
+        self.names = names
+        self.words = " and ".join(sorted(names))
+        self.place = [system.coding.place[names.get(name, name)] for name in system.coding.names]
+        self._image = Image(system, names, range(len(system.coding.names)), ())
+
+    def state(self, state: State, mask: State) -> State:
+        """The image of a state, those bits of it alone."""
+        return self._image.of_own(state) & mask
+
+
+def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Checked) -> Exchanged | None:
+    """An exchange that changes something at one of these items, or at an image of one."""
+    seen = dict.fromkeys(items)
+    queue = list(seen)
+    while queue:
+        item = queue.pop()
+        for exchange in exchanges:
+            try:
+                image, same = check(item, exchange)
+            except Exception:  # an image that no run reaches may be more than a row or a promise can take
+                return exchange
+            if not same:
+                return exchange
+            if image not in seen:
+                seen[image] = None
+                queue.append(image)
+    return None
+
+
+_Part = tuple[str, Iterable[Hashable], _Checked]
+
+
+def _parts(
+    space: Reduced, states: Sequence[State], moves: Sequence[tuple[State, Step, State]], promises: Sequence[Any]
+) -> Iterator[_Part]:
+    system = space.model
+    assert isinstance(system, RowSystem)
+    rows = _Rows(system)
+    for compiled in space.rows():
+        yield f"the action {compiled.row.action}", rows.found(compiled), rows.check
+    for promise in promises:
+        said = _Promise(system, promise, space.exchangeable)
+        if promise.kind == "state":
+            yield f"the promise {promise.name}", {said.part(state) for state in states}, said.check_state
+        elif promise.kind == "step":
+            those = {(said.part(before), step, said.part(after)) for before, step, after in moves}
+            yield f"the promise {promise.name}", those, said.check_step
+    ends = [end for state in states if not next(space.successors(state), None) for end in space.ends(state)]
+    asked: list[tuple[str, Callable[[State], bool]]] = [
+        ("whether a run may stop", lambda end: bool(space.finished(end))),
+        ("whether a limit stops a run", lambda end: any(True for _ in space.budget(end))),
+    ]
+    for promise in (each for each in promises if each.kind == "run"):
+        asked.append((f"the promise {promise.name}", partial(_left, promise, system)))
+    for what, holds in asked:
+        yield what, ends, partial(_check_end, holds)
+
+
+def _left(promise: Any, system: RowSystem, end: State) -> bool:
+    return bool(promise.outstanding(system, end)) and not promise.limited(system, end)
+
+
+def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
+    image = exchange.state(end, ~0)
+    return image, holds(end) == holds(image)
+
+
+class _Rows:
+    """Rows and footprints. They are evaluated apart from the search, whose coverage counts footprints."""
+
+    def __init__(self, system: RowSystem) -> None:
+        self.coding = system.coding
+        self.stepper = Stepper(system.coding, system.table_of_rows)
+        self.compiled = {(each.row.actor, each.row.action): each for each in self.stepper.rows}
+
+    def found(self, compiled: Compiled) -> list[Hashable]:
+        """What the search evaluated of a row: footprints, and values of its own component."""
+        row, own = (compiled.row.actor, compiled.row.action), compiled.reads[0]
+        awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
+        return [*awake, *((row, "moves", footprint) for footprint in compiled.found)]
+
+    def check(self, item: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
+        (actor, action), kind, bits = item
+        row = self.compiled[actor, action]
+        other = self.compiled[exchange.names.get(actor, actor), action]
+        mask = self.coding.mask((other.reads[0],)) if kind == "awake" else other.mask
+        image = exchange.state(bits, mask)
+        item = ((other.row.actor, action), kind, image)
+        if kind == "awake":
+            return item, self._awake(row, bits) == self._awake(other, image)
+        here = self._moves(row, bits)
+        moves = {(renamed_step(step, exchange.names), exchange.state(after, mask)) for step, after in here}
+        return item, moves == set(self._moves(other, image))
+
+    def _awake(self, compiled: Compiled, bits: State) -> bool:
+        value = self.coding.value(bits, compiled.reads[0])
+        return all(guard.holds(value) for guard in compiled.row.own)
+
+    def _moves(self, compiled: Compiled, bits: State) -> list[tuple[Step, State]]:
+        return [(step, bits + change) for step, change in self.stepper._row(compiled, bits)]
+
+
+class _Promise:
+    """A promise on the components that it reads, and on those that become them by an exchange."""
+
+    def __init__(self, system: RowSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
+        self.system, self.promise = system, promise
+        reads = rests_on(system, promise)
+        names = set(system.coding.names if reads is None else reads)
+        for each in exchangeable:
+            if names & set(each):
+                names |= set(each)
+        self.mask = system.coding.mask(system.coding.place[name] for name in names)
+        self._known: dict[Hashable, bool] = {}
+        self._hidden = 0 if reads is None else system.coding.hiding(reads)
+        self._shown = ~0 if reads is None else system.coding.mask(system.coding.place[name] for name in reads)
+
+    def part(self, state: State) -> State:
+        return state & self.mask
+
+    def check_state(self, item: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
+        image = exchange.state(item, self.mask)
+        return image, self._holds(None, None, item) == self._holds(None, None, image)
+
+    def check_step(self, item: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
+        before, step, after = item
+        image = exchange.state(before, self.mask), renamed_step(step, exchange.names), exchange.state(after, self.mask)
+        return image, self._holds(*item) == self._holds(*image)
+
+    def _holds(self, before: State | None, step: Step | None, after: State) -> bool:
+        key = (before, step, after)
+        if key not in self._known:
+            was = None if before is None else self._show(before)
+            self._known[key] = self.promise.holds(self.system, was, step, self._show(after)) is None
+        return self._known[key]
+
+    def _show(self, part: State) -> State:
+        return part & self._shown | self._hidden

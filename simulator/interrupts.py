@@ -1,0 +1,68 @@
+"""Ctrl-C: the process that the user started handles it alone, at once, and without a traceback.
+
+A terminal sends SIGINT to every process of its foreground group. A child process that receives it while it starts
+prints a traceback, and so does one whose start the parent abandoned half-way. Therefore child processes never receive
+SIGINT, and the parent handles it between two starts, never during one.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from typing import Any
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Start processes in here: SIGINT is handled when the block ends, and the new processes never receive it."""
+    received: list[int] = []
+    # A signal mask alone is not enough: another thread, as of a progress bar, receives the signal, and Python runs the
+    # handler in the main thread although that thread blocks the signal.
+    main = threading.current_thread() is threading.main_thread()
+    handler: Any = signal.signal(signal.SIGINT, lambda number, _: received.append(number)) if main else None
+    try:
+        resource_tracker.ensure_running()  # before the mask: it unblocks SIGINT when it starts its own process
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # new processes inherit it
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, handler)
+    if received:
+        signal.raise_signal(signal.SIGINT)
+
+
+class Pool:
+    """Processes that call functions; an exception in the caller ends them at once."""
+
+    def __init__(self, executor: ProcessPoolExecutor) -> None:
+        self._executor = executor
+
+    def submit(self, function: Callable[..., Any], *values: Any) -> Any:
+        """The future result of a call; the first calls start the processes."""
+        with deferred():
+            return self._executor.submit(function, *values)
+
+
+@contextmanager
+def process_pool(workers: int) -> Iterator[Pool]:
+    """A pool of so many processes, which inherit nothing that this process has open."""
+    others = set(multiprocessing.active_children())
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as executor:
+        try:
+            yield Pool(executor)
+        except BaseException:
+            executor.shutdown(wait=False, cancel_futures=True)
+            mine = set(multiprocessing.active_children()) - others
+            for process in mine:
+                process.terminate()
+            for process in mine:
+                process.join()
+            raise

@@ -1,0 +1,73 @@
+"""A compactor whose plan another has completed, and whose inputs a clean has deleted since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nbcc.engine import Table
+from nbcc.engine.data.tasks import AnyCompaction, WrittenFile
+from nbcc.engine.errors import Missing
+from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.timeline import Instant
+
+from .table_samples import batch, make_table
+
+
+class Overtaken(InProcessJobs):
+    """Jobs of the slower compactor: before its last task reads, another completes the plan and cleans."""
+
+    table: Table
+    faster: Instant | None = None
+    kind = "base"
+
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        files = super().compact(tasks[:-1])
+        run = self.table.run_log_compaction if self.kind == "log" else self.table.run_compaction
+        self.faster = run()
+        for key in ("y", "z"):
+            self.table.upsert(batch((key, 9, "z")))
+            self.table.compact()
+        assert self.table.clean(retained=1)
+        return files + super().compact(tasks[-1:])
+
+
+def slower(table: Table, kind: str = "base") -> tuple[Table, Overtaken]:
+    jobs = Overtaken(table.context.storage, table.context.names)
+    jobs.table, jobs.kind = table, kind
+    return Table(replace(table.context, jobs=jobs), table.config), jobs
+
+
+@pytest.mark.parametrize("archived", [False, True])
+@pytest.mark.parametrize("kind", ["base", "log"])
+def test_it_returns_the_instant_of_the_faster_one_and_leaves_no_file(kind: str, archived: bool, tmp_path: Path) -> None:
+    """It was a bare NotFound."""
+    table = make_table(tmp_path, buckets=2)
+    for number in range(3):
+        table.upsert(batch(*((f"k{n}", number, "x") for n in range(8))))
+    plan = table.schedule_log_compaction() if kind == "log" else table.schedule_compaction()
+    assert plan is not None
+    other, jobs = slower(table, kind)
+    done = other.run_log_compaction(plan) if kind == "log" else other.run_compaction(plan)
+    assert jobs.faster is not None
+    assert done == jobs.faster
+    files = {path.name for path in (tmp_path / "part=p").iterdir() if plan.requested in path.name}
+    listed = {stat.name for stat in table.context.commits.commit(done).stats}
+    assert files <= listed, "a file that no commit lists"
+    assert not list((tmp_path / ".hoodie/.temp").rglob("*.marker.CREATE"))
+    if archived:
+        table.archive(retained=1)
+        assert (other.run_log_compaction(plan) if kind == "log" else other.run_compaction(plan)) == done
+
+
+def test_a_file_that_is_missing_for_another_reason_is_an_error(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    table.upsert(batch(("a", 1, "x")))
+    plan = table.schedule_compaction()
+    next((tmp_path / "part=p").glob(".*log*")).unlink()
+    with pytest.raises(Missing):
+        table.run_compaction(plan)
+    assert [instant.requested for instant in table.timeline() if instant.completed is None] == [plan and plan.requested]

@@ -1,0 +1,107 @@
+"""A session that the user made: its Python workers are tested before the first job, and one sentence names the cure."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from nbcc.engine.errors import CannotRun
+from nbcc.engine.spark import interpreter
+
+PROGRAM = """
+from pyspark.sql import SparkSession
+from nbcc import NbccError, Table, session
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+for asked in (lambda: Table.create(spark, "t", "id string, ts long", record_key="id", ordering_fields="ts"),
+              lambda: Table.open(spark, "t"), session):
+    try:
+        asked().upsert(spark.createDataFrame([("a", 1)], "id string, ts long"))
+    except NbccError as error:
+        print(type(error).__name__, error)
+"""
+
+
+@pytest.mark.spark
+@pytest.mark.timeout(300)
+def test_a_session_with_another_python_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK", "PYTHON"))}
+    path = f"{other / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    program = f"import sys; sys.path[:0] = {[*filter(None, sys.path)]!r}\n{PROGRAM}"
+    ran = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env={**environment, "PATH": path},
+        text=True, capture_output=True, check=False,
+    )  # fmt: skip
+    said = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import nbcc"
+    assert ran.returncode == 0, ran.stderr
+    assert [line.startswith(said) for line in ran.stdout.splitlines()] == [True] * 3
+    assert f"set PYSPARK_PYTHON={sys.executable} in the environment before the session is made" in ran.stdout
+    assert "Traceback" not in ran.stderr
+
+
+def session_of(python: str, application: str, master: str = "local[2]", **more: Any) -> Any:
+    return SimpleNamespace(_sc=SimpleNamespace(pythonExec=python, applicationId=application, master=master, **more))
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], str]:
+    def made(body: str) -> str:
+        path = tmp_path / "python"
+        path.write_text(f"#!/bin/sh\necho run >> {tmp_path}/runs\n{body}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("echo 2.7", r"which is Python 2\.7, not 3\.\d+: set PYSPARK_PYTHON="),
+        ("exit 1", "which cannot import nbcc and what it needs: set PYSPARK_PYTHON="),
+    ],
+)
+def test_an_interpreter_that_cannot_do(script: Callable[[str], str], tmp_path: Path, body: str, said: str) -> None:
+    spark = session_of(script(body), f"app {body}")
+    for _ in range(2):
+        with pytest.raises(CannotRun, match=said):
+            interpreter.check_workers(spark)
+    assert (tmp_path / "runs").read_text("utf-8") == "run\n", "it is tested once for each session"
+
+
+def test_an_interpreter_that_will_do(script: Callable[[str], str]) -> None:
+    interpreter.check_workers(session_of(script(f'exec {sys.executable} "$@"'), "app that works"))
+    interpreter.check_workers(session_of(sys.executable, "app with this Python"))
+    interpreter.check_workers(SimpleNamespace())  # Spark Connect
+
+
+def test_an_interpreter_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(CannotRun, match="which does not run"):
+        interpreter.check_workers(session_of(str(tmp_path / "none"), "app without"))
+
+
+def test_the_workers_of_a_cluster_run_one_task() -> None:
+    def parallelize(numbers: list[int], _: int) -> Any:
+        return SimpleNamespace(map=lambda probe: SimpleNamespace(collect=lambda: [probe(each) for each in numbers]))
+
+    def fails(*_: Any) -> Any:
+        raise RuntimeError("100 lines of traceback")
+
+    interpreter.check_workers(session_of("python3.99", "app", "spark://here:7077", parallelize=parallelize))
+    with pytest.raises(CannotRun, match=r"python3\.99, on which a task that imports nbcc failed: set PYSPARK_PYTHON="):
+        interpreter.check_workers(session_of("python3.99", "other app", "spark://here:7077", parallelize=fails))
+
+
+def test_session_is_at_the_top_and_loads_no_spark() -> None:
+    line = "import sys, nbcc; nbcc.session; print('pyspark' in sys.modules, sys.modules['nbcc'].session.__module__)"
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    ran = subprocess.run([sys.executable, "-c", line], env=here, text=True, capture_output=True, check=True)
+    assert ran.stdout == "False nbcc.engine.spark.session\n"
