@@ -16,7 +16,8 @@ from itertools import pairwise
 from typing import Any
 
 from nbcc.model import Model, State, Step
-from nbcc.model.packed import WIDTH, Compiled, Stepper
+from nbcc.model.machine.state import WIDTH
+from nbcc.model.machine.stepper import Compiled, Stepper
 
 from .renaming import Image, Renaming, renamed_step
 from .rows import RowSystem
@@ -89,7 +90,7 @@ def _parts(
     assert isinstance(system, RowSystem)
     rows = _Rows(system)
     for compiled in space.rows():
-        yield f"the action {compiled.row.action}", rows.found(compiled), rows.check
+        yield f"the action {compiled.transition.action}", rows.found(compiled), rows.check
     for promise in promises:
         said = _Promise(system, promise, space.exchangeable)
         if promise.kind == "state":
@@ -122,12 +123,12 @@ class _Rows:
 
     def __init__(self, system: RowSystem) -> None:
         self.coding = system.coding
-        self.stepper = Stepper(system.coding, system.table_of_rows)
-        self.compiled = {(each.row.actor, each.row.action): each for each in self.stepper.rows}
+        self.stepper = Stepper(system.coding, system.transitions)
+        self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
         """What the search evaluated of a row: footprints, and values of its own component."""
-        row, own = (compiled.row.actor, compiled.row.action), compiled.reads[0]
+        row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
         return [*awake, *((row, "moves", footprint) for footprint in compiled.found)]
 
@@ -135,9 +136,9 @@ class _Rows:
         (actor, action), kind, bits = item
         row = self.compiled[actor, action]
         other = self.compiled[exchange.names.get(actor, actor), action]
-        mask = self.coding.mask((other.reads[0],)) if kind == "awake" else other.mask
+        mask = self.coding.mask((other.own,)) if kind == "awake" else other.mask
         image = exchange.state(bits, mask)
-        item = ((other.row.actor, action), kind, image)
+        item = ((other.transition.actor, action), kind, image)
         if kind == "awake":
             return item, self._awake(row, bits) == self._awake(other, image)
         here = self._moves(row, bits)
@@ -145,8 +146,8 @@ class _Rows:
         return item, moves == set(self._moves(other, image))
 
     def _awake(self, compiled: Compiled, bits: State) -> bool:
-        value = self.coding.value(bits, compiled.reads[0])
-        return all(guard.holds(value) for guard in compiled.row.own)
+        value = self.coding.value(bits, compiled.own)
+        return all(guard.holds(value) for guard in compiled.transition.own)
 
     def _moves(self, compiled: Compiled, bits: State) -> list[tuple[Step, State]]:
         return [(step, bits + change) for step, change in self.stepper._row(compiled, bits)]

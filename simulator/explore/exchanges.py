@@ -14,7 +14,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from nbcc.model import Model, State, Step
-from nbcc.model.step import Row
+from nbcc.model.machine.binding import BoundTransition
 
 from .renaming import Image, Renaming, renamed, renamed_step
 from .rows import RowSystem
@@ -57,17 +57,17 @@ def _classes_of(names: Sequence[str], states: Sequence[State], said: Said) -> li
 
 def _same_shape(system: RowSystem, names: Renaming) -> bool:
     """Whether each row has a counterpart that reads and writes the exchanged components."""
-    rows = {(row.actor, row.action): row for row in system.table_of_rows}
-    if len(rows) < len(system.table_of_rows):
+    rows = {(row.actor, row.action): row for row in system.transitions}
+    if len(rows) < len(system.transitions):
         return False
 
     def renamed(components: Iterable[str]) -> set[str]:
         return {names.get(each, each) for each in components}
 
-    def alike(row: Row, other: Row | None) -> bool:
+    def alike(row: BoundTransition, other: BoundTransition | None) -> bool:
         return (
             other is not None
-            and names.get(row.reads[0], row.reads[0]) == other.reads[0]
+            and names.get(row.component, row.component) == other.component
             and renamed(row.reads) == set(other.reads)
             and renamed(row.writes) == set(other.writes)
         )

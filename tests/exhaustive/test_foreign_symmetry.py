@@ -10,12 +10,11 @@ from typing import Any
 import pytest
 
 from nbcc.model import State
-from nbcc.model.step import Guard, Row
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.explore.branches import STEM
 from nbcc.simulator.explore.exchanges import classes
 from nbcc.simulator.explore.hudi_v5 import INVARIANTS, HudiV5, Setting
-from nbcc.simulator.explore.rows import RowSystem
+from nbcc.simulator.explore.rows import Guard, Row, RowSystem
 
 ACTORS = ("a1", "a2")
 FAR = 70
