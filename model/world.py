@@ -246,12 +246,7 @@ class World:
         place = writer.removeprefix("w")  # who puts rows in another way has no batches
         return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
 
-    def same_rows(self, one: str, other: str) -> bool:
-        """Whether the writes of two writers have the same rows, those of one batch."""
-        contents = [self._content(writer) for writer in (one, other)]
-        return contents[0] == contents[1]
-
-    def _content(self, writer: str) -> int:
+    def content(self, writer: str) -> int:
         """Which rows a writer sends under the ids of the batches: 0 are those of the first writer."""
         place = int(writer.removeprefix("w")) if self.batch(writer, 1) else 0
         return place if place > self.resends + 1 - self.other_rows else 0
@@ -262,7 +257,7 @@ class World:
 
         def said(me: str) -> list[Any]:
             writes = [(self.files(me, n), self.reads.get((me, n)), self.batch(me, n)) for n in numbers]
-            return [self._chosen(me), writes, self._content(me)]
+            return [self._chosen(me), writes, self.content(me)]
 
         return said(one) == said(other)
 
