@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from . import actions
-from .fields import nearest, refuse_unknown, whole_number
+from .fields import nearest, refuse_unknown, whole_number, write_shape
 from .protocol import Protocol
 
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
@@ -295,7 +295,7 @@ class World:
             grain=given.get("grain", "storage"),
             name=given.get("name", ""),
             about=given.get("about", ""),
-            writes=dict(_write(row) for row in given.get("writes", ())),
+            writes=dict(write_shape(row) for row in given.get("writes", ())),
             reads={(r["writer"], r["number"]): tuple(r["reads"]) for r in given.get("writes", ()) if "reads" in r},
             settings={actor: dict(choices) for actor, choices in given.get("actor", {}).items()},
         )
@@ -341,13 +341,3 @@ def _of_protocol(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 DEFAULTS = {field.name: field.default for field in fields(World)}
-
-
-def _write(row: Mapping[str, Any]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    fields = ("writer", "number", "versions")
-    refuse_unknown(row, (*fields, "reads"), "world [[writes]]")
-    missing = [name for name in fields if name not in row]
-    if missing:
-        raise ValueError(f"world [[writes]]: {missing[0]!r} is missing in {dict(row)!r}")
-    number = whole_number(row["number"], "world [[writes]]: number", least=1)
-    return (cast(str, row["writer"]), number), tuple(row["versions"])
