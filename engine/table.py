@@ -65,18 +65,14 @@ class Table:
     ) -> Table:
         """A new table in an empty or missing folder.
 
-        `schema` is a pyarrow Schema, a StructType or DDL; `buckets` the number of file groups in each partition, for
-        good. `options`: hoodie.logfile.data.block.format (parquet, avro), hoodie.logfile.max.size (bytes),
-        hoodie.datasource.write.hive_style_partitioning (true, false), hoodie.write.table.version (8, 9),
-        hoodie.time.generator.max_expected_clock_skew_ms (how far the clocks of its writers may differ), nbcc.decision
-        (lock, log: what makes a commit, the lock or the next number of a log that outlives a lock that was lost),
-        hoodie.write.lock.provider and its settings (docs/locks.md); hoodie.archive.automatic (true: a write that leaves
-        more than hoodie.keep.max.commits active archives all but hoodie.keep.min.commits).
-        `table_type`: MERGE_ON_READ, whose writers are non-blocking unless `concurrency_mode` says otherwise, or
-        COPY_ON_WRITE, whose writers are optimistic, or SINGLE_WRITER.
-        `storage_options`: for an object store the options of its library (credentials, region, …). For a local table
-        ``{"durable": False}`` turns off that files and folders are synced to the disk before an operation returns; it
-        is then faster, and a power failure may take acknowledged writes or leave torn files.
+        `schema` is a pyarrow Schema, a StructType or DDL. `buckets` is the number of file groups per partition; it is
+        fixed. `table_type`: MERGE_ON_READ (writers are non-blocking unless `concurrency_mode` differs) or
+        COPY_ON_WRITE (writers are optimistic, or SINGLE_WRITER). `options`: hoodie.logfile.data.block.format (parquet,
+        avro), hoodie.logfile.max.size (bytes), hoodie.datasource.write.hive_style_partitioning,
+        hoodie.write.table.version (8, 9), hoodie.archive.automatic with hoodie.keep.max.commits and .min.commits; those
+        for locks, clocks and nbcc.decision are in docs/locks.md. `storage_options`: for an object store those of its
+        library (credentials, region, …); for a local table ``{"durable": False}`` skips the syncs to disk: faster, but a
+        power failure may lose acknowledged writes or tear files.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -123,8 +119,7 @@ class Table:
         return answer
 
     def _archive_beyond(self, keeping: Keeping) -> None:
-        """What was written stands, whatever becomes of this."""
-        try:
+        try:  # the write stands if this fails
             if sum(instant.writes for instant in load(self.context.storage).completed) > keeping.most:
                 self.run("archive", retained=keeping.least)
         except (NbccError, *TRANSIENT) as refused:

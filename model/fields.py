@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from typing import cast
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -20,6 +21,18 @@ def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str
     for field in given:
         if field not in names:
             raise ValueError(f"{where}: unknown field {field!r}; {nearest(field, names)}")
+
+
+def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
+    """One `[[writes]]` of a world: (writer, number of the write), and how many log versions in each file group."""
+    where = "world [[writes]]"
+    fields = ("writer", "number", "versions")
+    refuse_unknown(row, (*fields, "reads"), where)
+    missing = [name for name in fields if name not in row]
+    if missing:
+        raise ValueError(f"{where}: {missing[0]!r} is missing in {dict(row)!r}")
+    number = whole_number(row["number"], f"{where}: number", least=1)
+    return (cast(str, row["writer"]), number), tuple(cast("list[int]", row["versions"]))
 
 
 def whole_number(value: object, where: str, least: int = 0) -> int:

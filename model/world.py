@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, get_args
 
 from . import actions
-from .fields import nearest, refuse_unknown, whole_number
+from .fields import nearest, refuse_unknown, whole_number, write_shape
 from .protocol import Protocol
 
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
@@ -246,12 +246,7 @@ class World:
         place = writer.removeprefix("w")  # who puts rows in another way has no batches
         return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
 
-    def same_rows(self, one: str, other: str) -> bool:
-        """Whether the writes of two writers have the same rows, those of one batch."""
-        contents = [self._content(writer) for writer in (one, other)]
-        return contents[0] == contents[1]
-
-    def _content(self, writer: str) -> int:
+    def content(self, writer: str) -> int:
         """Which rows a writer sends under the ids of the batches: 0 are those of the first writer."""
         place = int(writer.removeprefix("w")) if self.batch(writer, 1) else 0
         return place if place > self.resends + 1 - self.other_rows else 0
@@ -262,7 +257,7 @@ class World:
 
         def said(me: str) -> list[Any]:
             writes = [(self.files(me, n), self.reads.get((me, n)), self.batch(me, n)) for n in numbers]
-            return [self._chosen(me), writes, self._content(me)]
+            return [self._chosen(me), writes, self.content(me)]
 
         return said(one) == said(other)
 
@@ -300,7 +295,7 @@ class World:
             grain=given.get("grain", "storage"),
             name=given.get("name", ""),
             about=given.get("about", ""),
-            writes=dict(_write(row) for row in given.get("writes", ())),
+            writes=dict(write_shape(row) for row in given.get("writes", ())),
             reads={(r["writer"], r["number"]): tuple(r["reads"]) for r in given.get("writes", ()) if "reads" in r},
             settings={actor: dict(choices) for actor, choices in given.get("actor", {}).items()},
         )
@@ -346,13 +341,3 @@ def _of_protocol(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 DEFAULTS = {field.name: field.default for field in fields(World)}
-
-
-def _write(row: Mapping[str, Any]) -> tuple[tuple[str, int], tuple[int, ...]]:
-    fields = ("writer", "number", "versions")
-    refuse_unknown(row, (*fields, "reads"), "world [[writes]]")
-    missing = [name for name in fields if name not in row]
-    if missing:
-        raise ValueError(f"world [[writes]]: {missing[0]!r} is missing in {dict(row)!r}")
-    number = whole_number(row["number"], "world [[writes]]: number", least=1)
-    return (cast(str, row["writer"]), number), tuple(row["versions"])

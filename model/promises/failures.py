@@ -173,7 +173,7 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
     me, world = step.actor, model.world
     batch = world.batch(me, model.component(after, me).number)
     written = [write for write in _of_batches(model, after) if world.batch(write.actor, write.number) == batch]
-    if any(world.same_rows(write.actor, me) for write in written):
+    if any(world.content(write.actor) == world.content(me) for write in written):
         return None
     told = f"{me} is answered that its batch is written, and no commit has its rows"
     others = "; ".join(write_named(write, write.requested) for write in written)

@@ -38,7 +38,7 @@ def compares(setting: Setting, me: str) -> bool:
 def has_other_rows(world: World, published: Iterable[Any], writer: str, number: int) -> bool:
     """Whether the batch has completed with other rows than those of this write."""
     write = completed(world, published, writer, number)
-    return write is not None and not world.same_rows(write.actor, writer)
+    return write is not None and world.content(write.actor) != world.content(writer)
 
 
 def of_a_new_batch(setting: Setting, me: str, each: Transition) -> Transition:

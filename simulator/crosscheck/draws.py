@@ -104,7 +104,7 @@ def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str
     if not (sent := world.batch(actor, number)):
         return None
     of_batch = ((other, batch) for (other, n), batch in batches.items() if world.batch(other, n) == sent)
-    return next((batch for other, batch in of_batch if world.same_rows(other, actor)), None)
+    return next((batch for other, batch in of_batch if world.content(other) == world.content(actor)), None)
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:

@@ -82,11 +82,10 @@ def marks(view: View) -> Iterator[Found]:
 def names(view: View) -> Iterator[Found]:
     """A file of the timeline's folder whose content and name contradict each other in what they say they are."""
     for requested, commit in view.found.commits.items():
-        if requested in view.found.shared_requests:
-            continue  # the plan may be another instant's
         compacts = commit.operation == "COMPACT"
         plain = commit.instant.action == "deltacommit" and compacts
-        plan = view.found.plans.get(requested)
+        shared = requested in view.found.shared_requests  # then the plan may be another instant's
+        plan = None if shared else view.found.plans.get(requested)
         if plain or (commit.active and plan is not None and not compacts and not plan.replaces):
             because = f"it is a {commit.instant.action} whose operation is {commit.operation or 'not named'}"
             yield Found(timeline_file(commit.instant), because, RESTORE)
