@@ -69,10 +69,10 @@ class Table:
         fixed. `table_type`: MERGE_ON_READ (writers are non-blocking unless `concurrency_mode` differs) or
         COPY_ON_WRITE (writers are optimistic, or SINGLE_WRITER). `options`: hoodie.logfile.data.block.format (parquet,
         avro), hoodie.logfile.max.size (bytes), hoodie.datasource.write.hive_style_partitioning,
-        hoodie.write.table.version (8, 9), hoodie.archive.automatic with hoodie.keep.max.commits and .min.commits; those
-        for locks, clocks and nbcc.decision are in docs/locks.md. `storage_options`: for an object store those of its
-        library (credentials, region, …); for a local table ``{"durable": False}`` skips the syncs to disk: faster, but a
-        power failure may lose acknowledged writes or tear files.
+        hoodie.write.table.version (8, 9), hoodie.archive.automatic with hoodie.keep.max.commits and .min.commits.
+        Options of locks, clocks and decisions: docs/locks.md. `storage_options`: those of an object store's library
+        (credentials, region, …); for a local table ``{"durable": False}`` skips the syncs to disk, which is faster, but
+        a power failure may lose acknowledged writes or tear files.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
