@@ -231,12 +231,21 @@ def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declare
     place = {name: number for number, name in enumerate(reads)}
     parts = [(each.call, tuple(place[name] for name in each.reads), each.keywords) for each in effects]
 
-    def call(*values: Any, **args: Any) -> dict[str, object]:
+    def one(*values: Any, **args: Any) -> dict[str, object]:
+        named = {name: args[name] for name in keywords if name in args} if args else {}
+        changes = only(*values[:given], **named)
+        after = dict(changes)
+        if "own" in after:
+            after[me] = after.pop("own")
+        if to:
+            after[me] = after.get(me, values[place[me]])._replace(step=to)
+        return declared.check(after) if declared else after
+
+    def several(*values: Any, **args: Any) -> dict[str, object]:
         state, after = list(values), dict[str, object]()
         for function, places, keywords in parts:
-            given = [state[i] for i in places]
             named = {name: args[name] for name in keywords if name in args} if keywords else {}
-            for name, value in function(*given, **named).items():
+            for name, value in function(*[state[i] for i in places], **named).items():
                 component = me if name == "own" else name
                 after[component] = value
                 if component in place:
@@ -245,7 +254,11 @@ def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declare
             after[me] = state[place[me]]._replace(step=to)
         return declared.check(after) if declared else after
 
-    return Bound(call, reads, tuple(dict.fromkeys(chain(*(each.keywords for each in effects)))))
+    keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
+    if len(effects) != 1:
+        return Bound(several, reads, keywords)
+    only, given = effects[0].call, len(effects[0].reads)
+    return Bound(one, reads, keywords)
 
 
 def _is_at(step: str) -> Callable[[ActorState], bool]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from functools import cached_property
 from math import inf
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from ..actions.reader import kept_table
 from ..files.slicing import barriers, file_slices
@@ -37,7 +37,7 @@ class View:
     def _once(self, key: Hashable, make: Callable[[], Found]) -> Found:
         if key not in self._made:
             self._made[key] = make()
-        return self._made[key]  # type: ignore[return-value]  # the key names the function that made it
+        return cast(Found, self._made[key])  # the key names the function that made it
 
     # Reads, by slices and plans.
 

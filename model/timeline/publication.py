@@ -163,9 +163,9 @@ def take_completion_time(own: Any, clock: int, setting: Setting, field: str, *, 
 
 
 def _publishing(kind: str, me: str, setting: Setting, publish: Publish) -> Transition:
-    append, own = given(append_entry, publish=publish), given(publish_own, publish=publish)
-    listed_later = listing(setting) == "after the data"
-    effects: tuple[Effect, ...] = (append, go_to(PUBLISHED)) if listed_later else (append, release_lock, own)
+    effects: tuple[Effect, ...] = (given(publish_instant, publish=publish),)
+    if listing(setting) == "after the data":
+        effects = (given(append_entry, publish=publish), go_to(PUBLISHED))
     each = transition(f"{kind}_publishes_instant", me, at=READY, guards=believes(setting),
                       changes=("own", "lock", "published"))  # fmt: skip
     if not setting.fenced:
@@ -175,8 +175,14 @@ def _publishing(kind: str, me: str, setting: Setting, publish: Publish) -> Trans
     return replace(each, effects=(put,), changes=(*each.changes, "fence"))
 
 
+def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish) -> Changes:
+    """Put the completed instant and release the lock."""
+    after, entry = publish(own)
+    return {"own": after, "lock": released(lock, me), "published": (*published, entry)}
+
+
 def append_entry(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:
-    """Put the completed instant."""
+    """Put the completed instant, and keep the lock: its files are not listed yet."""
     return {"published": (*published, publish(own)[1])}
 
 
