@@ -46,7 +46,7 @@ def claims_times(world: World, protocol: Protocol) -> bool:
 
 def reading(setting: Setting, row: Row) -> Row:
     """A row that takes a time, without the wait: the clock stays, and the actor goes on once all clocks have passed."""
-    if not waits(setting.world, setting.protocol):
+    if not waits(setting.world, setting.protocol) or not any(row.actor in setting.of(kind) for kind in READS):
         return row
     place = row.writes.index("clock")
 
