@@ -9,7 +9,10 @@ from .timeline import FOLDER
 
 
 def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
-    """Publish ``<requested>.<action>.requested``; `data` is a plan, or nothing. Under the lock that took the time."""
+    """Publish ``<requested>.<action>.requested``, under the lock that took the time.
+
+    `data` is a plan, or a token of the writer: an equal content is taken for an earlier attempt of the same writer.
+    """
     return _put(storage, Instant(requested, action, "requested"), data)
 
 

@@ -53,7 +53,8 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
     requested = new_time(context, timeline)
     with silent_on_error(context, requested):
         context.hearts.start(requested)
-        put_requested(context.storage, requested, action)
+        # Hudi reads nothing from a requested write, so that its content may say whose it is.
+        put_requested(context.storage, requested, action, context.names.write_token().encode())
     return requested
 
 

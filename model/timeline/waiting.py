@@ -48,7 +48,7 @@ def claims_times(world: World, protocol: Protocol) -> bool:
 def reading(setting: Setting, each: Transition) -> Transition:
     """A transition that takes a time, without the wait: the clock stays, and the actor goes on once all clocks have
     passed."""
-    if not waits(setting.world, setting.protocol):
+    if not waits(setting.world, setting.protocol) or not any(each.actor in setting.of(kind) for kind in READS):
         return each
     then = each.extend(go_to(each.to)) if each.to else each
     return replace(then, to=WAITING).extend(note_wait).compute_only("clock")

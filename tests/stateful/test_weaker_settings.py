@@ -23,6 +23,7 @@ NOT_OURS = {
     "metadata-not-reconciled",
     "shared-log", "blocks-in-file-order", "rollback-block-in-front", "rollback-block-earlier",
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
+    "unclaimed-times",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25
