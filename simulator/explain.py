@@ -136,8 +136,11 @@ def _value(field: str, value: str) -> Explanation:
         return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
     alone = [p for p, given in _differences().items() if given == {field: value}]
     # Choices of optimistic writers stand beside the one that makes them optimistic, and may need company; those of
-    # consumers without completion times beside their axis, those of rollback blocks beside readers that need them.
-    beside = (("concurrency", "occ"), ("incremental_axis", "requested"), ("visibility", "unless_pending"))
+    # consumers without completion times beside their axis, those of rollback blocks beside readers that need them. Those
+    # of claims matter where a log decides.
+    beside = (
+        ("concurrency", "occ"), ("incremental_axis", "requested"), ("visibility", "unless_pending"), ("decision", "log"),
+    )  # fmt: skip
     told = {name: given for name, given in _differences().items() if given.get(field) == value}
     alone += [name for name, given in told.items() if any(each in given.items() for each in beside)]
     if alone:

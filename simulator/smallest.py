@@ -90,7 +90,8 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
         for crew in ({"writer": 1}, {"writer": 1, "compactor": 1}, {"writer": 2}, {"writer": 2, "compactor": 1}):
             yield World(actors=crew, lock_losses=1), Protocol.from_mapping({"decision": decision})
     log = Protocol(decision="log")
-    yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
+    for protocol in (log, Protocol()):
+        yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), protocol
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in ("lost_lock_cleaning", "lost_lock_replaces", "lost_lock_restores"):
         yield specs.world(name), log
