@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from nbcc.model.actions import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.systems.registry import factory
@@ -32,7 +33,10 @@ SEEDS = {"foreign-compaction": 3}
 
 @pytest.mark.parametrize("name", WEAKER)
 def test_engine_and_model_agree_under(name: str) -> None:
-    setting = Setting(factory("engine"), protocol=specs.protocol(name), readers=())
+    protocol = specs.protocol(name)
+    # The engine lists a window as it takes its end, the model later: by requested time a write may complete in between.
+    without = {"consumer"} if protocol.incremental_axis == "requested" else set()
+    setting = Setting(factory("engine"), protocol=protocol, readers=(), kinds={*kinds()} - without)
     report = run(setting, examples=HISTORIES, seed=SEEDS.get(name, 2))
     assert report.found is None, report.text
     assert report.histories >= HISTORIES
