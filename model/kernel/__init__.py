@@ -1,4 +1,4 @@
-"""RFC-66 as transitions: clock and lock, timeline, writer, compactor, reader, slicing, merging, reads and planning.
+"""RFC-66 without any mechanism. So far it holds the lock; writer, compactor, reader and slicing are still beside it.
 
-Nothing in this package imports a mechanism. Mechanisms refine the transitions of the kernel from outside.
+Nothing in this package imports a mechanism: mechanisms refine the transitions of the kernel from outside.
 """
