@@ -151,8 +151,10 @@ WRITER = """
         key = f"{name}{number}"
         table.upsert(pa.table({"id": [key], "ts": pa.array([number], pa.int64())}, schema=table.config.schema))
         print(key, flush=True)
-    while name == "compactor" and not select.select([sys.stdin], [], [], 0)[0]:
+    while name == "compactor":
         table.compact()
+        if select.select([sys.stdin], [], [], 0)[0]:
+            break
 """
 
 
