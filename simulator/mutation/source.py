@@ -24,7 +24,7 @@ from .operators import changes
 from .probes import NAME, Probe, Probing
 
 RULES: Final = (
-    "files.slicing", "merging.fold", "merging.record", "reads.definitions", "reads.windows",
+    "files.slicing", "kernel.lock", "merging.fold", "merging.record", "reads.definitions", "reads.windows",
     "services.planning", "table", "timeline.clock", "timeline.publication", "timeline.resuming",
 )  # fmt: skip
 """The modules of the model that hold rules, besides those of its actions; promises and oracle are what judges them."""
