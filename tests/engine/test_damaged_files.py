@@ -142,7 +142,7 @@ def test_a_log_that_later_writes_have_appended_to_may_only_be_too_short(tmp_path
     path.write_bytes(encode_commit(lists_the_first(decode_commit(path.read_bytes()))))
     (tmp_path / FOLDER / first.file_name).unlink()
     assert reopened(tmp_path, table).snapshot()["a"].to_pylist() == ["y"]
-    log.write_bytes(log.read_bytes() + other.read_bytes())  # somebody appends again
+    log.write_bytes(log.read_bytes() + other.read_bytes())  # a second append to the same log
     assert reopened(tmp_path, table).snapshot()["a"].to_pylist() == ["y"]
     log.write_bytes(log.read_bytes()[:10])
     with pytest.raises(Damaged, match="it has 10 bytes"):

@@ -28,7 +28,7 @@ OLD = {"claims": "none", "tombstone_logs": "by_time"}
 
 
 class LostLock:
-    """A lock that keeps nobody out: each of its holders has lost it."""
+    """A lock whose every holder has lost it: all of them go on writing."""
 
     def acquire(self) -> None:
         """There is nothing to wait for."""
