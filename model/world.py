@@ -3,49 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
-from typing import Any, Literal, get_args
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, Literal, TypeVar, get_args
 
-from . import actions
+from . import actions, mechanisms
 from .fields import nearest, refuse_unknown, whole_number, write_shape
+from .machine.options import Limits, about, collected, names_of
 from .protocol import Protocol
+
+Part = TypeVar("Part", bound=Limits)
 
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
-SECTIONS: dict[str, tuple[str, ...]] = {
-    "table": ("type", "merge_mode", "buckets", "partitions", "columns", "metadata_table"),
-    "limits": (
-        "writes_per_writer",
-        "compactions",
-        "crashes",
-        "stalls",
-        "rollbacks",
-        "lost_answers",
-        "late_files",
-        "resends",
-        "other_rows",
-        "log_versions",
-        "skew",
-        "skew_beyond",
-        "retries",
-        "cleans",
-        "commits_retained",
-        "lock_losses",
-        "log_compactions",
-        "windows",
-        "archives",
-        "instants_retained",
-        "savepoints",
-        "savepoints_dropped",
-        "restores",
-        "alterations",
-    ),
-    "data": ("keys", "orderings"),
-}
-COUNTS = tuple(name for name in SECTIONS["limits"] if name != "log_versions")
-"""Limits that may be 0."""
 RETAINED = "commits_retained"
 """The limit that each cleaner may have for itself: its policy."""
 BESIDE = {
@@ -59,7 +30,7 @@ BESIDE = {
 """By actors that not everybody is modelled beside: the kinds of actors that their world may have."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, init=False)
 class World:
     """Counts, all whole numbers. File groups are partition-major: group = partition * buckets + bucket.
 
@@ -92,36 +63,12 @@ class World:
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
-    table_type: TableType = "MERGE_ON_READ"
     merge_mode: MergeMode = "EVENT_TIME_ORDERING"
     buckets: int = 1
     partitions: int = 1
-    metadata_table: int = 0
-    columns: int = 0
     writes_per_writer: int = 1
     compactions: int = 1
-    crashes: int = 0
-    stalls: int = 0
-    rollbacks: int = 0
-    lost_answers: int = 0
-    late_files: int = 0
-    resends: int = 0
-    other_rows: int = 0
     log_versions: int = 1
-    skew: int = 0
-    skew_beyond: int = 0
-    retries: int = 0
-    cleans: int = 0
-    commits_retained: int = 0
-    lock_losses: int = 0
-    log_compactions: int = 0
-    windows: int = 0
-    archives: int = 0
-    instants_retained: int = 0
-    savepoints: int = 0
-    savepoints_dropped: int = 0
-    restores: int = 0
-    alterations: int = 0
     keys: int = 2
     orderings: int = 2
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
@@ -130,12 +77,31 @@ class World:
     grain: Grain = "storage"
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
+    limits: Mapping[type[Limits], Limits] = field(default_factory=dict, hash=False)
 
-    def __post_init__(self) -> None:
+    def __init__(self, **given: Any) -> None:
+        own = {each.name: each for each in fields(World) if each.name != "limits"}
+        refuse_unknown(given, (*own, *limit_names(), "limits"), "world")
+        for name, each in own.items():
+            made = each.default if each.default_factory is MISSING else each.default_factory()
+            object.__setattr__(self, name, given.get(name, made))
+        flat = {n: getattr(part, n) for part in given.get("limits", {}).values() for n in names_of(type(part))}
+        object.__setattr__(self, "limits", collected(mechanisms.limits(), {**flat, **given}))
         self._check_actors()
         self._check_table()
         self._check_numbers()
         self._check_writes()
+
+    def __getitem__(self, part: type[Part]) -> Part:
+        found = self.limits[part]
+        assert isinstance(found, part), "each part is stored under its own type"
+        return found
+
+    def __getattr__(self, name: str) -> Any:  # interim: until every limit is read by its part
+        for part in object.__getattribute__(self, "limits").values():
+            if name in type(part).__dataclass_fields__:
+                return getattr(part, name)
+        raise AttributeError(name)
 
     def _check_actors(self) -> None:
         kinds = actions.kinds()
@@ -181,7 +147,7 @@ class World:
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
-        for name in ("columns", *COUNTS):
+        for name in (*OWN_LIMITS, *(n for n in limit_names() if n != "table_type")):
             whole_number(getattr(self, name), f"world: {name}")
         if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
             raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
@@ -208,6 +174,11 @@ class World:
                     f"world: write {number} of {writer} puts one base file in a file group of a COPY_ON_WRITE table, "
                     f"not several log versions, found {versions!r}"
                 )
+
+    def replace(self, **changes: Any) -> World:
+        """The world with some values changed."""
+        own = {each.name: getattr(self, each.name) for each in fields(World)}
+        return World(**{**own, **changes})
 
     @property
     def copy_on_write(self) -> bool:
@@ -279,11 +250,11 @@ class World:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
         """A world from the sections of its TOML file; ValueError names the nearest field."""
-        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "actor", "writes", *SECTIONS), "world")
+        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "actor", "writes", *sections()), "world")
         if given.get("format", 1) != 1:
             raise ValueError(f"world: format {given['format']!r} is not known; this version reads format 1")
         flat: dict[str, Any] = {}
-        for section, names in SECTIONS.items():
+        for section, names in sections().items():
             values = given.get(section, {})
             refuse_unknown(values, names, f"world [{section}]")
             flat.update(values)
@@ -306,10 +277,11 @@ class World:
         Every field is written out but the limits on what a mechanism may do at most and does not do here: they are 0,
         by default, so that a mechanism to come changes no world and no trace that it is not in.
         """
-        values = {name: getattr(self, name) for names in SECTIONS.values() for name in names if name != "type"}
-        values = {name: value for name, value in values.items() if value != 0 or DEFAULTS[name] != 0}
-        sections = {section: {n: values[n] for n in names if n in values} for section, names in SECTIONS.items()}
-        sections["table"] = {"type": self.table_type, **sections["table"]}
+        known, usually = sections(), defaults()
+        values = {name: getattr(self, name) for names in known.values() for name in names if name != "type"}
+        values = {name: value for name, value in values.items() if value != 0 or usually[name] != 0}
+        found = {section: {n: values[n] for n in names if n in values} for section, names in known.items()}
+        found["table"] = {"type": self.table_type, **found["table"]}
         usual = (self.log_versions,) * self.groups
         shapes = [
             {
@@ -325,7 +297,7 @@ class World:
             **({"name": self.name} if self.name else {}),
             **({"about": self.about} if self.about else {}),
             **({"grain": self.grain} if self.grain != "storage" else {}),
-            **sections,
+            **found,
             "actors": dict(self.actors),
             **(
                 {"actor": {actor: dict(choices) for actor, choices in sorted(self.settings.items())}}
@@ -340,4 +312,36 @@ def _of_protocol(choices: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in choices.items() if name != RETAINED}
 
 
-DEFAULTS = {field.name: field.default for field in fields(World)}
+OWN_SECTIONS: dict[str, tuple[str, ...]] = {
+    "table": ("type", "merge_mode", "buckets", "partitions"),
+    "limits": ("writes_per_writer", "compactions", "log_versions"),
+    "data": ("keys", "orderings"),
+}
+OWN_LIMITS = ("writes_per_writer", "compactions")
+"""Limits of the kernel that may be 0."""
+
+
+def limit_names() -> tuple[str, ...]:
+    """The names of the limits that mechanisms declare."""
+    return tuple(name for part in mechanisms.limits() for name in names_of(part))
+
+
+def world_names() -> tuple[str, ...]:
+    """The names of everything that a world states."""
+    return (*(each.name for each in fields(World) if each.name != "limits"), *limit_names())
+
+
+def sections() -> dict[str, tuple[str, ...]]:
+    """The sections of a world's file, each with the names in it: the kernel's, then those of mechanisms."""
+    found = {section: list(names) for section, names in OWN_SECTIONS.items()}
+    for part in mechanisms.limits():
+        for name, said in about(part).items():
+            if name != "table_type":
+                found[said["section"]].append(name)
+    return {section: tuple(names) for section, names in found.items()}
+
+
+def defaults() -> dict[str, Any]:
+    """Name -> the value of a world that says nothing of it."""
+    own = {each.name: each.default for each in fields(World)}
+    return {**own, **{each.name: each.default for part in mechanisms.limits() for each in fields(part)}}

@@ -18,7 +18,7 @@ from typing import Any, Final
 from nbcc.model import Protocol, World
 from nbcc.model.actions import mechanisms
 from nbcc.model.promises import PROMISES
-from nbcc.model.protocol import choices
+from nbcc.model.protocol import choices, documented
 
 from . import mechanisms as specified
 from . import smallest, specs
@@ -127,11 +127,11 @@ def _setting(field: str) -> Explanation:
     shown = next((each for each in weaker if each.shows and each.run is not _plain_demo), weaker[0])
     source = "; ".join(dict.fromkeys(each.source for each in weaker))
     more = (f"values: {', '.join(values)} (the first is the default and keeps every promise)",)
-    return Explanation(field, "setting", _field_docs()[field], source, (*more, *shown.more), shown.shows, shown.run)
+    return Explanation(field, "setting", documented()[field], source, (*more, *shown.more), shown.shows, shown.run)
 
 
 def _value(field: str, value: str) -> Explanation:
-    name, about = f"{field}={value}", _field_docs()[field]
+    name, about = f"{field}={value}", documented()[field]
     if value == choices()[field][0]:
         return Explanation(name, "setting", about, _source_of(field), ("the default, which keeps every promise",))
     alone = [p for p, given in _differences().items() if given == {field: value}]
@@ -172,21 +172,6 @@ def _source_of(field: str) -> str:
         "plan_takes": "RFC-66, a plan takes logs completed before its barrier",
         "visibility": "RFC-22, atomic commits",
     }.get(field, "RFC-66")
-
-
-@cache
-def _field_docs() -> dict[str, str]:
-    """The sentence of each field in the documentation of `Protocol`."""
-    found: dict[str, str] = {}
-    name = ""
-    for line in (Protocol.__doc__ or "").splitlines():
-        head = re.match(r"\s+([a-z_]+)\s{2,}(\S.*)", line)
-        if head and head[1] in choices():
-            name, text = head.groups()
-            found[name] = text
-        elif name and line.strip():
-            found[name] += " " + line.strip()
-    return found
 
 
 def _protocol(name: str) -> Explanation:

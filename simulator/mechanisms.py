@@ -13,11 +13,12 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final
 
-from nbcc.model import World, actions
+from nbcc.model import actions
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.model.reads.answers import KINDS
+from nbcc.model.world import world_names
 
 from . import mutants
 
@@ -103,7 +104,7 @@ def _known() -> dict[str, Iterable[str]]:
     """Field -> the words that it may hold."""
     from .systems.hudi_steps import BY_HAND, STEPS
 
-    limits = (f"world.{field.name}" for field in fields(World))
+    limits = (f"world.{name}" for name in world_names())
     return {
         "model": tuple(actions.ACTIONS),
         "settings": (*choices(), *limits),

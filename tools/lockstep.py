@@ -110,8 +110,8 @@ def main() -> int:
     states = differing = 0
     for world, protocol in chosen:
         ours, rules = specs.world(world), specs.protocol(protocol)
-        theirs = old.World(**{f.name: getattr(ours, f.name) for f in dataclasses.fields(ours)})
-        their_rules = old.Protocol(**{f.name: getattr(rules, f.name) for f in dataclasses.fields(rules)})
+        theirs = old.World(**{f.name: getattr(ours, f.name) for f in dataclasses.fields(old.World)})
+        their_rules = old.Protocol(**rules.to_mapping())
         count, differences = compare(old.Model(theirs, their_rules), Model(ours, rules), given.states, given.refusals)
         states, differing = states + count, differing + len(differences)
         print(f"{world}:{protocol} {count} states, {len(differences)} differences", *differences[:5], sep="\n  ")
