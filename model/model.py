@@ -7,30 +7,24 @@ to another Model.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from functools import cached_property
 from itertools import chain
 from typing import Any, TypeVar
 
-from . import actions
-from .actions import Mechanism, Setting
-from .actions.writer import exposed, state_on_timeline, unpublished
-from .files.shared_log import LOGS, without_undone
+from . import assembly, mechanisms
 from .files.slicing import file_slices
-from .machine.binding import BoundTransition, Names
+from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE
+from .machine.binding import BoundTransition
 from .machine.limits import Limits
-from .machine.state import ByName, Coding, State
+from .machine.state import Coding, State
 from .machine.stepper import Stepper
-from .machine.transition import Action, Refused, Step
+from .machine.transition import DEAD, Action, Refused, Step
 from .merging.record import Change, Record, Rule, Several
-from .metadata import through
 from .protocol import Protocol
 from .reads.answers import Cleaned, Data, answer
 from .reads.definitions import Query, table_as_of
-from .reads.schemas import columns_in
 from .services.cleaning import opened, published_horizon, since
 from .services.restoring import hides
-from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
-from .timeline.clock import listed_instants, requests_of
+from .table import FileSlice, Instant, Restore, Savepoint, Table, Write
 from .world import World
 
 Value = TypeVar("Value")
@@ -49,25 +43,19 @@ class Model:
         laws = self.protocol.merge_laws if world.custom else ""
         merges = (world.column_names, self.protocol.column_merge, laws)
         self.rule = Rule(event_time, keeps, self.protocol.fold, *merges)
-        self._mechanisms = actions.mechanisms()
-        self.actors: Mapping[str, tuple[str, ...]] = {
-            m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))
-            for m in self._mechanisms
-            if m.kind
-        }
-        first: dict[str, Any] = {"clock": 0, "lock": None, "published": ()}
-        for mechanism in self._mechanisms:
-            if own := mechanism.components(Setting(world, self.protocol, self.actors, first)):
-                first.update(own)
-        self.setting = Setting(world, self.protocol, self.actors, first)
+        self.composition = assembly.compose(world, self.protocol)
+        self.actors: Mapping[str, tuple[str, ...]] = self.composition.actors
+        first = assembly.first_values(self.composition)
         self.components = tuple(first)
         self.coding = Coding(first, [names for names in self.actors.values() if names])
-        self._actions: dict[str, Action] = {a.name: a for m in self._mechanisms for a in m.actions}
         self._everybody = tuple(chain.from_iterable(self.actors.values()))
-        self._services = frozenset(a.name for m in self._mechanisms if m.service for a in m.actions)
-        names = names_of(self._mechanisms, self.setting)
-        rows = bound_transitions(self._mechanisms, self.setting, names)
-        self._pending = names.view(PENDING)
+        self._rests = {me: mechanisms.kinds()[kind].rests for kind, some in self.actors.items() for me in some}
+        parts = mechanisms.every().values()
+        self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
+        self._services = frozenset(action.name for part in parts if part.service for action in part.actions)
+        names = assembly.names_of(self.composition)
+        rows = assembly.bound(self.composition, names)
+        self._views = {name: names.view(name) for name in (ACTIVE, PENDING, TABLE, SETTLED)}
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
         self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
         self.stepper = Stepper(self.coding, rows, joins=self.joins)
@@ -77,6 +65,10 @@ class Model:
         self._limits = Limits(self.coding, self.stepper.rows)
         self._derived: dict[Hashable, Any] = {}
         self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
+
+    def of(self, kind: str) -> tuple[str, ...]:
+        """The actors of a kind; none if the world has none."""
+        return self.actors.get(kind, ())
 
     @property
     def transitions(self) -> tuple[BoundTransition, ...]:
@@ -155,73 +147,29 @@ class Model:
 
     # What can be observed.
 
-    @cached_property
+    def view(self, state: State, name: str) -> Any:
+        """The value of a view that no actor's name is needed for; once per distinct values of what it reads."""
+        bound = self._views[name]
+        return self.derive(state, bound.reads, name, bound.call)
+
+    @property
     def table_reads(self) -> tuple[str, ...]:
         """The components that a read of the table rests on under this protocol."""
-        writers = self.setting.of("writer") if self.protocol.sees_pending else ()
-        rollbacks = ("rollbacks",) if "rollbacks" in self.components else ()
-        logs = ("log_plans",) if "log_plans" in self.components else ()
-        active = ("removed",) if "removed" in self.components and self.protocol.archive_lookup == "never" else ()
-        listed = ("metadata",) if self.world.metadata_table else ()
-        shared = (LOGS,) if LOGS in self.components else ()
-        columns = ("schemas",) if "schemas" in self.components else ()
-        return ("published", "plans", *logs, *rollbacks, *active, *listed, *shared, *columns, *writers)
+        return self._views[TABLE].reads
 
     def table(self, state: State) -> Table:
-        """What a reader that sees everything at once goes by: what was deleted is not there, whoever should have it."""
-
-        def compute(*values: Any) -> Table:
-            seen = dict(zip(self.table_reads, values, strict=True))
-            rollbacks = seen.get("rollbacks", ())
-            there = (entry for entry in seen["published"] if entry.requested not in seen.get("removed", ()))
-            published = tuple(without_deleted(entry, rollbacks) for entry in there)
-            if LOGS in seen:
-                published = tuple(without_undone(entry, seen[LOGS], self.protocol) for entry in published)
-            published = through(published, seen["metadata"].listed if "metadata" in seen else None)
-            logs = seen.get("log_plans", ())
-            if self.protocol.visibility == "all_earlier":
-                shown = exposed(published, [seen[name] for name in self.setting.of("writer")])
-                return table_of(shown, seen["plans"], log_plans=logs)
-            found = table_of(published, seen["plans"], self._unlisted(seen, rollbacks), logs)
-            return columns_in(found, seen["schemas"], published) if "schemas" in seen else found
-
-        return self.derive(state, self.table_reads, "table", compute)
-
-    def _unlisted(self, seen: Mapping[str, Any], rollbacks: tuple[Rollback, ...]) -> tuple[Write, ...]:
-        """The writes that no completed instant lists and that the protocol counts all the same."""
-        if not self.protocol.sees_pending:
-            return ()
-        there = unpublished(self.setting, seen, rollbacks)
-        if LOGS in seen:
-            there = tuple(without_undone(write, seen[LOGS], self.protocol) for write in there)
-        if "metadata" in seen:  # what is there, for a reader, is what it lists
-            there = tuple(write for write in there if write.requested in seen["metadata"].listed)
-        elif self.protocol.metadata_trust == "listed":
-            return ()
-        if self.protocol.visibility != "unless_pending":
-            return there
-        return tuple(write for write in there if not state_on_timeline(seen[write.actor], rollbacks))
-
-    def pending_writes(self, state: State) -> tuple[Write, ...]:
-        """Writes that are not published, with the log files of theirs that lie in the table."""
-        names = (*self.setting.of("writer"), *(("rollbacks",) if "rollbacks" in self.components else ()))
-        values = {name: self.component(state, name) for name in names}
-        found = unpublished(self.setting, values, values.get("rollbacks", ()))
-        return tuple(write for write in found if write.files)
+        """What a reader that sees everything at once goes by."""
+        found: Table = self.view(state, TABLE)
+        return found
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant of the active timeline by requested time, whatever its state."""
-        there = _there(ByName(self.coding, state))
-        done = [Instant(e.requested, e.action, "completed", e.completed) for e in there]
+        done = [Instant(e.requested, e.action, "completed", e.completed) for e in self.view(state, ACTIVE)]
         return tuple(sorted([*done, *self.pending(state)], key=lambda each: (each.requested, each.completes_as)))
 
     def pending(self, state: State) -> list[Instant]:
         """The instants of the timeline that are not among those published, by requested time."""
-        pending: list[Instant] = self._pending.call(*(self.component(state, name) for name in self._pending.reads))
-        if self.protocol.decision == "log":  # another actor may have published it before its own actor knows
-            known = {(entry.requested, entry.action) for entry in _there(ByName(self.coding, state))}
-            pending = [i for i in pending if (i.requested, i.completes_as) not in known or i.action == "savepoint"]
-        return sorted(pending, key=lambda instant: instant.requested)
+        return sorted(self.view(state, PENDING), key=lambda instant: instant.requested)
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
         """All slices since the horizon, by file group and barrier; as of a time: of what stands at that time."""
@@ -247,10 +195,7 @@ class Model:
 
     def settled(self, state: State) -> int:
         """The time of a read that names none: the greatest completion published, or what the protocol takes for it."""
-        if self.protocol.read_time == "clock":
-            return int(self.component(state, "clock"))
-        begun = (each.requested for each in self.restores(state))  # nothing completes at or before it any more
-        return max((*(entry.completed for entry in self.component(state, "published")), *begun), default=0)
+        return int(self.view(state, SETTLED))
 
     def restores(self, state: State) -> tuple[Restore, ...]:
         """The restores that were planned."""
@@ -293,9 +238,14 @@ class Model:
         """The actors that live and are in the midst of an operation."""
 
         def compute(*values: Any) -> tuple[str, ...]:
-            return tuple(name for name, own in zip(self._everybody, values, strict=True) if own.busy)
+            found = zip(self._everybody, values, strict=True)
+            return tuple(name for name, own in found if self.is_busy(name, own))
 
         return self.derive(state, self._everybody, "busy", compute)
+
+    def is_busy(self, actor: str, own: Any) -> bool:
+        """Whether an actor in the state `own` is alive and in an operation."""
+        return own.step != DEAD and own.step not in self._rests[actor]
 
     def stopped_by_budget(self, state: State) -> Iterator[str]:
         """The actors that only a limit of the world keeps from an action, crashes aside."""
@@ -310,35 +260,6 @@ class Model:
         args = dict(step.args)
         said = self._actions[step.action].says.format(actor=step.actor, **args)
         return said + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
-
-
-PENDING = "pending_instants"
-"""The view of all instants that no actor has published yet."""
-
-
-def names_of(mechanisms: Iterable[Mechanism], setting: Setting) -> Names:
-    """The names of a model: besides components the constants `setting`, `world`, `protocol`, and views."""
-
-    def constants(actor: str) -> dict[str, object]:
-        protocol = setting.protocol_of(actor) if actor else setting.protocol
-        return {"setting": setting, "world": setting.world, "protocol": protocol}
-
-    lists = requests_of(setting.world, setting.protocol).lists
-    views = {
-        PENDING: [each.pending for each in mechanisms],
-        "listed_instants": [listed_instants] if lists else [],
-    }
-    return Names(setting.first, setting.actors, constants, views)
-
-
-def bound_transitions(mechanisms: Iterable[Mechanism], setting: Setting, names: Names) -> tuple[BoundTransition, ...]:
-    """Every transition of the mechanisms, its names resolved."""
-    return tuple(names.bind(each) for mechanism in mechanisms for each in mechanism.transitions(setting))
-
-
-def _there(values: Mapping[str, Any]) -> Iterator[Any]:
-    """What is published and not archived."""
-    return (entry for entry in values["published"] if entry.requested not in values.get("removed", ()))
 
 
 def _first_published(published: tuple[Any, ...]) -> Hashable:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, Literal, TypeVar, get_args
 
-from . import actions, mechanisms
+from . import mechanisms
 from .fields import nearest, refuse_unknown, whole_number, write_shape
 from .machine.options import Limits, about, collected, names_of
 from .protocol import Protocol
@@ -104,16 +104,16 @@ class World:
         raise AttributeError(name)
 
     def _check_actors(self) -> None:
-        kinds = actions.kinds()
+        kinds = mechanisms.kinds()
         for kind, count in self.actors.items():
             if kind not in kinds:
                 raise ValueError(f"world: unknown actor {kind!r}; {nearest(kind, kinds)}")
             whole_number(count, f"world: actors.{kind}")
         for actor, choices in self.settings.items():
-            if not (kind := actions.kind_of(actor)):
+            if not (kind := mechanisms.kind_of(actor)):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
             policy = (RETAINED,) if kind == "cleaner" else ()
-            refuse_unknown(choices, (*kinds[kind].chooses, *policy), f"world [actor.{actor}], a {kind}")
+            refuse_unknown(choices, (*chosen_by(kind), *policy), f"world [actor.{actor}], a {kind}")
             whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
         there = {kind for kind, count in self.actors.items() if count}
@@ -245,7 +245,7 @@ class World:
 
     def _chosen(self, actor: str) -> dict[str, Any]:
         """What the world says of an actor: of its kind, or of it alone."""
-        return {**self.settings.get(actions.kind_of(actor), {}), **self.settings.get(actor, {})}
+        return {**self.settings.get(mechanisms.kind_of(actor), {}), **self.settings.get(actor, {})}
 
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
@@ -319,6 +319,12 @@ OWN_SECTIONS: dict[str, tuple[str, ...]] = {
 }
 OWN_LIMITS = ("writes_per_writer", "compactions")
 """Limits of the kernel that may be 0."""
+
+
+def chosen_by(kind: str) -> tuple[str, ...]:
+    """The options that each actor of a kind may choose for itself."""
+    said = (each for part in mechanisms.options() for each in about(part).items())
+    return tuple(sorted(name for name, declared in said if kind in declared["by"]))
 
 
 def limit_names() -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.actions import kind_of
+from nbcc.model.mechanisms import kind_of
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.protocol import choices
 

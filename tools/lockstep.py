@@ -67,10 +67,12 @@ def compare(old: Any, new: Model, limit: int, refusals: int) -> tuple[int, list[
     for number, (one, two) in enumerate(queue):
         theirs = {Step(*step): after for step, after in old.successors(one)}
         ours = dict(new.successors(two))
-        if list(theirs) != list(ours):
-            differences.append(f"state {number}: steps {set(theirs) ^ set(ours) or 'in another order'}")
+        if set(theirs) != set(ours):
+            differences.append(f"state {number}: steps {set(theirs) ^ set(ours)}")
         if same(old.table(one)) != same(new.table(two)) or same(old.timeline(one)) != same(new.timeline(two)):
-            differences.append(f"state {number}: the table or the timeline differs")
+            where = "table" if same(old.table(one)) != same(new.table(two)) else "timeline"
+            pair = (old.table(one), new.table(two)) if where == "table" else (old.timeline(one), new.timeline(two))
+            differences.append(f"state {number}: the {where} differs: {pair[0]} // {pair[1]}")
         if number % every == 0:
             possible = {(step.actor, step.action) for step in theirs}
             for actor, action in actions:

@@ -8,10 +8,8 @@ file of the next version, which is read after it, so that to a reader the slice 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple, TypeVar, cast
 
-from ..actions import Setting
-from ..machine.transition import Changes, Transition
 from ..protocol import Protocol
 from ..table import Log, Write
 
@@ -31,25 +29,9 @@ Blocks = tuple[Block, ...]
 Published = TypeVar("Published")
 
 
-def is_shared(setting: Setting) -> bool:
-    """Whether writers append to each other's files."""
-    return setting.protocol.log_layout == "shared" and not setting.world.copy_on_write
-
-
 def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks, ...]:
     """All logs with one block more in a file group."""
     return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
-
-
-def appending(setting: Setting, each: Transition) -> Transition:
-    """The transition of a writer that puts a log file, where that is a block behind those of others."""
-    return each.extend(append_block, LOGS) if is_shared(setting) else each
-
-
-def append_block(own: Any, shared_logs: tuple[Blocks, ...], *, group: int, version: int) -> Changes:
-    """Append the block to the log of the file group."""
-    own = own._replace(places=(*own.places, len(shared_logs[group])))
-    return {"own": own, LOGS: appended(shared_logs, group, Block(own.requested, version))}
 
 
 def undone(blocks: Blocks, protocol: Protocol) -> frozenset[Log]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from inspect import Parameter, signature
+from inspect import Parameter, isgeneratorfunction, signature
 from itertools import chain, product
 from typing import Any, NamedTuple
 
@@ -13,6 +13,8 @@ from .transition import ActorState, Args, Changes, Choice, Component, Effect, Gi
 
 EVERY = "every_"
 """How a parameter begins that takes the components of all actors of a kind."""
+OWN = "own_"
+"""How a parameter begins that takes a record which a mechanism adds to the actor."""
 
 
 class UnknownName(TypeError):
@@ -58,8 +60,9 @@ class BoundTransition(NamedTuple):
 class Names:
     """The names of one model: its components, its actors by kind, its views, and constants by actor.
 
-    A view is a value that guards and effects name like a component: what one function of components and other views
-    returns, or the results of several functions, one after another.
+    A view is a value that guards and effects name like a component. It is a function of components, constants and other
+    views, and it may take arguments of the step. Later functions of a view replace its value: they may name it as well.
+    `fields`: by kind the records that mechanisms add to its actors, each by its name with its first value.
     """
 
     def __init__(
@@ -67,12 +70,15 @@ class Names:
         components: Iterable[str],
         actors: Mapping[str, Sequence[str]],
         constants: Callable[[str], Mapping[str, object]] = lambda actor: {},
-        views: Mapping[str, Sequence[Callable[..., Iterable[object]]]] | None = None,
+        views: Mapping[str, Sequence[Callable[..., Any]]] | None = None,
+        fields: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._components = frozenset(components)
         self._actors = actors
         self._constants = constants
         self._views = views or {}
+        by_kind = fields or {}
+        self._fields = {actor: by_kind.get(kind, {}) for kind, names in actors.items() for actor in names}
 
     def bind(self, transition: Transition) -> BoundTransition:
         """The transition with every name resolved."""
@@ -83,7 +89,8 @@ class Names:
         writes = tuple(self._component(name, me) for name in transition.changes)
         computed = frozenset(self._component(name, me) for name in transition.computed)
         effects = [self._bound_effect(each, me) for each in transition.effects]
-        effect = _in_order(effects, me, transition.to, Declared(frozenset(writes), computed))
+        records = Records(me, self._fields.get(me, {}))
+        effect = _in_order(effects, records, transition.to, Declared(frozenset(writes), computed))
         reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
         return BoundTransition(
             transition.action,
@@ -97,20 +104,22 @@ class Names:
             me,
         )
 
-    def function(self, function: Callable[..., Any], me: str) -> Bound:
-        """A function of one actor with its parameters resolved."""
+    def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
+        """A function of one actor with its parameters resolved. `views`: of a view the number of functions to use."""
         reads: dict[str, int] = {}
         passed: list[str] = []  # the expression of each parameter, over the values of `reads` and over `fixed`
         fixed: list[object] = []
         keywords: list[str] = []
+        of_views: list[str] = []
         constants = {"me": me, **self._constants(me)}
         if isinstance(function, Given):
             constants, function = {**constants, **function.given}, function.function
 
-        def fix(value: object, *names: str) -> str:
+        def fix(value: object, *names: str, more: str = "") -> str:
             fixed.append(value)
-            values = ", ".join(f"v{reads.setdefault(each, len(reads))}" for each in names)
-            return f"c{len(fixed) - 1}({values})" if names else f"c{len(fixed) - 1}"
+            values = [f"v{reads.setdefault(each, len(reads))}" for each in names]
+            values += [more] if more else []
+            return f"c{len(fixed) - 1}({', '.join(values)})" if values else f"c{len(fixed) - 1}"
 
         for parameter, default in _parameters(function):
             name, constant = parameter, constants.get(parameter)
@@ -123,37 +132,45 @@ class Names:
             elif name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
                 actors = tuple(self._actors[name.removeprefix(EVERY)])
                 passed.append(fix(_by_name(actors), *actors) if actors else fix({}))
-            elif name in self._views:
-                view = self.view(name, me)
-                passed.append(fix(view.call, *view.reads) if view.reads else fix(view.call()))
+            elif name in self._views and (views or {}).get(name, 1):
+                view = self.view(name, me, (views or {}).get(name))
+                of_views += view.keywords
+                more = f"**{fix(_pick(view.keywords))}(a)" if view.keywords else ""
+                passed.append(fix(view.call, *view.reads, more=more) if view.reads or more else fix(view.call()))
             elif name == "own" or name in self._components:
                 passed.append(f"v{reads.setdefault(me if name == 'own' else name, len(reads))}")
+            elif name.startswith(OWN) and name.removeprefix(OWN) in self._fields.get(me, {}):
+                place = list(self._fields[me]).index(name.removeprefix(OWN))
+                passed.append(f"v{reads.setdefault(me, len(reads))}.extra[{place}]")
             elif default is not REQUIRED:
                 passed.append(fix(default))
             else:
                 raise UnknownName(self._unknown(name, constants, function))
-        if fixed or keywords or passed != [f"v{number}" for number in range(len(reads))]:
-            function = _caller(tuple(passed), len(fixed), len(reads), bool(keywords))(function, *fixed)
-        return Bound(function, tuple(reads), tuple(keywords))
+        everything = tuple(dict.fromkeys((*keywords, *of_views)))
+        if keywords and of_views:
+            passed.append(f"**{fix(_pick(tuple(keywords)))}(a)")
+        elif keywords:
+            passed.append("**a")
+        if fixed or everything or passed != [f"v{number}" for number in range(len(reads))]:
+            function = _caller(tuple(passed), len(fixed), len(reads), bool(everything))(function, *fixed)
+        return Bound(function, tuple(reads), everything)
 
-    def view(self, name: str, me: str = "") -> Bound:
-        """A view as a function of components, for one actor or for none."""
-        bound = [self.function(each, me) for each in self._views[name]]
-        reads = tuple(dict.fromkeys(chain(*(each.reads for each in bound))))
-        places = [[reads.index(read) for read in each.reads] for each in bound]
-
-        def call(*values: Any) -> list[Any]:
-            parts = zip(bound, places, strict=True)
-            return [found for each, at in parts for found in each.call(*(values[i] for i in at))]
-
-        return Bound(call, reads)
+    def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
+        """A view as a function of components, for one actor or for none; by its first functions, or by all of them."""
+        number = len(self._views[name]) if functions is None else functions
+        function = self._views[name][number - 1]
+        bound = self.function(function, me, {name: number - 1})
+        if not isgeneratorfunction(function):
+            return bound
+        return bound._replace(call=lambda *values, **args: tuple(bound.call(*values, **args)))
 
     def _bound_effect(self, effect: Effect, me: str) -> Bound:
         if not isinstance(effect, Choice):
             return self.function(effect, me)
         when = self.function(effect.when, me)
-        then = _in_order([self._bound_effect(each, me) for each in effect.then], me)
-        otherwise = _in_order([self._bound_effect(each, me) for each in effect.otherwise], me)
+        records = Records(me, self._fields.get(me, {}))
+        then = _in_order([self._bound_effect(each, me) for each in effect.then], records)
+        otherwise = _in_order([self._bound_effect(each, me) for each in effect.otherwise], records)
         reads = tuple(dict.fromkeys((*when.reads, *then.reads, *otherwise.reads)))
         places = [[reads.index(name) for name in each.reads] for each in (when, then, otherwise)]
 
@@ -173,9 +190,11 @@ class Names:
         return BoundGuard(guard.reason.format(me=me), holds, reads, guard.limit)
 
     def _component(self, name: str, me: str) -> str:
-        if name != "own" and name not in self._components:
+        if name == "own" or (name.startswith(OWN) and name.removeprefix(OWN) in self._fields.get(me, {})):
+            return me
+        if name not in self._components:
             raise UnknownName(self._unknown(name, {}, None))
-        return me if name == "own" else name
+        return name
 
     def _unknown(self, name: str, constants: Mapping[str, object], function: object) -> str:
         there = sorted({*self._components, *self._views, *constants, "own", *(EVERY + kind for kind in self._actors)})
@@ -205,7 +224,7 @@ def _caller(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> 
     """Of a function and `fixed` values: a function of `reads` values that calls it. A memo miss costs one such call."""
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])
-    arguments = ", ".join([*passed, *(["**a"] if keywords else [])])
+    arguments = ", ".join(passed)
     made: Callable[..., Callable[..., Any]] = eval(f"lambda {parameters}: lambda {values}: f({arguments})")
     return made
 
@@ -225,16 +244,34 @@ class Declared(NamedTuple):
         return {name: value for name, value in changes.items() if name not in self.computed}
 
 
-def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declared | None = None) -> Bound:
+class Records(NamedTuple):
+    """The actor whose effects are bound, and the records that mechanisms add to it with their first values."""
+
+    me: str
+    first: Mapping[str, Any]
+
+    def changed(self, own: Any, name: str, value: Any) -> Any:
+        """The actor's component after a change of `own` or of one of its records.
+
+        A new kernel record, which has no records of mechanisms, ends the operation: they have their first values again.
+        """
+        if name == "own":
+            return value if value.extra or not self.first else value._replace(extra=tuple(self.first.values()))
+        place = list(self.first).index(name.removeprefix(OWN))
+        return own._replace(extra=(*own.extra[:place], value, *own.extra[place + 1 :]))
+
+
+def _in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
     """Several effects as one: each sees the state that the one before it leaves. Then the actor goes on to a step."""
-    reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *((me,) if to else ()))))
+    me = records.me
+    mine = (me,) if to or records.first else ()
+    reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *mine)))
     place = {name: number for number, name in enumerate(reads)}
     parts = [(each.call, tuple(place[name] for name in each.reads), each.keywords) for each in effects]
 
     def one(*values: Any, **args: Any) -> dict[str, object]:
         named = {name: args[name] for name in keywords if name in args} if args else {}
-        changes = only(*values[:given], **named)
-        after = dict(changes)
+        after = dict(only(*values[:given], **named))
         if "own" in after:
             after[me] = after.pop("own")
         if to:
@@ -245,8 +282,10 @@ def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declare
         state, after = list(values), dict[str, object]()
         for function, places, keywords in parts:
             named = {name: args[name] for name in keywords if name in args} if keywords else {}
-            for name, value in function(*[state[i] for i in places], **named).items():
-                component = me if name == "own" else name
+            for name, new in function(*[state[i] for i in places], **named).items():
+                mine = name == "own" or name.startswith(OWN)
+                component = me if mine else name
+                value = records.changed(state[place[me]], name, new) if mine and records.first else new
                 after[component] = value
                 if component in place:
                     state[place[component]] = value
@@ -255,7 +294,7 @@ def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declare
         return declared.check(after) if declared else after
 
     keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
-    if len(effects) != 1:
+    if len(effects) != 1 or records.first:
         return Bound(several, reads, keywords)
     only, given = effects[0].call, len(effects[0].reads)
     return Bound(one, reads, keywords)
@@ -263,7 +302,7 @@ def _in_order(effects: Sequence[Bound], me: str, to: str = "", declared: Declare
 
 def _is_at(step: str) -> Callable[[ActorState], bool]:
     def is_at(own: ActorState) -> bool:
-        return own.step == step and not own.dead
+        return own.step == step
 
     return is_at
 
@@ -278,6 +317,10 @@ def _all(functions: Sequence[Bound], expected: bool) -> Bound:
         return all(each.call(*(values[i] for i in at)) for each, at in parts) == expected
 
     return Bound(call, reads)
+
+
+def _pick(names: Sequence[str]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
+    return lambda args: {name: args[name] for name in names if name in args}
 
 
 def _by_name(actors: tuple[str, ...]) -> Callable[..., dict[str, Any]]:

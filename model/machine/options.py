@@ -42,7 +42,7 @@ def limit(default: Any, about: str, *, section: str = "limits", by: tuple[str, .
 def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
     """Option name -> the values that it may take, the default first."""
     hints = get_type_hints(options)
-    first = {each.name: each.default for each in fields(options)}
+    first = {each.name: str(each.default) for each in fields(options)}
     return {name: (value, *(v for v in get_args(hints[name]) if v != value)) for name, value in first.items()}
 
 

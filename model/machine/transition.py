@@ -1,6 +1,7 @@
 """A transition: one action of one actor, written as plain functions. Their parameter names say what they read.
 
     own                the component of the actor that acts
+    own_heartbeat      the record that a mechanism adds to that component (see `composition.add_field`)
     me                 the name of that actor
     every_writer       the components of all actors of the kind `writer`: a mapping from name to component
     lock, clock, ...   shared components; with a default value where a world may lack the component
@@ -12,9 +13,9 @@ name, so that its parameters are its footprint: the search evaluates it once per
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 Args = tuple[tuple[str, object], ...]
 """The arguments of one step as (name, value) pairs."""
@@ -91,14 +92,32 @@ def given(function: Callable[..., Any], **values: object) -> Given:
     return Given(function, values)
 
 
+DEAD = "dead"
+"""The step of an actor that has crashed."""
+
+
 class ActorState(Protocol):
-    """What the machine asks of the component of an actor: the step of its operation, and whether it has crashed."""
+    """What the machine asks of the component of an actor: the step of its operation, and the records of mechanisms."""
 
     @property
     def step(self) -> str: ...
 
     @property
-    def dead(self) -> bool: ...
+    def extra(self) -> tuple[Any, ...]: ...
+
+    @property
+    def _replace(self) -> Callable[..., Any]: ...
+
+
+Record = TypeVar("Record")
+
+
+def extra(own: ActorState, record: type[Record]) -> Record:
+    """The record of a type that a mechanism adds to an actor; its first value if the actor has none."""
+    for each in own.extra:
+        if isinstance(each, record):
+            return each
+    return record()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +140,7 @@ class Transition:
     the effects decide. A step is possible if also every guard holds. `arguments` lists its possible arguments: each
     function of it returns some, and a step takes one of each. The effects happen in order, each on the state that the
     one before it leaves; each returns new values of some of the components that `changes` names, or of `computed`,
-    which stay as they are.
+    which stay as they are. Mechanisms select a transition by its action or by one of its `tags`.
     """
 
     action: str
@@ -133,6 +152,7 @@ class Transition:
     changes: tuple[str, ...]
     arguments: tuple[Callable[..., Iterable[Args]], ...] = ()
     computed: tuple[str, ...] = ()
+    tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
         """The transition under another name, perhaps with another step that follows."""
@@ -183,10 +203,22 @@ def transition(
     effect: Effect | None = None,
     changes: Iterable[str] = ("own",),
     arguments: Callable[..., Iterable[Args]] | None = None,
+    tags: Iterable[str] = (),
 ) -> Transition:
     """A transition with at most one effect; without `changes` it changes the acting actor's component alone."""
     effects, listed = (effect,) if effect else (), (arguments,) if arguments else ()
-    return Transition(action, actor, at, to, tuple(guards), effects, tuple(changes), listed)
+    return Transition(action, actor, at, to, tuple(guards), effects, tuple(changes), listed, (),
+                      frozenset(tags))  # fmt: skip
+
+
+def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
+    """The functions of which an effect consists."""
+    if not isinstance(effect, Choice):
+        yield effect
+        return
+    yield effect.when
+    for each in (*effect.then, *effect.otherwise):
+        yield from effects_in(each)
 
 
 class Refused(ValueError):

@@ -1,7 +1,8 @@
 """The mechanisms of the model, one module or folder each.
 
 A module here with a value `MECHANISM` is a mechanism: it is found by its place. `__path__` may be extended, so that a
-module in another folder is a mechanism as well. The modules of `variants` declare options in the same way.
+module in another folder is a mechanism as well. The modules of `variants`, and the actors of the kernel, are declared
+in the same way.
 """
 
 from __future__ import annotations
@@ -10,24 +11,29 @@ from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
 
-from .. import variants
-from ..machine.mechanism import Mechanism
+from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Limits, Options
+from ..machine.transition import Action
+
+PACKAGES = ("kernel", "variants", "mechanisms")
 
 
 def every() -> dict[str, Mechanism]:
-    """Every variant and mechanism by the name of its module; the variants first."""
-    return _found(tuple(variants.__path__), tuple(__path__))
+    """Every part by the name of its module: the actors of the kernel, then variants, then mechanisms."""
+    found: dict[str, Mechanism] = {}
+    for package in PACKAGES:
+        module = import_module(f"{__package__.rpartition('.')[0]}.{package}")
+        found.update(_declared(module.__name__, tuple(module.__path__)))
+    return found
 
 
 @cache
-def _found(of_variants: tuple[str, ...], of_mechanisms: tuple[str, ...]) -> dict[str, Mechanism]:
+def _declared(package: str, paths: tuple[str, ...]) -> dict[str, Mechanism]:
     found: dict[str, Mechanism] = {}
-    for package, paths in ((variants.__name__, of_variants), (__name__, of_mechanisms)):
-        for info in sorted(iter_modules(paths), key=lambda each: each.name):
-            module = import_module(f"{package}.{info.name}")
-            if isinstance(declared := getattr(module, "MECHANISM", None), Mechanism):
-                found[info.name] = declared
+    for info in sorted(iter_modules(paths), key=lambda each: each.name):
+        declared = getattr(import_module(f"{package}.{info.name}"), "MECHANISM", None)
+        if isinstance(declared, Mechanism):
+            found[info.name] = declared
     return found
 
 
@@ -39,3 +45,27 @@ def options() -> tuple[type[Options], ...]:
 def limits() -> tuple[type[Limits], ...]:
     """The parts of a world that mechanisms declare."""
     return tuple(each.limits for each in every().values() if each.limits)
+
+
+def kinds() -> dict[str, Kind]:
+    """The kinds of actors by name; ValueError if two kinds would give their actors one name."""
+    found = {kind.name: kind for part in every().values() for kind in part.kinds}
+    named: dict[str, str] = {}
+    for name, kind in sorted(found.items()):
+        if (other := named.setdefault(kind.prefix, name)) != name:
+            raise ValueError(f"{other} and {name} both call their first actor {kind.prefix}1")
+    return dict(sorted(found.items()))
+
+
+def kind_of(actor: str) -> str:
+    """The kind of an actor by its name, or the name of a kind itself; empty if it is neither."""
+    known = kinds()
+    if actor in known:
+        return actor
+    prefix = actor.rstrip("0123456789")
+    return next((name for name, kind in known.items() if kind.prefix == prefix), "")
+
+
+def actions() -> dict[str, Action]:
+    """Every action by name."""
+    return {action.name: action for part in every().values() for action in part.actions}

@@ -1,29 +1,134 @@
-"""Crashes."""
+"""Crashes: an actor may die between any two steps; its lock expires, and another actor resumes its plan.
+
+An actor that crashed stays dead; its files stay on storage, and its instant stays pending. A plan fixes what a service
+does, so that another runner can continue it. Rolling back a failed write is another mechanism.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from ..kernel.compactor import Runner, Start, runners
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, given, transition
+from ..world import World
+
+DONE = "instants_known_done"
+"""The view of the instants whose plans need no runner any more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockExpiry(Options):
-    """Crashes."""
+    """What becomes of the lock of a dead holder."""
 
     lock_expiry: Literal["expires", "never"] = choice(
         "expires",
-        "whether the lock of a dead holder is free again one day",
+        "whether the lock of a dead holder expires. If it never does, no other actor can publish after the crash",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crashes(Limits):
-    """Limits: crashes."""
+    """How many actors crash."""
 
     crashes: int = limit(0, "how many actors may crash")
 
 
-MECHANISM = Mechanism(options=LockExpiry, limits=Crashes)
+def compose(composition: Composition) -> None:
+    """Add crashes to every actor, and a transition to every runner of plans that resumes those of dead runners."""
+    composition.add_component("crashes", 0)
+    composition.map_view(DONE, published_instants)
+    for each in runners(composition).values():
+        resumes(composition, each)
+    everyone = [(kind, me) for kind, actors in composition.actors.items() for me in actors]
+    for kind, me in everyone if composition.world[Crashes].crashes else ():
+        busy = given(is_busy, rests=composition.rests[kind])
+        guards = (Guard("{me} must be alive and in the midst of an operation", busy), CRASH_LEFT)
+        composition.add(transition("actor_crashes", me, guards=guards, effect=crash, changes=("own", "crashes")))
+        if composition.protocol[LockExpiry].lock_expiry != "never":
+            composition.add(transition("lock_expires", me, guards=(IS_DEAD, HOLDS_LOCK), effect=expire_lock,
+                                       changes=("lock",)))  # fmt: skip
+
+
+def is_busy(own: ActorState, rests: tuple[str, ...]) -> bool:
+    return own.step != DEAD and own.step not in rests
+
+
+def is_dead(own: ActorState) -> bool:
+    return own.step == DEAD
+
+
+def has_lock(lock: str | None, me: str) -> bool:
+    return lock == me
+
+
+def crash_is_left(crashes: int, world: World) -> bool:
+    return crashes < world[Crashes].crashes
+
+
+IS_DEAD = Guard("{me} must be dead", is_dead)
+HOLDS_LOCK = Guard("{me} must hold the lock", has_lock)
+CRASH_LEFT = Guard("a crash must be left", crash_is_left, limit=True)
+
+
+def crash(own: ActorState, crashes: int) -> Changes:
+    """The actor dies; the files that it has put stay."""
+    return {"own": own._replace(step=DEAD), "crashes": crashes + 1}
+
+
+def expire_lock() -> Changes:
+    """The lock of a dead holder is free again."""
+    return {"lock": None}
+
+
+def published_instants(published: tuple[Any, ...]) -> tuple[Any, ...]:
+    return published
+
+
+def resumes(composition: Composition, each: Runner) -> None:
+    """Add the transition by which an idle actor resumes the oldest pending plan whose runner died."""
+    peers = Component(f"every_{each.kind}")
+    parameters = {"plans": Component(each.plans), "peers": peers, "completes": each.completes}
+    pending = Guard(f"a {each.what} must be pending whose runner died", given(orphan, **parameters))
+    resume = given(resume_plan, **parameters, start=each.start, component=each.plans)
+    composition.add(transition(each.resumes, each.actor, at="idle", guards=(pending,), changes=("own", each.plans),
+                               effect=resume, tags=(RESUMES_PLAN,)))  # fmt: skip
+
+
+RESUMES_PLAN = "resumes plan"
+
+
+def orphan(
+    me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
+    completes: type[Any],
+) -> Any:  # fmt: skip
+    """The oldest pending plan whose runner died, None if there is none."""
+    dead = {name for name, peer in peers.items() if peer.step == DEAD and name != me}
+    theirs = [plan for plan in plans if plan.runner in dead]
+    done = {each.requested for each in instants_known_done if isinstance(each, completes)} if theirs else ()
+    return next((plan for plan in theirs if plan.requested not in done), None)
+
+
+def resume_plan(
+    own: Any, me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
+    completes: type, start: Start, component: str,
+) -> Changes:  # fmt: skip
+    """Go on where the dead runner stopped."""
+    own, plans = start(own, me, orphan(me, instants_known_done, plans, peers, completes), plans)
+    return {"own": own, component: plans}
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    options=LockExpiry,
+    limits=Crashes,
+    service=True,
+    actions=(
+        Action("actor_crashes", "dies between two steps of an operation", "{actor} crashes"),
+        Action("lock_expires", "the lock of a dead holder is free again", "the lock of {actor}, who died, expires"),
+    ),
+)

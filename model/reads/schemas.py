@@ -13,11 +13,9 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any
 
-from ..actions import Setting
-from ..machine.transition import Args, Changes, Transition
 from ..merging.fold import Fold, logs_of
 from ..protocol import Protocol
-from ..table import Altered, Log, Plan, Table, Write
+from ..table import Altered, Log, Table, Write
 
 
 def had_at(schemas: Iterable[int], time: float) -> int:
@@ -49,31 +47,6 @@ def kept_of(shape: Fold, log: Log) -> float:
 def told(value: str, own: float, shown: int) -> str:
     """A row's value in each of the columns that are shown, of which it has its own: `w1.1 c1:w1.1 c2:-`."""
     return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
-
-
-def opened_before(setting: Setting, each: Transition) -> Transition:
-    """A transition that requests an instant: the writer has opened the table now, or at any time before."""
-    return each.add_argument(known_columns).extend(know_columns) if "schemas" in setting.first else each
-
-
-def known_columns(schemas: tuple[int, ...]) -> Iterable[Args]:
-    """How many of the columns that were added a writer may know."""
-    return tuple((("columns", known),) for known in range(len(schemas) + 1))
-
-
-def know_columns(own: Any, *, columns: int) -> Changes:
-    return {"own": own._replace(columns=columns)}
-
-
-def writes_columns(setting: Setting, each: Transition) -> Transition:
-    """A transition by which a service starts its plan: its files have the columns of now, or those that the service
-    knew when it opened the table at the beginning."""
-    return each.extend(mark_columns) if "schemas" in setting.first else each
-
-
-def mark_columns(own: Any, plans: tuple[Plan, ...], schemas: tuple[int, ...], setting: Setting) -> Changes:
-    known = len(schemas) if setting.protocol.columns_kept == "of_now" else 0
-    return {"plans": tuple(plan._replace(columns=known) if plan.requested == own.plan else plan for plan in plans)}
 
 
 def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:

@@ -7,13 +7,11 @@ is gone already; a pending writer finds so under the lock, before it publishes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ..machine.transition import Guard, given
 from ..protocol import Protocol
-from ..table import Plan, Restore, Savepoint, is_undone
-from ..timeline.publication import Check
+from ..table import Plan, Restore, Savepoint
 from .archiving import WRITES
 
 
@@ -70,28 +68,6 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
         if part and any(file.requested in each.undone[: each.gone] for file in part.files):
             return True
     return False
-
-
-def is_not_undone(own: Any, restores: tuple[Restore, ...], field: str) -> bool:
-    return not is_undone(restores, getattr(own, field))
-
-
-def keeps_input(own: Any, restores: tuple[Restore, ...], group_of: Callable[[Any], int]) -> bool:
-    return not loses_input(own.plan, group_of(own), restores)
-
-
-PLAN_STANDS = Guard("no restore may have undone its plan", given(is_not_undone, field="plan"))
-"""What a runner asks before it starts its plan."""
-
-
-def input_stands(group_of: Callable[[Any], int]) -> Guard:
-    """What a runner asks before it reads the files of the file group `group_of(own)`."""
-    return Guard("no restore may have deleted what the plan takes", given(keeps_input, group_of=group_of))
-
-
-def stands(field: str) -> Check:
-    """What an actor asks before it publishes; `field` is the one with the requested time."""
-    return Check(Guard("no restore may have undone its instant", given(is_not_undone, field=field)))
 
 
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:

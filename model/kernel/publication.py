@@ -1,0 +1,79 @@
+"""Publication: how every actor completes an instant, under one lock.
+
+RFC-66, "Assumption On Locks": taking the completion time and creating the completed file are atomic together, under one
+lock. So instants are published in the order of their completion times. Readers hold no lock and may list the timeline
+between the two steps; therefore the model has two transitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..machine.composition import Composition
+from ..machine.transition import Action, Changes, given, transition
+from .clock import READS_CLOCK, TakeTime
+from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
+
+TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
+COMMITS = "commits"
+"""The tag of the first transition under the lock that covers publication. Conditions of a commit are required here."""
+
+UNDER_LOCK, READY = "under the lock", "ready to publish"
+
+Publish = Callable[[Any], tuple[Any, Any]]
+"""Of an actor: its state after the publication, and the completed instant."""
+
+
+class Publication(NamedTuple):
+    """How one actor publishes. `since` is the step before; `requested` the field with the requested time."""
+
+    kind: str
+    actor: str
+    since: str
+    publish: Publish
+    requested: str = "requested"
+
+
+def publication(composition: Composition, each: Publication) -> None:
+    """Add the transitions that lead from the step `since` to a published instant."""
+    kind, me = each.kind, each.actor
+    composition.add(
+        transition(f"{kind}_takes_lock", me, at=each.since, to=UNDER_LOCK, guards=(LOCK_IS_FREE,), effect=take_lock,
+                   changes=("own", "lock"), tags=(TAKES_LOCK,)),
+        transition(f"{kind}_takes_completion_time", me, at=UNDER_LOCK, to=READY, guards=(HOLDS_LOCK,),
+                   effect=given(take_completion_time, requested=each.requested), changes=("own", "clock"),
+                   tags=(TAKES_COMPLETION_TIME, READS_CLOCK, COMMITS)),
+        transition(f"{kind}_publishes_instant", me, at=READY, guards=(HOLDS_LOCK,),
+                   effect=given(publish_instant, publish=each.publish), changes=("own", "lock", "published"),
+                   tags=(PUBLISHES,)),
+    )  # fmt: skip
+    composition.note(each)
+
+
+def publications(composition: Composition) -> Mapping[str, Publication]:
+    """Actor -> how it publishes."""
+    return composition.noted(Publication)
+
+
+def take_completion_time(own: Any, clock: int, completion_time: TakeTime, requested: str) -> Changes:
+    """Take a completion time, later than the requested time of the instant."""
+    completed, clock = completion_time("", clock, after=getattr(own, requested))
+    return {"own": own._replace(completed=completed), "clock": clock}
+
+
+def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish) -> Changes:
+    """Put the completed instant and release the lock."""
+    after, instant = publish(own)
+    return {"own": after, "lock": released(lock, me), "published": (*published, instant)}
+
+
+def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
+    """The actions of one kind of actors. `within_call`: at the grain `peer` all of them are part of one call."""
+    return (
+        Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", joins=within_call),
+        Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",
+               joins=True),
+        Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes",
+               joins=True),
+    )  # fmt: skip

@@ -1,0 +1,124 @@
+"""Readers: list the timeline twice, then read (RFC-66, "Reader expectations").
+
+A listing is not a snapshot: it shows every instant that was there when it began, and any part of those that came while
+it ran. So a reader lists, takes T := the greatest completion time that it saw, and lists again. Instants are published
+in the order of their completion times: when the second listing begins, everything that completed at or before T is
+there. The reader keeps exactly that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain, combinations
+from typing import Any, NamedTuple
+
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
+from ..machine.transition import DEAD, Action, Args, Changes, Guard, transition
+from ..table import Plan
+from .timeline import Published
+
+Plans = tuple[Plan, ...]
+
+ENDS = ("answered", "refused", "lost")
+"""How a read ends. Where files are deleted: refused if the time of the read is before the horizon, otherwise lost."""
+LISTED, SURE = "listed", "sure of its instants"
+
+
+class Reader(NamedTuple):
+    """`there`, `plans`: the completed instants and the plans that were there when the listing began, by requested time.
+
+    `time` is the reader's T; `kept` the requested times of the completed instants that it reads.
+    """
+
+    step: str = "idle"
+    there: tuple[int, ...] = ()
+    plans: tuple[int, ...] = ()
+    time: int = 0
+    kept: tuple[int, ...] = ()
+    extra: tuple[Any, ...] = ()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether a read is under way."""
+        return self.step not in ("idle", DEAD, *ENDS)
+
+
+READER = Kind(name="reader", prefix="r", first=Reader(), rests=("idle", *ENDS), drawn=1)
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every reader."""
+    for me in composition.of("reader"):
+        composition.add(
+            transition("reader_starts_listing", me, to="listing", guards=(NOT_READING, READ_LEFT),
+                       effect=start_listing),
+            transition("reader_ends_listing", me, at="listing", to=LISTED, effect=end_listing, arguments=listed_parts),
+            transition("reader_starts_listing_again", me, at=LISTED, to="listing again", effect=start_second_listing),
+            transition("reader_ends_listing_again", me, at="listing again", to=SURE, effect=end_second_listing,
+                       arguments=listed_parts),
+            transition("reader_reads", me, at=SURE, to="answered"),
+        )  # fmt: skip
+
+
+READ_LEFT = Guard("{me} must have a read left", lambda own: own.step not in ENDS, limit=True)
+NOT_READING = Guard("{me} must not be reading", lambda own: not own.is_reading and own.step != DEAD)
+
+
+def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
+    """Begin to list: every instant that is there now will be seen."""
+    return {"own": _started(own, published, plans)._replace(time=0)}
+
+
+def start_second_listing(own: Reader, published: Published, plans: Plans) -> Changes:
+    """Begin to list again: every instant that completed at or before T is there now."""
+    return {"own": _started(own, published, plans)}
+
+
+def listed_parts(own: Reader, published: Published) -> Iterable[Args]:
+    """Every part of the instants that came since the listing began."""
+    came = [entry.requested for entry in published if entry.requested not in own.there]
+    return ((("seen", part),) for part in parts_of(came))
+
+
+def end_listing(own: Reader, published: Published, *, seen: tuple[int, ...]) -> Changes:
+    """T is the greatest completion time that the listing shows."""
+    shown = listed(own, published, seen)
+    return {"own": own._replace(there=(), plans=(), time=max((entry.completed for entry in shown), default=0))}
+
+
+def end_second_listing(own: Reader, published: Published, *, seen: tuple[int, ...]) -> Changes:
+    """Keep the instants that completed at or before T."""
+    kept = tuple(entry.requested for entry in listed(own, published, seen) if entry.completed <= own.time)
+    return {"own": own._replace(there=(), kept=kept)}
+
+
+def listed(own: Reader, published: Published, seen: tuple[int, ...]) -> Published:
+    """The instants that a listing shows: those that were there when it began, and the part `seen` of later ones."""
+    return tuple(entry for entry in published if entry.requested in own.there or entry.requested in seen)
+
+
+def _started(own: Reader, published: Published, plans: Plans) -> Reader:
+    there, planned = (tuple(each.requested for each in some) for some in (published, plans))
+    return own._replace(there=there, plans=planned)
+
+
+def parts_of(several: list[int]) -> Iterable[tuple[int, ...]]:
+    """Every subset, the smallest first."""
+    return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(READER,),
+    actions=(
+        Action("reader_starts_listing", "begins to list the timeline", "{actor} starts listing the timeline"),
+        Action("reader_ends_listing", "has listed all that was there and part of what came meanwhile",
+               "{actor} ends its listing; of what came meanwhile it saw {seen}", joins=True),
+        Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again", joins=True),
+        Action("reader_ends_listing_again", "keeps what completed at or before its time",
+               "{actor} ends its second listing; of what came meanwhile it saw {seen}", joins=True),
+        Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster",
+               "{actor} reads", joins=True),
+    ),
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""The timeline, and the table that it makes up.
+
+The component `published` holds the completed instants in the order in which they were published. No effect of the
+kernel removes or reorders them: `published` only grows. Pending instants lie in the components of their actors.
+
+What is observed are views, which mechanisms map:
+
+    active_instants      the completed instants on the active timeline
+    pending_instants     the instants that are not completed
+    visible_instants     the completed instants as a reader finds them
+    visible_writes       pending writes, if readers see any
+    table                what a read goes by, made of the three above and of the plans
+    settled_time         the time of a read that names none
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..machine.composition import Composition
+from ..table import Instant, Plan, Table, Write, table_of
+
+Published = tuple[Any, ...]
+
+ACTIVE, PENDING, VISIBLE, VISIBLE_WRITES = "active_instants", "pending_instants", "visible_instants", "visible_writes"
+TABLE, SETTLED = "table", "settled_time"
+
+
+def compose(composition: Composition) -> None:
+    """Add the component and the views."""
+    composition.add_component("published", ())
+    composition.map_view(PENDING, no_instants)
+    composition.map_view(ACTIVE, published_instants)
+    composition.map_view(VISIBLE, published_instants)
+    composition.map_view(VISIBLE_WRITES, no_writes)
+    composition.map_view(TABLE, visible_table)
+    composition.map_view(SETTLED, greatest_completion)
+
+
+def no_instants() -> tuple[Instant, ...]:
+    return ()
+
+
+def published_instants(published: Published) -> Published:
+    return published
+
+
+def no_writes() -> tuple[Write, ...]:
+    """A reader takes nothing of a write that has not completed."""
+    return ()
+
+
+def visible_table(
+    visible_instants: Published, visible_writes: tuple[Write, ...], plans: tuple[Plan, ...]
+) -> Table:
+    return table_of(visible_instants, plans, visible_writes)
+
+
+def greatest_completion(published: Published) -> int:
+    """Everything that completed by then is published: a read as of that time returns the same answer permanently."""
+    return max((entry.completed for entry in published), default=0)

@@ -1,0 +1,133 @@
+"""Writers: append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
+
+A writer requests an instant, writes its log files, and publishes. It checks no other actor: each log file is named by
+the writer's own instant, and belongs to a file slice by its completion time only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
+from ..machine.transition import Action, Args, Changes, Guard, transition
+from ..table import Instant, Write
+from ..world import World
+from .clock import READS_CLOCK, TakeTime
+from .lock import LOCK_IS_FREE
+from .publication import Publication, publication, publication_actions
+from .timeline import PENDING
+
+REQUESTS, PUTS_FILE = "requests", "puts file"
+"""Tags: a transition puts a requested instant; a transition puts a data file of a write."""
+
+
+class Writer(NamedTuple):
+    """`number` counts its writes from 1; `files` counts the log files of the present write that are on storage."""
+
+    step: str = "idle"
+    number: int = 0
+    requested: int = 0
+    completed: int = 0
+    files: int = 0
+    inflight: bool = False
+    extra: tuple[Any, ...] = ()
+
+    @property
+    def state(self) -> Literal["requested", "inflight"]:
+        """The state of its pending instant."""
+        return "inflight" if self.inflight else "requested"
+
+
+WRITER = Kind(name="writer", prefix="w", first=Writer(), drawn=3)
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every writer."""
+    for me in composition.of("writer"):
+        composition.add(
+            transition("writer_requests_instant", me, at="idle", to="requested", guards=(WRITE_LEFT, LOCK_IS_FREE),
+                       effect=request_instant, changes=("own", "clock"), tags=(REQUESTS, READS_CLOCK)),
+            transition("writer_starts_writing", me, at="requested", to="writing", effect=start_writing),
+            transition("writer_writes_log", me, at="writing", effect=write_log, arguments=next_log, tags=(PUTS_FILE,)),
+        )  # fmt: skip
+        write = partial(published_write, composition.world, me)
+        publication(composition, Publication("writer", me, "written", write))
+    composition.map_view(PENDING, pending_writes)
+
+
+def write_is_left(own: Writer, world: World) -> bool:
+    return own.number < world.writes_per_writer
+
+
+WRITE_LEFT = Guard("{me} must have a write left", write_is_left, limit=True)
+
+
+def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
+    """Under the lock: take the requested time and put the requested instant."""
+    time, clock = request_time("deltacommit", clock)
+    return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
+
+
+def start_writing(own: Writer) -> Changes:
+    """Put the inflight instant."""
+    return {"own": own._replace(inflight=True)}
+
+
+def next_log(own: Writer, me: str, world: World) -> Iterable[Args]:
+    group, version = world.files(me, own.number)[own.files]
+    return ((("group", group), ("version", version)),)
+
+
+def write_log(own: Writer, me: str, world: World) -> Changes:
+    """Put one log file, named by the writer's own instant and a version."""
+    last = own.files + 1 == len(world.files(me, own.number))
+    return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
+
+
+def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
+    """The writer after its write is published, and the completed instant."""
+    return Writer(number=own.number), write_of(world, me, own)
+
+
+def write_of(world: World, me: str, own: Writer) -> Write:
+    """The completed instant of the present write."""
+    marks = {each.FIELD: each[0] for each in marks_of(own)}  # interim, until `Write` has `marks`
+    return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), **marks)
+
+
+def marks_of(own: Any) -> tuple[Any, ...]:
+    """The records of an actor that its completed instant carries: those whose type says `ON_INSTANT`."""
+    return tuple(each for each in own.extra if getattr(each, "ON_INSTANT", False) and each != type(each)())
+
+
+def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
+    """The file groups of the present write."""
+    return tuple(dict.fromkeys(group for group, _ in world.files(me, own.number)))
+
+
+def pending_writes(
+    pending_instants: Iterable[Instant], every_writer: Mapping[str, Writer], published: tuple[Any, ...]
+) -> Iterator[Instant]:
+    """The pending instants, with those of writers."""
+    yield from pending_instants
+    done = {entry.requested for entry in published if isinstance(entry, Write)}
+    for own in every_writer.values():
+        if own.requested and own.requested not in done:
+            yield Instant(own.requested, "deltacommit", own.state, None)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(WRITER,),
+    actions=(
+        Action("writer_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+               "{actor} requests an instant"),
+        Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
+        Action("writer_writes_log", "puts one log file, named by its own instant and a version",
+               "{actor} writes log version {version} of group {group}", joins=True),
+        *publication_actions("writer"),
+    ),
+)  # fmt: skip

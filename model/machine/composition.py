@@ -1,0 +1,287 @@
+"""Composition: the kernel's transitions, refined from outside by mechanisms that the kernel does not name.
+
+A mechanism selects transitions by action or by tag, and by actor, because each actor may follow a protocol of its own.
+The operations on a selection are the methods of `Selection`; the others are methods of `Composition`.
+
+Refinements are applied in a declared order (`Mechanism.after`). Two refinements of one transition by mechanisms without
+an order must commute: they are an error otherwise (`Unordered`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from inspect import signature
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
+
+
+class Fact(Protocol):
+    """A value that says how one actor does something."""
+
+    @property
+    def actor(self) -> str: ...
+
+
+Noted = TypeVar("Noted")
+Key = tuple[str, str]
+"""(actor, action)."""
+
+
+class NoTransition(LookupError):
+    """A selection that is empty: no transition has that action or tag."""
+
+
+class Unordered(TypeError):
+    """Two mechanisms refine one transition, the order matters, and neither declares that it comes after the other."""
+
+
+class Refinement(NamedTuple):
+    """What a mechanism did to a transition. `reads`, `writes`: the components that an added effect names."""
+
+    mechanism: str
+    operation: str
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Composition:
+    """A model under construction. `actors` maps each kind to the names of its actors.
+
+    `protocol_of` is the protocol of one actor; `rests` are by kind the steps between two operations. `constants` are
+    values that functions name as parameters; `views` are functions of components that they name in the same way.
+    """
+
+    world: Any
+    protocol: Any
+    actors: Mapping[str, tuple[str, ...]]
+    protocol_of: Callable[[str], Any]
+    rests: Mapping[str, tuple[str, ...]]
+    transitions: dict[Key, Transition] = field(default_factory=dict)
+    components: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
+    views: dict[str, tuple[Callable[..., Any], ...]] = field(default_factory=dict)
+    constants: dict[str, Any] = field(default_factory=dict)
+    mechanism: str = ""
+    _after: dict[str, frozenset[str]] = field(default_factory=dict)
+    _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
+    _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
+
+    def begin(self, mechanism: str, after: Iterable[str]) -> None:
+        """From here on the operations are those of a mechanism, which comes after the mechanisms named."""
+        self.mechanism = mechanism
+        self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
+
+    def of(self, kind: str) -> tuple[str, ...]:
+        """The actors of a kind; none if the world has none."""
+        return self.actors.get(kind, ())
+
+    def add(self, *transitions: Transition) -> None:
+        """Add transitions; an action of an actor can be added once."""
+        for each in transitions:
+            if (key := (each.actor, each.action)) in self.transitions:
+                raise ValueError(f"{each.actor} has two transitions {each.action}")
+            self.transitions[key] = each
+
+    def add_component(self, name: str, first: Any) -> None:
+        """Add a shared component with its first value."""
+        if name in self.components:
+            raise ValueError(f"the component {name!r} is added twice")
+        self.components[name] = first
+
+    def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
+        """Add a typed record to each actor of a kind: functions name it `own_` and its name.
+
+        It is a part of the actor's one component. An effect that returns a new kernel record ends the operation, and
+        the record has its first value again.
+        """
+        if name in self.fields.setdefault(kind, {}):
+            raise ValueError(f"the field {name!r} of a {kind} is added twice")
+        self.fields[kind][name] = first
+
+    def map_view(self, name: str, function: Callable[..., Any]) -> None:
+        """Replace the value of a view: the function may name the view itself, which is then its value so far."""
+        self.views[name] = (*self.views.get(name, ()), function)
+
+    def note(self, fact: Fact) -> None:
+        """Note how one actor does something, for mechanisms that refine it."""
+        self._notes.setdefault(type(fact), {})[fact.actor] = fact
+
+    def noted(self, kind: type[Noted]) -> dict[str, Noted]:
+        """Actor -> the fact of a type that was noted of it."""
+        return self._notes.get(kind, {})
+
+    def select_strategy(self, name: str, value: Any) -> None:
+        """Set a constant that functions name as a parameter, such as the rule of a choice between alternatives."""
+        self.constants[name] = value
+
+    def select(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
+        """The transitions with one of these actions or tags, of some actors (default: all that have one).
+
+        Raises:
+            NoTransition: one of the actors has none; or no actor has one.
+        """
+        chosen = None if actors is None else tuple(actors)
+        keys = [
+            key
+            for key, each in self.transitions.items()
+            if (chosen is None or each.actor in chosen) and (each.action in names or each.tags & {*names})
+        ]
+        missing = {*chosen} - {actor for actor, _ in keys} if chosen is not None else (() if keys else ("any actor",))
+        if missing:
+            raise NoTransition(f"{self.mechanism}: {min(missing)} has no transition {' or '.join(names)}")
+        return Selection(self, tuple(keys))
+
+    def some(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
+        """As `select`; an empty selection is no error."""
+        chosen = None if actors is None else {*actors}
+        return Selection(self, tuple(
+            key for key, each in self.transitions.items()
+            if (chosen is None or each.actor in chosen) and (each.action in names or each.tags & {*names})
+        ))  # fmt: skip
+
+    def refine(self, key: Key, after: Transition, refinement: Refinement) -> None:
+        """Put a refined transition in the place of the one that it refines."""
+        for earlier in self._refined.setdefault(key, []):
+            self._check_order(key, earlier, refinement)
+        self._refined[key].append(refinement)
+        if (renamed := (after.actor, after.action)) != key:
+            del self.transitions[key]
+            self._refined[renamed] = self._refined.pop(key)
+            self.add(after)
+        self.transitions[renamed] = after
+
+    def _check_order(self, key: Key, earlier: Refinement, later: Refinement) -> None:
+        ordered = earlier.mechanism == later.mechanism or earlier.mechanism in self._after.get(later.mechanism, ())
+        if not ordered and not commute(earlier, later):
+            raise Unordered(
+                f"{earlier.mechanism} ({earlier.operation}) and {later.mechanism} ({later.operation}) both refine "
+                f"{key[1]} of {key[0]}, and the order matters: one of them must declare `after`"
+            )
+
+
+def commute(one: Refinement, other: Refinement) -> bool:
+    """Whether two refinements of one transition lead to the same transition in either order.
+
+    Conditions and arguments commute with everything but a replacement. Steps inserted on the same side do not commute.
+    Effects commute if neither changes a component that the other reads or changes.
+    """
+    operations = {one.operation, other.operation}
+    if "replace" in operations:
+        return False
+    if operations & {"require", "add_argument"}:
+        return True
+    if operations in ({"extend"}, {"precede"}):
+        return not (one.writes & (other.reads | other.writes) or other.writes & one.reads)
+    return len(operations) == 2 and "split" not in operations
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some transitions of a composition. Each operation returns the selection, so that operations can be chained."""
+
+    composition: Composition
+    keys: tuple[Key, ...]
+
+    def __iter__(self) -> Iterator[Transition]:
+        return iter([self.composition.transitions[key] for key in self.keys])
+
+    @property
+    def one(self) -> Transition:
+        """The only transition of the selection."""
+        [found] = self
+        return found
+
+    def require(self, *guards: Guard) -> Selection:
+        """Require further conditions."""
+        return self._each("require", lambda each: each.require(*guards))
+
+    def extend(self, effect: Effect, *changes: str) -> Selection:
+        """Add an effect that happens last; `changes` are the components that it changes (default: its own actor's)."""
+        return self._effect("extend", effect, changes or ("own",))
+
+    def precede(self, effect: Effect, *changes: str) -> Selection:
+        """Add an effect that happens first."""
+        return self._effect("precede", effect, changes or ("own",))
+
+    def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
+        """Add an argument, in every combination with those that are there."""
+        return self._each("add_argument", lambda each: each.add_argument(values))
+
+    def tag(self, *tags: str) -> Selection:
+        """Add tags, by which other mechanisms select."""
+        return self._each("require", lambda each: replace(each, tags=each.tags | {*tags}))
+
+    def replace(self, change: Callable[[Transition], Transition]) -> Selection:
+        """Put another transition in the place of each, perhaps with another action."""
+        composition = self.composition
+        for key in self.keys:
+            composition.refine(key, change(composition.transitions[key]), Refinement(composition.mechanism, "replace"))
+        return self
+
+    def split(
+        self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]
+    ) -> None:
+        """Make two transitions of each: `first` and `then` both get the one that is split."""
+        for key in self.keys:
+            whole = self.composition.transitions[key]
+            self.composition.refine(key, first(whole), Refinement(self.composition.mechanism, "split"))
+            self.composition.add(then(whole))
+
+    def insert_before(self, step: str, make: Callable[[Transition], Transition]) -> Selection:
+        """Insert a transition before each: it starts where the other one did, which then starts at `step`."""
+        for key in self.keys:
+            later = self.composition.transitions[key]
+            after = replace(later, at=step)
+            self.composition.refine(key, after, Refinement(self.composition.mechanism, "insert_before"))
+            self.composition.add(replace(make(later), at=later.at, to=step))
+        return self
+
+    def insert_after(self, step: str, make: Callable[[Transition], Transition]) -> Selection:
+        """Insert a transition after each: it starts at `step`, and leads to where the other one did."""
+        for key in self.keys:
+            earlier = self.composition.transitions[key]
+            if not earlier.to:
+                raise ValueError(f"{earlier.action} of {earlier.actor} leads to a step that its effects decide")
+            after = replace(earlier, to=step)
+            self.composition.refine(key, after, Refinement(self.composition.mechanism, "insert_after"))
+            self.composition.add(replace(make(earlier), at=step, to=earlier.to))
+        return self
+
+    def exit(self, make: Callable[[Transition], Transition]) -> Selection:
+        """Add an alternative exit from the step at which each starts."""
+        for key in self.keys:
+            start = self.composition.transitions[key]
+            self.composition.add(replace(make(start), at=start.at))
+        return self
+
+    def _each(self, operation: str, change: Callable[[Transition], Transition]) -> Selection:
+        composition = self.composition
+        for key in self.keys:
+            after = change(composition.transitions[key])
+            composition.refine(key, after, Refinement(composition.mechanism, operation))
+        return self
+
+    def _effect(self, operation: str, effect: Effect, changes: tuple[str, ...]) -> Selection:
+        composition, reads = self.composition, named_by(effect)
+        for key in self.keys:
+            each = composition.transitions[key]
+            after = each.extend(effect, *changes) if operation == "extend" else each.precede(effect, *changes)
+            refinement = Refinement(composition.mechanism, operation, reads, frozenset(changes))
+            composition.refine(key, after, refinement)
+        return self
+
+
+def named_by(effect: Effect) -> frozenset[str]:
+    """The names of the components that an effect reads, as far as its parameters say."""
+    found: set[str] = set()
+    for function in effects_in(effect):
+        given = function.given if isinstance(function, Given) else {}
+        plain = function.function if isinstance(function, Given) else function
+        for name in signature(plain).parameters:
+            value = given.get(name, None)
+            if name not in given or isinstance(value, Component):
+                found.add(str(value) if isinstance(value, Component) else name)
+    return frozenset(found)
