@@ -57,6 +57,13 @@ class BoundTransition(NamedTuple):
     """The component of the actor: its name, unless the transition says otherwise."""
 
 
+class ForActors(NamedTuple):
+    """A function that maps a view for some actors alone."""
+
+    function: Callable[..., Any]
+    actors: frozenset[str]
+
+
 class Names:
     """The names of one model: its components, its actors by kind, its views, and constants by actor.
 
@@ -70,7 +77,7 @@ class Names:
         components: Iterable[str],
         actors: Mapping[str, Sequence[str]],
         constants: Callable[[str], Mapping[str, object]] = lambda actor: {},
-        views: Mapping[str, Sequence[Callable[..., Any]]] | None = None,
+        views: Mapping[str, Sequence[Callable[..., Any] | ForActors]] | None = None,
         fields: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._components = frozenset(components)
@@ -157,8 +164,10 @@ class Names:
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
         """A view as a function of components, for one actor or for none; by its first functions, or by all of them."""
-        number = len(self._views[name]) if functions is None else functions
-        function = self._views[name][number - 1]
+        mapped = [each for each in self._views[name] if not isinstance(each, ForActors) or me in each.actors]
+        number = len(mapped) if functions is None else functions
+        last = mapped[number - 1]
+        function = last.function if isinstance(last, ForActors) else last
         bound = self.function(function, me, {name: number - 1})
         if not isgeneratorfunction(function):
             return bound

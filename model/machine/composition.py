@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from .binding import ForActors
 from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
 
 
@@ -62,7 +63,7 @@ class Composition:
     transitions: dict[Key, Transition] = field(default_factory=dict)
     components: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
-    views: dict[str, tuple[Callable[..., Any], ...]] = field(default_factory=dict)
+    views: dict[str, tuple[Callable[..., Any] | ForActors, ...]] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -101,9 +102,13 @@ class Composition:
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
         self.fields[kind][name] = first
 
-    def map_view(self, name: str, function: Callable[..., Any]) -> None:
-        """Replace the value of a view: the function may name the view itself, which is then its value so far."""
-        self.views[name] = (*self.views.get(name, ()), function)
+    def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
+        """Replace the value of a view, for some actors (default: for each, and for what is observed).
+
+        The function may name the view itself, which is then its value so far.
+        """
+        mapped = function if actors is None else ForActors(function, frozenset(actors))
+        self.views[name] = (*self.views.get(name, ()), mapped)
 
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
@@ -205,6 +210,12 @@ class Selection:
     def precede(self, effect: Effect, *changes: str) -> Selection:
         """Add an effect that happens first."""
         return self._effect("precede", effect, changes or ("own",))
+
+    def swap(self, guard: Guard, other: Guard) -> Selection:
+        """Put another condition in the place of one that each has."""
+        return self._each(
+            "require", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
+        )
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
         """Add an argument, in every combination with those that are there."""
