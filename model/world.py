@@ -91,6 +91,8 @@ class World:
         self._check_table()
         self._check_numbers()
         self._check_writes()
+        for part in mechanisms.every().values():
+            part.check(self)
 
     def __getitem__(self, part: type[Part]) -> Part:
         found = self.limits[part]

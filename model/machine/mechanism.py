@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .options import Limits, Options
@@ -42,14 +42,16 @@ class Mechanism:
     """What one module adds.
 
     `compose` adds transitions, components and fields, and refines what is there. `after`: the mechanisms whose
-    refinements come first, where the order matters. `check` raises ValueError for a world that the mechanism does not
-    support. `rules` refines how a table is read. `service`: its actions are those of a table service (promise QUIET).
+    refinements come first, where the order matters. `rests`: by kind of actors further steps between two operations.
+    `check` raises ValueError for a world that the mechanism does not support. `rules` refines how a table is read.
+    `service`: its actions are those of a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing
     after: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    rests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: type[Options] | None = None
     limits: type[Limits] | None = None
     check: Callable[[Any], None] = _any_world
