@@ -214,6 +214,10 @@ class Selection:
         """Add tags, by which other mechanisms select."""
         return self._each("require", lambda each: replace(each, tags=each.tags | {*tags}))
 
+    def untag(self, *tags: str) -> Selection:
+        """Remove tags, because another transition has them from now on."""
+        return self._each("require", lambda each: replace(each, tags=each.tags - {*tags}))
+
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
         """Put another transition in the place of each, perhaps with another action."""
         composition = self.composition
@@ -251,10 +255,13 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[Transition], Transition]) -> Selection:
-        """Add an alternative exit from the step at which each starts."""
-        for key in self.keys:
-            start = self.composition.transitions[key]
-            self.composition.add(replace(make(start), at=start.at))
+        """Add an alternative exit from the step at which each starts: one exit where several of an actor start."""
+        found: set[tuple[str, str]] = set()
+        for start in self:
+            if (start.actor, start.at) not in found:
+                found.add((start.actor, start.at))
+                made, place = make(start), tuple(guard for guard in start.guards if guard.place)
+                self.composition.add(replace(made, at=start.at, guards=(*place, *made.guards)))
         return self
 
     def _each(self, operation: str, change: Callable[[Transition], Transition]) -> Selection:
