@@ -260,7 +260,8 @@ class Selection:
         for start in self:
             if (start.actor, start.at) not in found:
                 found.add((start.actor, start.at))
-                made, place = make(start), tuple(guard for guard in start.guards if guard.place)
+                made = make(start)
+                place = tuple(guard for guard in start.guards if guard.place and guard not in made.guards)
                 self.composition.add(replace(made, at=start.at, guards=(*place, *made.guards)))
         return self
 

@@ -8,10 +8,10 @@ from itertools import combinations
 from ..actions.replacer import replaced_groups
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.file_ids import file_id_of
+from ..mechanisms.occ.validation import ABORTED
 from ..model import Model
 from ..table import Compaction, Write, is_undone
-from ..timeline.conflicts import file_id_of
-from ..timeline.looking import ABORTED
 from .promise import Promise
 from .sentences import write_named
 
