@@ -193,6 +193,14 @@ class Selection:
     def __iter__(self) -> Iterator[Transition]:
         return iter([self.composition.transitions[key] for key in self.keys])
 
+    def __bool__(self) -> bool:
+        return bool(self.keys)
+
+    def without(self, *tags: str) -> Selection:
+        """The transitions of the selection that have none of these tags."""
+        found = self.composition.transitions
+        return Selection(self.composition, tuple(key for key in self.keys if not found[key].tags & {*tags}))
+
     @property
     def one(self) -> Transition:
         """The only transition of the selection."""

@@ -1,9 +1,9 @@
-"""Clocks that differ between actors, and how an actor waits out the difference (RFC-66, "Global Monotonically Increasing
-Timestamp": TrueTime).
+"""Clocks that differ between actors, and how an actor waits out the difference.
 
-The component `clock` is the time on the slowest clock. An actor's own clock may be `ahead` of it, by up to `skew` ticks.
-TrueTime reads a time under the lock, and waits out the bound on the skew before it releases the lock: every clock that
-is read later shows a later time. A bound smaller than the skew (`skew_beyond`, fault set F4) is waited out in vain.
+RFC-66, "Global Monotonically Increasing Timestamp": TrueTime. The component `clock` is the time on the slowest clock.
+An actor's own clock may be `ahead` of it, by up to `skew` ticks. TrueTime reads a time under the lock, and waits out
+the bound on the skew before it releases the lock: every clock that is read later shows a later time. A bound smaller
+than the skew (`skew_beyond`, fault set F4) is waited out in vain.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Clocks(Options):
     )
     uniqueness: Literal["as_given", "test_and_set"] = choice(
         "as_given",
-        "as_given: an actor uses the clock reading as its requested time; test_and_set: it puts the requested instant if "
-        "absent, and on collision takes the next time",
+        "as_given: an actor uses the clock reading as its requested time; test_and_set: it puts the requested "
+        "instant if absent, and on collision takes the next time",
     )
 
 
