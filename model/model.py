@@ -18,6 +18,7 @@ from .machine.limits import Limits
 from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
+from .mechanisms.copy_on_write import is_copy_on_write
 from .merging.record import Change, Record, Rule, Several
 from .protocol import Protocol
 from .reads.answers import Cleaned, Data, answer
@@ -39,7 +40,7 @@ class Model:
         self.protocol = protocol or Protocol()
         event_time = world.merge_mode == "EVENT_TIME_ORDERING"
         # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
-        keeps = event_time and self.protocol.tombstones == "keep" and not world.copy_on_write
+        keeps = event_time and self.protocol.tombstones == "keep" and not is_copy_on_write(world)
         laws = self.protocol.merge_laws if world.custom else ""
         merges = (world.column_names, self.protocol.column_merge, laws)
         self.rule = Rule(event_time, keeps, self.protocol.fold, *merges)
@@ -52,7 +53,7 @@ class Model:
         self._rests = {me: self.composition.rests[kind] for kind, some in self.actors.items() for me in some}
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
-        self._services = frozenset(action.name for part in parts if part.service for action in part.actions)
+        self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
         names = assembly.names_of(self.composition)
         rows = assembly.bound(self.composition, names)
         self._views = {name: names.view(name) for name in (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)}

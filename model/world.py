@@ -13,7 +13,6 @@ from .protocol import Protocol
 
 Part = TypeVar("Part", bound=Limits)
 
-TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
@@ -91,8 +90,8 @@ class World:
         self._check_table()
         self._check_numbers()
         self._check_writes()
-        for part in mechanisms.every().values():
-            part.check(self)
+        for mechanism in mechanisms.every().values():
+            mechanism.check(self)
 
     def __getitem__(self, part: type[Part]) -> Part:
         found = self.limits[part]
@@ -128,11 +127,6 @@ class World:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
             if (value := getattr(self, name)) not in known:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
-        if (kind := self.table_type) not in (types := get_args(TableType)):
-            raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
-        for actor in ("cleaner", "clusterer", "loader", "replacer", "restorer") if self.copy_on_write else ():
-            if self.actors.get(actor):
-                raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
         if self.copy_on_write and self.columns:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):
@@ -142,9 +136,6 @@ class World:
             raise ValueError(
                 "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
             )
-        services = self.actors.get("compactor") or self.actors.get("log_compactor")
-        if self.copy_on_write and (services or self.log_versions > 1):
-            raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
 
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
@@ -161,8 +152,6 @@ class World:
         whole_number(
             self.instants_retained, "world: instants_retained", least=int(self.actors.get("archiver", 0) > 0)
         )
-        if self.skew_beyond > self.skew:
-            raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():
@@ -170,11 +159,6 @@ class World:
                 raise ValueError(
                     f"world: write {number} of {writer} needs a count of log versions for each of {self.groups} file "
                     f"groups, at least one of them above 0, found {versions!r}"
-                )
-            if self.copy_on_write and max(versions) > 1:
-                raise ValueError(
-                    f"world: write {number} of {writer} puts one base file in a file group of a COPY_ON_WRITE table, "
-                    f"not several log versions, found {versions!r}"
                 )
 
     def replace(self, **changes: Any) -> World:

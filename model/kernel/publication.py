@@ -19,7 +19,7 @@ TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion t
 COMMITS = "commits"
 """The tag of the first transition under the lock that covers publication. Conditions of a commit are required here."""
 LOOKS = "looks under lock"
-"""The tag of a transition by which an actor that holds the lock acts on what it finds on the timeline."""
+"""The tag of a transition whose actor gives up under the lock, because of what it finds on the timeline."""
 
 UNDER_LOCK, READY = "under the lock", "ready to publish"
 

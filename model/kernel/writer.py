@@ -6,13 +6,13 @@ the writer's own instant, and belongs to a file slice by its completion time onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.transition import Action, Args, Changes, Guard, transition
+from ..machine.transition import Action, Args, Changes, Guard, Record, transition
 from ..table import Instant, Write
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
@@ -97,6 +97,17 @@ def write_of(world: World, me: str, own: Writer) -> Write:
     """The completed instant of the present write."""
     marks = {each.FIELD: each[0] for each in marks_of(own)}  # interim, until `Write` has `marks`
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), **marks)
+
+
+def on_instant(field: str) -> Callable[[type[Record]], type[Record]]:
+    """Declare that a completed instant carries a record: in the field of `Write` with this name (interim)."""
+
+    def declare(record: type[Record]) -> type[Record]:
+        for name, value in (("ON_INSTANT", True), ("FIELD", field)):
+            setattr(record, name, value)
+        return record
+
+    return declare
 
 
 def marks_of(own: Any) -> tuple[Any, ...]:

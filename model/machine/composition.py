@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from .binding import ForActors
+from .binding import ViewStep
+from .options import Chosen
 from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
 
 
@@ -56,14 +57,14 @@ class Composition:
     """
 
     world: Any
-    protocol: Any
+    protocol: Chosen
     actors: Mapping[str, tuple[str, ...]]
-    protocol_of: Callable[[str], Any]
+    protocol_of: Callable[[str], Chosen]
     rests: Mapping[str, tuple[str, ...]]
     transitions: dict[Key, Transition] = field(default_factory=dict)
     components: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
-    views: dict[str, tuple[Callable[..., Any] | ForActors, ...]] = field(default_factory=dict)
+    views: dict[str, tuple[ViewStep, ...]] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -103,12 +104,12 @@ class Composition:
         self.fields[kind][name] = first
 
     def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
-        """Replace the value of a view, for some actors (default: for each, and for what is observed).
+        """Replace the value of a view: the function may name the view itself, which is then its value so far.
 
-        The function may name the view itself, which is then its value so far.
+        `actors`: those for which it is replaced (default: every actor, and the view of no actor).
         """
-        mapped = function if actors is None else ForActors(function, frozenset(actors))
-        self.views[name] = (*self.views.get(name, ()), mapped)
+        step = ViewStep(function, None if actors is None else frozenset(actors))
+        self.views[name] = (*self.views.get(name, ()), step)
 
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
@@ -193,6 +194,14 @@ class Selection:
     def __iter__(self) -> Iterator[Transition]:
         return iter([self.composition.transitions[key] for key in self.keys])
 
+    def __bool__(self) -> bool:
+        return bool(self.keys)
+
+    def without(self, *tags: str) -> Selection:
+        """The transitions of the selection that have none of these tags."""
+        found = self.composition.transitions
+        return Selection(self.composition, tuple(key for key in self.keys if not found[key].tags & {*tags}))
+
     @property
     def one(self) -> Transition:
         """The only transition of the selection."""
@@ -224,6 +233,10 @@ class Selection:
     def tag(self, *tags: str) -> Selection:
         """Add tags, by which other mechanisms select."""
         return self._each("require", lambda each: replace(each, tags=each.tags | {*tags}))
+
+    def untag(self, *tags: str) -> Selection:
+        """Remove tags, because another transition has them from now on."""
+        return self._each("require", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
         """Put another transition in the place of each, perhaps with another action."""
@@ -262,10 +275,14 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[Transition], Transition]) -> Selection:
-        """Add an alternative exit from the step at which each starts."""
-        for key in self.keys:
-            start = self.composition.transitions[key]
-            self.composition.add(replace(make(start), at=start.at))
+        """Add an alternative exit from the step at which each starts: one exit where several of an actor start."""
+        found: set[tuple[str, str]] = set()
+        for start in self:
+            if (start.actor, start.at) not in found:
+                found.add((start.actor, start.at))
+                made = make(start)
+                place = tuple(guard for guard in start.guards if guard.place and guard not in made.guards)
+                self.composition.add(replace(made, at=start.at, guards=(*place, *made.guards)))
         return self
 
     def _each(self, operation: str, change: Callable[[Transition], Transition]) -> Selection:

@@ -36,12 +36,14 @@ class Action(NamedTuple):
     """What is known of an action without a world: `says` is a sentence with {actor} and the names of its arguments.
 
     `joins`: at the grain `peer` it follows the previous step of its actor directly, because one call does both.
+    `service`: it is a table service's, also if its mechanism is none.
     """
 
     name: str
     about: str
     says: str
     joins: bool = False
+    service: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,7 @@ class Guard:
 
     `reason` says in words what must hold; it may contain {me}. `limit`: a limit of the world (how many writes, how many
     crashes), not a condition of the protocol. `negated`: it holds if one of the functions returns a false value.
+    `place`: like `at`, it says where in its operation the actor is; every exit from there requires it, too.
     """
 
     reason: str
@@ -57,6 +60,7 @@ class Guard:
     limit: bool = False
     also: tuple[Callable[..., object], ...] = ()
     negated: bool = False
+    place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
         """Both conditions as one; neither may be a limit, or negated."""

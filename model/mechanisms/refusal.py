@@ -39,9 +39,6 @@ def refuse(
         return
     checks.require(guard)
     composition.note(Refusal(me, guard))
-    step = next(iter(checks)).at
-    composition.add(
-        transition(f"{kind}_is_refused", me, at=step, to=REFUSED, guards=(~guard,), effect=release_lock,
-                   changes=("own", "lock"), tags=(LOOKS,)),
-        transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up),
-    )  # fmt: skip
+    checks.exit(lambda start: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
+                                         changes=("own", "lock"), tags=(LOOKS,)))
+    composition.add(transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up))
