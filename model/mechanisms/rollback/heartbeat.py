@@ -15,6 +15,7 @@ from ...machine.transition import DEAD, Action, Changes, Guard, Transition, give
 from ...table import Rollback
 from ...world import World
 from ..clocks import Skew
+from ..copy_on_write import is_copy_on_write
 from ..refusal import refuse
 from .options import Failures, Rollbacks
 
@@ -31,7 +32,7 @@ class Heartbeat(NamedTuple):
 def renewing(composition: Composition) -> tuple[str, ...]:
     """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
     world = composition.world
-    if not composition.of("rollbacker") or world.copy_on_write or world[Skew].skew:
+    if not composition.of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()
     return composition.of("writer")
 
