@@ -48,8 +48,9 @@ class Mechanism:
     `compose` adds transitions, components and fields, and refines what is there. `after`: the mechanisms whose
     refinements come first, where the order matters; "*" stands for every mechanism that does not say "*" itself.
     `check` raises ValueError for a world that the mechanism does not support, `agree` for options that it does not
-    support together. `rules` refines how a table is read. `service`: its actions are those of a table service (promise
-    QUIET).
+    support together. `of_write` returns what the limits of the mechanism say of one write, by its actor and its number:
+    actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: its actions are those of
+    a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing
@@ -60,5 +61,6 @@ class Mechanism:
     limits: type[Limits] | None = None
     check: Callable[[Any], None] = _any_world
     agree: Callable[[Any], None] = _any_protocol
+    of_write: Callable[[Any, str, int], object] | None = None
     rules: Callable[[Any, Any], Any] | None = None
     service: bool = False
