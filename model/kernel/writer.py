@@ -18,7 +18,7 @@ from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .publication import Publication, publication, publication_actions
-from .timeline import PENDING
+from .timeline import PENDING, UNPUBLISHED
 
 REQUESTS, PUTS_FILE = "requests", "puts file"
 """Tags: a transition puts a requested instant; a transition puts a data file of a write."""
@@ -56,6 +56,7 @@ def compose(composition: Composition) -> None:
         write = partial(published_write, composition.world, me)
         publication(composition, Publication("writer", me, "written", write))
     composition.map_view(PENDING, pending_writes)
+    composition.map_view(UNPUBLISHED, unpublished_writes)
 
 
 def write_is_left(own: Writer, world: World) -> bool:
@@ -128,6 +129,14 @@ def pending_writes(
     for own in every_writer.values():
         if own.requested and own.requested not in done:
             yield Instant(own.requested, "deltacommit", own.state, None)
+
+
+def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iterator[Write]:
+    """The writes that are not published, each with the files that its writer has put."""
+    for me, own in every_writer.items():
+        if own.requested:
+            write = write_of(world, me, own)
+            yield write._replace(completed=None, files=write.files[: own.files])
 
 
 MECHANISM = Mechanism(

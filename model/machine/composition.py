@@ -220,6 +220,12 @@ class Selection:
         """Add an effect that happens first."""
         return self._effect("precede", effect, changes or ("own",))
 
+    def swap(self, guard: Guard, other: Guard) -> Selection:
+        """Put another condition in the place of one that each has."""
+        return self._each(
+            "require", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
+        )
+
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
         """Add an argument, in every combination with those that are there."""
         return self._each("add_argument", lambda each: each.add_argument(values))
