@@ -145,10 +145,6 @@ class World:
         if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
             raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
         whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
-        if self.other_rows > self.resends:
-            raise ValueError(f"world: other_rows is a part of resends, found {self.other_rows} of {self.resends}")
-        if self.resends and self.retries:
-            raise ValueError("world: resends beside retries are not modelled; leave one of them out")
         whole_number(
             self.instants_retained, "world: instants_retained", least=int(self.actors.get("archiver", 0) > 0)
         )
@@ -198,23 +194,14 @@ class World:
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
-    def batch(self, writer: str, number: int) -> int:
-        """The batch of one write: 0 if nobody sends it a second time."""
-        place = writer.removeprefix("w")  # who puts rows in another way has no batches
-        return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
-
-    def content(self, writer: str) -> int:
-        """Which rows a writer sends under the ids of the batches: 0 are those of the first writer."""
-        place = int(writer.removeprefix("w")) if self.batch(writer, 1) else 0
-        return place if place > self.resends + 1 - self.other_rows else 0
-
     def alike(self, one: str, other: str) -> bool:
         """Whether it says the same of two actors: what they choose, what they write, and what their writes read."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
+        limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 
         def said(me: str) -> list[Any]:
-            writes = [(self.files(me, n), self.reads.get((me, n)), self.batch(me, n)) for n in numbers]
-            return [self._chosen(me), writes, self.content(me)]
+            writes = [(self.files(me, n), self.reads.get((me, n)), [of(self, me, n) for of in limits]) for n in numbers]
+            return [self._chosen(me), writes]
 
         return said(one) == said(other)
 

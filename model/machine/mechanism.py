@@ -49,8 +49,9 @@ class Mechanism:
     refinements come first, where the order matters; "*" stands for every mechanism that does not say "*" itself.
     `rests`: by kind of actors further steps between two operations.
     `check` raises ValueError for a world that the mechanism does not support, `agree` for options that it does not
-    support together. `rules` refines how a table is read. `service`: its actions are those of a table service (promise
-    QUIET).
+    support together. `of_write` returns what the limits of the mechanism say of one write, by its actor and its number:
+    actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: its actions are those of
+    a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing
@@ -62,5 +63,6 @@ class Mechanism:
     limits: type[Limits] | None = None
     check: Callable[[Any], None] = _any_world
     agree: Callable[[Any], None] = _any_protocol
+    of_write: Callable[[Any, str, int], object] | None = None
     rules: Callable[[Any, Any], Any] | None = None
     service: bool = False

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..kernel.publication import COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, publications
+from ..kernel.publication import BEGINS, COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, publications
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
@@ -38,10 +38,11 @@ def compose(composition: Composition) -> None:
             since = each.since
 
             def takes_time(time: Transition, since: str = since) -> Transition:
-                return replace(time, at=since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS})
+                return replace(time, at=since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS} | {BEGINS})
 
             composition.select(TAKES_COMPLETION_TIME, actors=[me]).replace(takes_time)
-            composition.select(TAKES_LOCK, actors=[me]).replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY))
+            locks = composition.select(TAKES_LOCK, actors=[me])
+            locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
             composition.select(PUBLISHES, actors=[me]).tag(COMMITS)
 
 

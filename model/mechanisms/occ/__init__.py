@@ -17,10 +17,11 @@ from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, groups_of, request_instant
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
+from ...machine.options import Chosen
 from ...machine.transition import Action, Args, Changes, Guard, transition
-from ...protocol import Protocol
 from ...table import Rollback
 from ...world import World
+from ..batches import Resends
 from ..copy_on_write import Onto, is_copy_on_write
 from .conflicts import clusterings
 from .options import Into, Occ, Retries, Validation
@@ -48,7 +49,7 @@ def compose(composition: Composition) -> None:
                                        arguments=list_marked))  # fmt: skip
 
 
-def touched_groups(world: World, protocol: Protocol, me: str, own: Writer) -> tuple[int, ...]:
+def touched_groups(world: World, protocol: Chosen, me: str, own: Writer) -> tuple[int, ...]:
     """The file groups that a write writes, and those that it declares as read."""
     groups = groups_of(world, me, own)
     if protocol[Occ].conflict_reads == "checked":
@@ -132,8 +133,15 @@ def list_marked(
     return ((("against", (marked(own, me, world, every_writer, rollbacks),)),),)
 
 
+def check(world: World) -> None:
+    """Refuse batches that are sent again by writers that retry."""
+    if world[Resends].resends and world[Retries].retries:
+        raise ValueError("world: resends beside retries are not modelled; leave one of them out")
+
+
 MECHANISM = Mechanism(
     compose=compose,
+    check=check,
     after=("batches", "completion"),
     options=Occ,
     limits=Retries,

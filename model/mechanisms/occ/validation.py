@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...kernel.lock import HOLDS_LOCK
-from ...kernel.publication import COMMITS, PUBLISHES, TAKES_LOCK
+from ...kernel.publication import BEGINS, COMMITS, PUBLISHES
 from ...machine.composition import Composition
 from ...machine.transition import Args, Changes, Guard, given, transition
 from ...protocol import Protocol
@@ -50,7 +50,7 @@ def check_conflicts(composition: Composition, kind: str, me: str, touches: Touch
     start = commits.one
     composition.select(COMMITS, PUBLISHES, actors=[me]).require(HAS_PASSED)
     if options.conflict_check == "before_lock":
-        composition.select(TAKES_LOCK, actors=[me]).insert_before(CHECKED, lambda takes_lock: passes)
+        composition.select(BEGINS, actors=[me]).insert_before(CHECKED, lambda first: passes)
         composition.select(passes.action, actors=[me]).exit(lambda passes: aborts)
         return
     # From now on the check is the first transition under the lock: it also asks what is asked of the commit so far.
