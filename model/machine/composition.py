@@ -70,6 +70,7 @@ class Composition:
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
     _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
+    _refine_noted: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
         """From here on the operations are those of a mechanism, which comes after the mechanisms named."""
@@ -114,6 +115,16 @@ class Composition:
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
         self._notes.setdefault(type(fact), {})[fact.actor] = fact
+        for mechanism, refine in self._refine_noted.get(type(fact), ()):
+            now, self.mechanism = self.mechanism, mechanism
+            refine(fact)
+            self.mechanism = now
+
+    def refine_noted(self, kind: type[Noted], refine: Callable[[Noted], None]) -> None:
+        """Refine how each actor does something: those noted so far, and those that later mechanisms note."""
+        self._refine_noted.setdefault(kind, []).append((self.mechanism, refine))
+        for fact in self.noted(kind).values():
+            refine(fact)
 
     def noted(self, kind: type[Noted]) -> dict[str, Noted]:
         """Actor -> the fact of a type that was noted of it."""
