@@ -24,7 +24,6 @@ BESIDE = {
     ("restorer", "reader"): (beside_readers := frozenset(("writer", "compactor", "savepointer", "restorer", "replacer",
                                                           "reader", "consumer"))),
     ("restorer", "consumer"): beside_readers,
-    ("alterer",): frozenset(("writer", "compactor", "alterer")),
 }  # fmt: skip
 """By actors that not everybody is modelled beside: the kinds of actors that their world may have."""
 
@@ -131,11 +130,6 @@ class World:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):
             raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
-        by_one_clock = not self.skew and not self.lock_losses
-        if self.actors.get("alterer") and (self.copy_on_write or self.columns or self.custom or not by_one_clock):
-            raise ValueError(
-                "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
-            )
 
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
