@@ -113,54 +113,33 @@ class Names:
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
         """A function of one actor with its parameters resolved. `views`: of a view the number of functions to use."""
-        reads: dict[str, int] = {}
-        passed: list[str] = []  # the expression of each parameter, over the values of `reads` and over `fixed`
-        fixed: list[object] = []
-        keywords: list[str] = []
-        of_views: list[str] = []
-        constants = {"me": me, **self._constants(me)}
-        if isinstance(function, Given):
-            constants, function = {**constants, **function.given}, function.function
-
-        def fix(value: object, *names: str, more: str = "") -> str:
-            fixed.append(value)
-            values = [f"v{reads.setdefault(each, len(reads))}" for each in names]
-            values += [more] if more else []
-            return f"c{len(fixed) - 1}({', '.join(values)})" if values else f"c{len(fixed) - 1}"
-
-        for parameter, default in _parameters(function):
-            name, constant = parameter, constants.get(parameter)
-            if isinstance(constant, Component):
-                name = str(constant)
+        plain = function.function if isinstance(function, Given) else function
+        given = function.given if isinstance(function, Given) else {}
+        call = _Call({"me": me, **self._constants(me), **given})
+        for parameter, default in _parameters(plain):
             if default is KEYWORD:
-                keywords.append(name)
-            elif parameter in constants and not isinstance(constant, Component):
-                passed.append(fix(constant))
-            elif name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
-                actors = tuple(self._actors[name.removeprefix(EVERY)])
-                passed.append(fix(_by_name(actors), *actors) if actors else fix({}))
-            elif name in self._views and (views or {}).get(name, 1):
-                view = self.view(name, me, (views or {}).get(name))
-                of_views += view.keywords
-                more = f"**{fix(_pick(view.keywords))}(a)" if view.keywords else ""
-                passed.append(fix(view.call, *view.reads, more=more) if view.reads or more else fix(view.call()))
-            elif name == "own" or name in self._components:
-                passed.append(f"v{reads.setdefault(me if name == 'own' else name, len(reads))}")
-            elif name.startswith(OWN) and name.removeprefix(OWN) in self._fields.get(me, {}):
-                place = list(self._fields[me]).index(name.removeprefix(OWN))
-                passed.append(f"v{reads.setdefault(me, len(reads))}.extra[{place}]")
-            elif default is not REQUIRED:
-                passed.append(fix(default))
-            else:
-                raise UnknownName(self._unknown(name, constants, function))
-        everything = tuple(dict.fromkeys((*keywords, *of_views)))
-        if keywords and of_views:
-            passed.append(f"**{fix(_pick(tuple(keywords)))}(a)")
-        elif keywords:
-            passed.append("**a")
-        if fixed or everything or passed != [f"v{number}" for number in range(len(reads))]:
-            function = _caller(tuple(passed), len(fixed), len(reads), bool(everything))(function, *fixed)
-        return Bound(function, tuple(reads), everything)
+                call.keywords.append(parameter)
+            elif not call.constant(parameter) and not self._resolve(call, parameter, me, views or {}):
+                if default is REQUIRED:
+                    raise UnknownName(self._unknown(parameter, call.constants, plain))
+                call.pass_value(default)
+        return call.bound(plain)
+
+    def _resolve(self, call: _Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
+        """Pass a component, the components of a kind, a view or a record to a parameter; False if it names none."""
+        name = str(call.constants.get(parameter, parameter))  # a constant that is left is the name of a component
+        if name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
+            actors = tuple(self._actors[name.removeprefix(EVERY)])
+            call.pass_value(_by_name(actors), *actors, calls=True)
+        elif name in self._views and views.get(name, 1):
+            call.pass_view(self.view(name, me, views.get(name)))
+        elif name == "own" or name in self._components:
+            call.pass_component(me if name == "own" else name)
+        elif name.startswith(OWN) and name.removeprefix(OWN) in self._fields.get(me, {}):
+            call.pass_component(me, f".extra[{list(self._fields[me]).index(name.removeprefix(OWN))}]")
+        else:
+            return False
+        return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
         """A view as a function of components, for one actor or for none; by its first functions, or by all of them."""
@@ -226,6 +205,58 @@ class Names:
             return [tuple(chain(*some)) for some in product(*listed)]
 
         return Bound(call, reads)
+
+
+class _Call:
+    """A call under construction: the expression of each parameter, over the values read and over fixed values."""
+
+    def __init__(self, constants: Mapping[str, object]) -> None:
+        self.constants = constants
+        self.reads: dict[str, int] = {}
+        self.passed: list[str] = []
+        self.fixed: list[object] = []
+        self.keywords: list[str] = []
+        self.of_views: list[str] = []
+
+    def constant(self, parameter: str) -> bool:
+        """Pass a constant, if the parameter names one that is no component."""
+        found = parameter in self.constants and not isinstance(self.constants[parameter], Component)
+        if found:
+            self.pass_value(self.constants[parameter])
+        return found
+
+    def pass_component(self, name: str, part: str = "") -> None:
+        """Pass the value of a component, or a part of it."""
+        self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
+
+    def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
+        """Pass a fixed value; `calls`: the value of a fixed function of some components."""
+        values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
+        self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
+
+    def pass_view(self, view: Bound) -> None:
+        """Pass the value of a view, which may take arguments of the step."""
+        values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
+        if not values and not view.keywords:
+            self.pass_value(view.call())
+            return
+        self.of_views += view.keywords
+        values += [f"**{self._fix(_pick(view.keywords))}(a)"] if view.keywords else []
+        self.passed.append(f"{self._fix(view.call)}({', '.join(values)})")
+
+    def _fix(self, value: object) -> str:
+        self.fixed.append(value)
+        return f"c{len(self.fixed) - 1}"
+
+    def bound(self, function: Callable[..., Any]) -> Bound:
+        """The function of the values read; the plain one, if it takes just these."""
+        everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
+        if self.keywords:
+            self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")
+        if self.fixed or everything or self.passed != [f"v{number}" for number in range(len(self.reads))]:
+            made = _caller(tuple(self.passed), len(self.fixed), len(self.reads), bool(everything))
+            function = made(function, *self.fixed)
+        return Bound(function, tuple(self.reads), everything)
 
 
 @cache

@@ -15,6 +15,7 @@ from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from .binding import ViewStep
+from .options import Chosen
 from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
 
 
@@ -56,9 +57,9 @@ class Composition:
     """
 
     world: Any
-    protocol: Any
+    protocol: Chosen
     actors: Mapping[str, tuple[str, ...]]
-    protocol_of: Callable[[str], Any]
+    protocol_of: Callable[[str], Chosen]
     rests: Mapping[str, tuple[str, ...]]
     transitions: dict[Key, Transition] = field(default_factory=dict)
     components: dict[str, Any] = field(default_factory=dict)

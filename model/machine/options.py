@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import Any, TypeVar, get_args, get_type_hints
+from typing import Any, Protocol, TypeVar, get_args, get_type_hints
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,15 @@ class Limits:
 
 
 Part = TypeVar("Part", Options, Limits)
+Own = TypeVar("Own", bound=Options)
+
+
+class Chosen(Protocol):
+    """A protocol: `chosen[Slicing]` are the options of one part."""
+
+    def __getitem__(self, part: type[Own], /) -> Own: ...
+
+    def to_mapping(self) -> dict[str, str]: ...
 
 
 def choice(default: str, about: str, *, by: tuple[str, ...] = ()) -> Any:

@@ -20,9 +20,8 @@ from ..kernel.lock import released
 from ..kernel.publication import TAKES_COMPLETION_TIME
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Chosen, Options, choice
 from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
-from ..protocol import Protocol
 from ..world import World
 from .clocks import Listing, all_readings, clock_of
 from .decision_log import DecisionLog
@@ -61,13 +60,13 @@ class Held(NamedTuple):
 NOTHING_HELD = Held()
 
 
-def claims_times(world: World, protocol: Protocol) -> bool:
+def claims_times(world: World, protocol: Chosen) -> bool:
     """Whether a time must be claimed; where no lock is lost every claim succeeds, so that none is modelled."""
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
 
 
-def waits(world: World, protocol: Protocol) -> bool:
+def waits(world: World, protocol: Chosen) -> bool:
     """Whether reading the clock and waiting are steps of their own.
 
     A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,

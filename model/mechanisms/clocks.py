@@ -17,7 +17,7 @@ from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.compactor import log_to_compact
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Chosen, Limits, Options, choice, limit
 from ..machine.transition import Args, given
 from ..protocol import Protocol
 from ..table import Table
@@ -75,7 +75,7 @@ class Clock(NamedTuple):
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
 
-def clock_of(world: World, protocol: Protocol) -> Clock:
+def clock_of(world: World, protocol: Chosen) -> Clock:
     """The clock of a world under a protocol."""
     match protocol[Clocks].clock:
         case "seconds":
