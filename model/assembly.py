@@ -55,9 +55,8 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
         name: tuple(f"{kind.prefix}{number + 1}" for number in range(world.actors.get(name, 0)))
         for name, kind in known.items()
     }
-    rests = {name: kind.rests for name, kind in known.items()}
     own = cache(lambda actor: world.protocol_of(actor, protocol))
-    composition = Composition(world, protocol, actors, own, rests)
+    composition = Composition(world, protocol, actors, own, mechanisms.rests())
     kernel.compose(composition)
     others = {name: each for name, each in mechanisms.every().items() if name not in kernel.ACTORS}
     for name, after in in_order(others):

@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 
 from . import assembly, mechanisms
 from .files.slicing import file_slices
-from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE
+from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
 from .machine.binding import BoundTransition
 from .machine.limits import Limits
 from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
+from .mechanisms.copy_on_write import is_copy_on_write
 from .merging.record import Change, Record, Rule, Several
 from .protocol import Protocol
 from .reads.answers import Cleaned, Data, answer
@@ -39,7 +40,7 @@ class Model:
         self.protocol = protocol or Protocol()
         event_time = world.merge_mode == "EVENT_TIME_ORDERING"
         # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
-        keeps = event_time and self.protocol.tombstones == "keep" and not world.copy_on_write
+        keeps = event_time and self.protocol.tombstones == "keep" and not is_copy_on_write(world)
         laws = self.protocol.merge_laws if world.custom else ""
         merges = (world.column_names, self.protocol.column_merge, laws)
         self.rule = Rule(event_time, keeps, self.protocol.fold, *merges)
@@ -49,13 +50,13 @@ class Model:
         self.components = tuple(first)
         self.coding = Coding(first, [names for names in self.actors.values() if names])
         self._everybody = tuple(chain.from_iterable(self.actors.values()))
-        self._rests = {me: mechanisms.kinds()[kind].rests for kind, some in self.actors.items() for me in some}
+        self._rests = {me: self.composition.rests[kind] for kind, some in self.actors.items() for me in some}
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
         names = assembly.names_of(self.composition)
         rows = assembly.bound(self.composition, names)
-        self._views = {name: names.view(name) for name in (ACTIVE, PENDING, TABLE, SETTLED)}
+        self._views = {name: names.view(name) for name in (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)}
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
         self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
         self.stepper = Stepper(self.coding, rows, joins=self.joins)
@@ -161,6 +162,10 @@ class Model:
         """What a reader that sees everything at once goes by."""
         found: Table = self.view(state, TABLE)
         return found
+
+    def pending_writes(self, state: State) -> tuple[Write, ...]:
+        """The writes that are not published and have put log files."""
+        return tuple(write for write in self.view(state, UNPUBLISHED) if write.files)
 
     def timeline(self, state: State) -> tuple[Instant, ...]:
         """Every instant of the active timeline by requested time, whatever its state."""

@@ -13,7 +13,6 @@ from .protocol import Protocol
 
 Part = TypeVar("Part", bound=Limits)
 
-TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
@@ -23,7 +22,6 @@ BESIDE = {
     ("restorer", "reader"): (beside_readers := frozenset(("writer", "compactor", "savepointer", "restorer", "replacer",
                                                           "reader", "consumer"))),
     ("restorer", "consumer"): beside_readers,
-    ("alterer",): frozenset(("writer", "compactor", "alterer")),
 }  # fmt: skip
 """By actors that not everybody is modelled beside: the kinds of actors that their world may have."""
 
@@ -122,23 +120,10 @@ class World:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
             if (value := getattr(self, name)) not in known:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
-        if (kind := self.table_type) not in (types := get_args(TableType)):
-            raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
-        for actor in ("cleaner", "clusterer", "loader", "replacer", "restorer") if self.copy_on_write else ():
-            if self.actors.get(actor):
-                raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
         if self.copy_on_write and self.columns:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):
             raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
-        by_one_clock = not self.skew and not self.lock_losses
-        if self.actors.get("alterer") and (self.copy_on_write or self.columns or self.custom or not by_one_clock):
-            raise ValueError(
-                "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
-            )
-        services = self.actors.get("compactor") or self.actors.get("log_compactor")
-        if self.copy_on_write and (services or self.log_versions > 1):
-            raise ValueError("world: a COPY_ON_WRITE table has no log files, so no compactor and no log versions")
 
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
@@ -147,10 +132,6 @@ class World:
             whole_number(getattr(self, name), f"world: {name}")
         if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
             raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
-        if self.other_rows > self.resends:
-            raise ValueError(f"world: other_rows is a part of resends, found {self.other_rows} of {self.resends}")
-        if self.resends and self.retries:
-            raise ValueError("world: resends beside retries are not modelled; leave one of them out")
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():
@@ -158,11 +139,6 @@ class World:
                 raise ValueError(
                     f"world: write {number} of {writer} needs a count of log versions for each of {self.groups} file "
                     f"groups, at least one of them above 0, found {versions!r}"
-                )
-            if self.copy_on_write and max(versions) > 1:
-                raise ValueError(
-                    f"world: write {number} of {writer} puts one base file in a file group of a COPY_ON_WRITE table, "
-                    f"not several log versions, found {versions!r}"
                 )
 
     def replace(self, **changes: Any) -> World:
@@ -202,23 +178,14 @@ class World:
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
-    def batch(self, writer: str, number: int) -> int:
-        """The batch of one write: 0 if nobody sends it a second time."""
-        place = writer.removeprefix("w")  # who puts rows in another way has no batches
-        return number if self.resends and place.isdecimal() and int(place) <= self.resends + 1 else 0
-
-    def content(self, writer: str) -> int:
-        """Which rows a writer sends under the ids of the batches: 0 are those of the first writer."""
-        place = int(writer.removeprefix("w")) if self.batch(writer, 1) else 0
-        return place if place > self.resends + 1 - self.other_rows else 0
-
     def alike(self, one: str, other: str) -> bool:
         """Whether it says the same of two actors: what they choose, what they write, and what their writes read."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)
+        limits = [part.of_write for part in mechanisms.every().values() if part.of_write]
 
         def said(me: str) -> list[Any]:
-            writes = [(self.files(me, n), self.reads.get((me, n)), self.batch(me, n)) for n in numbers]
-            return [self._chosen(me), writes, self.content(me)]
+            writes = [(self.files(me, n), self.reads.get((me, n)), [of(self, me, n) for of in limits]) for n in numbers]
+            return [self._chosen(me), writes]
 
         return said(one) == said(other)
 

@@ -18,6 +18,8 @@ from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
 COMMITS = "commits"
 """The tag of the first transition under the lock that covers publication. Conditions of a commit are required here."""
+BEGINS = "begins to publish"
+"""The tag of the first transition of a publication. Steps before publication are inserted here."""
 LOOKS = "looks under lock"
 """The tag of a transition whose actor gives up under the lock, because of what it finds on the timeline."""
 
@@ -42,7 +44,7 @@ def publication(composition: Composition, each: Publication) -> None:
     kind, me = each.kind, each.actor
     composition.add(
         transition(f"{kind}_takes_lock", me, at=each.since, to=UNDER_LOCK, guards=(LOCK_IS_FREE,), effect=take_lock,
-                   changes=("own", "lock"), tags=(TAKES_LOCK,)),
+                   changes=("own", "lock"), tags=(TAKES_LOCK, BEGINS)),
         transition(f"{kind}_takes_completion_time", me, at=UNDER_LOCK, to=READY, guards=(HOLDS_LOCK,),
                    effect=given(take_completion_time, requested=each.requested), changes=("own", "clock"),
                    tags=(TAKES_COMPLETION_TIME, READS_CLOCK, COMMITS)),

@@ -8,7 +8,8 @@ What is observed are views, which mechanisms map:
     active_instants      the completed instants on the active timeline
     pending_instants     the instants that are not completed
     visible_instants     the completed instants as a reader finds them
-    visible_writes       pending writes, if readers see any
+    unpublished_writes   writes that are not published, each with the files that it has put
+    visible_writes       those of them that readers see
     table                what a read goes by, made of the three above and of the plans
     settled_time         the time of a read that names none
     completed_table      what a table service lists under the lock: the completed instants and the plans
@@ -25,7 +26,7 @@ from ..table import Instant, Plan, Table, Write, table_of
 Published = tuple[Any, ...]
 
 ACTIVE, PENDING, VISIBLE, VISIBLE_WRITES = "active_instants", "pending_instants", "visible_instants", "visible_writes"
-TABLE, SETTLED = "table", "settled_time"
+UNPUBLISHED, TABLE, SETTLED = "unpublished_writes", "table", "settled_time"
 COMPLETED_TABLE, LATEST = "completed_table", "latest_time"
 
 
@@ -35,6 +36,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(PENDING, no_instants)
     composition.map_view(ACTIVE, published_instants)
     composition.map_view(VISIBLE, published_instants)
+    composition.map_view(UNPUBLISHED, no_writes)
     composition.map_view(VISIBLE_WRITES, no_writes)
     composition.map_view(TABLE, visible_table)
     composition.map_view(SETTLED, greatest_completion)

@@ -6,19 +6,19 @@ the writer's own instant, and belongs to a file slice by its completion time onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.transition import Action, Args, Changes, Guard, transition
+from ..machine.transition import Action, Args, Changes, Guard, Record, transition
 from ..table import Instant, Write
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .publication import Publication, publication, publication_actions
-from .timeline import PENDING
+from .timeline import PENDING, UNPUBLISHED
 
 REQUESTS, PUTS_FILE = "requests", "puts file"
 """Tags: a transition puts a requested instant; a transition puts a data file of a write."""
@@ -56,6 +56,7 @@ def compose(composition: Composition) -> None:
         write = partial(published_write, composition.world, me)
         publication(composition, Publication("writer", me, "written", write))
     composition.map_view(PENDING, pending_writes)
+    composition.map_view(UNPUBLISHED, unpublished_writes)
 
 
 def write_is_left(own: Writer, world: World) -> bool:
@@ -98,6 +99,17 @@ def write_of(world: World, me: str, own: Writer) -> Write:
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), **marks)
 
 
+def on_instant(field: str) -> Callable[[type[Record]], type[Record]]:
+    """Declare that a completed instant carries a record: in the field of `Write` with this name (interim)."""
+
+    def declare(record: type[Record]) -> type[Record]:
+        for name, value in (("ON_INSTANT", True), ("FIELD", field)):
+            setattr(record, name, value)
+        return record
+
+    return declare
+
+
 def marks_of(own: Any) -> tuple[Any, ...]:
     """The records of an actor that its completed instant carries: those whose type says `ON_INSTANT`."""
     return tuple(each for each in own.extra if getattr(each, "ON_INSTANT", False) and each != type(each)())
@@ -117,6 +129,14 @@ def pending_writes(
     for own in every_writer.values():
         if own.requested and own.requested not in done:
             yield Instant(own.requested, "deltacommit", own.state, None)
+
+
+def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iterator[Write]:
+    """The writes that are not published, each with the files that its writer has put."""
+    for me, own in every_writer.items():
+        if own.requested:
+            write = write_of(world, me, own)
+            yield write._replace(completed=None, files=write.files[: own.files])
 
 
 MECHANISM = Mechanism(

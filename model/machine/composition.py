@@ -70,6 +70,7 @@ class Composition:
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
     _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
+    _refine_noted: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
         """From here on the operations are those of a mechanism, which comes after the mechanisms named."""
@@ -114,6 +115,16 @@ class Composition:
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
         self._notes.setdefault(type(fact), {})[fact.actor] = fact
+        for mechanism, refine in self._refine_noted.get(type(fact), ()):
+            now, self.mechanism = self.mechanism, mechanism
+            refine(fact)
+            self.mechanism = now
+
+    def refine_noted(self, kind: type[Noted], refine: Callable[[Noted], None]) -> None:
+        """Refine how each actor does something: those noted so far, and those that later mechanisms note."""
+        self._refine_noted.setdefault(kind, []).append((self.mechanism, refine))
+        for fact in self.noted(kind).values():
+            refine(fact)
 
     def noted(self, kind: type[Noted]) -> dict[str, Noted]:
         """Actor -> the fact of a type that was noted of it."""
@@ -223,6 +234,12 @@ class Selection:
         """Add an effect that happens first."""
         return self._effect("precede", effect, changes or ("own",))
 
+    def swap(self, guard: Guard, other: Guard) -> Selection:
+        """Put another condition in the place of one that each has."""
+        return self._each(
+            "require", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
+        )
+
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
         """Add an argument, in every combination with those that are there."""
         return self._each("add_argument", lambda each: each.add_argument(values))
@@ -230,6 +247,10 @@ class Selection:
     def tag(self, *tags: str) -> Selection:
         """Add tags, by which other mechanisms select."""
         return self._each("require", lambda each: replace(each, tags=each.tags | {*tags}))
+
+    def untag(self, *tags: str) -> Selection:
+        """Remove tags, because another transition has them from now on."""
+        return self._each("require", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
         """Put another transition in the place of each, perhaps with another action."""
@@ -279,10 +300,14 @@ class Selection:
         return self
 
     def exit(self, make: Callable[[Transition], Transition]) -> Selection:
-        """Add an alternative exit from the step at which each starts."""
-        for key in self.keys:
-            start = self.composition.transitions[key]
-            self.composition.add(replace(make(start), at=start.at))
+        """Add an alternative exit from the step at which each starts: one exit where several of an actor start."""
+        found: set[tuple[str, str]] = set()
+        for start in self:
+            if (start.actor, start.at) not in found:
+                found.add((start.actor, start.at))
+                made = make(start)
+                place = tuple(guard for guard in start.guards if guard.place and guard not in made.guards)
+                self.composition.add(replace(made, at=start.at, guards=(*place, *made.guards)))
         return self
 
     def _each(self, operation: str, change: Callable[[Transition], Transition]) -> Selection:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .options import Limits, Options
@@ -47,18 +47,22 @@ class Mechanism:
 
     `compose` adds transitions, components and fields, and refines what is there. `after`: the mechanisms whose
     refinements come first, where the order matters; "*" stands for every mechanism that does not say "*" itself.
+    `rests`: by kind of actors further steps between two operations.
     `check` raises ValueError for a world that the mechanism does not support, `agree` for options that it does not
-    support together. `rules` refines how a table is read. `service`: its actions are those of a table service (promise
-    QUIET).
+    support together. `of_write` returns what the limits of the mechanism say of one write, by its actor and its number:
+    actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: its actions are those of
+    a table service (promise QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing
     after: tuple[str, ...] = ()
     actions: tuple[Action, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    rests: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     options: type[Options] | None = None
     limits: type[Limits] | None = None
     check: Callable[[Any], None] = _any_world
     agree: Callable[[Any], None] = _any_protocol
+    of_write: Callable[[Any, str, int], object] | None = None
     rules: Callable[[Any, Any], Any] | None = None
     service: bool = False

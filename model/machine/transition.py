@@ -52,6 +52,7 @@ class Guard:
 
     `reason` says in words what must hold; it may contain {me}. `limit`: a limit of the world (how many writes, how many
     crashes), not a condition of the protocol. `negated`: it holds if one of the functions returns a false value.
+    `place`: like `at`, it says where in its operation the actor is; every exit from there requires it, too.
     """
 
     reason: str
@@ -59,6 +60,7 @@ class Guard:
     limit: bool = False
     also: tuple[Callable[..., object], ...] = ()
     negated: bool = False
+    place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
         """Both conditions as one; neither may be a limit, or negated."""

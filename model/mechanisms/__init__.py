@@ -68,6 +68,13 @@ def kind_of(actor: str) -> str:
     return next((name for name, kind in known.items() if kind.prefix == prefix), "")
 
 
+def rests() -> dict[str, tuple[str, ...]]:
+    """Kind -> the steps at which its actors are between two operations."""
+    parts = every().values()
+    return {name: (*kind.rests, *(step for part in parts for step in part.rests.get(name, ())))
+            for name, kind in kinds().items()}  # fmt: skip
+
+
 def actions() -> dict[str, Action]:
     """Every action by name."""
     return {action.name: action for part in every().values() for action in part.actions}

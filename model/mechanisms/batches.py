@@ -1,34 +1,50 @@
-"""Batches with an id that commit at most once."""
+"""Batch ids: a batch commits at most once, also if its caller sends it again.
+
+A caller that got no answer sends the same rows again, as another instant. A batch has an id and a digest of its rows,
+and the completed instant records both. A writer looks for its batch under the lock, when it requests an instant and
+again before it publishes: two attempts may be pending at once. If the digests differ, the writer ends with an error,
+because no completed instant has its rows.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from ..kernel.lock import LOCK_IS_FREE, release_lock
+from ..kernel.publication import COMMITS, LOOKS
+from ..kernel.writer import WRITE_LEFT, WRITER, Writer
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from ..machine.transition import Action, Changes, Choice, Guard, go_to, transition
+from ..table import Write
+from ..world import World
+
+Published = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batches(Options):
-    """Batches with an id that commit at most once."""
+    """How a writer finds that its batch has completed."""
 
     batch_ids: Literal["checked", "at_request", "ignored"] = choice(
         "checked",
-        "a batch that was sent again is looked for when its write is requested and before it is published; "
-        "when it is requested; or never",
+        "checked: a writer looks for its batch when it requests an instant and before it publishes. at_request: only "
+        "when it requests an instant. ignored: never",
         by=("writer",),
     )
     replay_difference: Literal["refuse", "keep"] = choice(
         "refuse",
-        "a batch whose id has committed other rows is refused; or the committed rows are kept, and the batch "
-        "counts as written",
+        "what happens if other rows have completed under the id of a batch. refuse: the writer ends with an error. "
+        "keep: it answers that the batch is written",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resends(Limits):
-    """Limits: batches with an id that commit at most once."""
+    """Which batches are sent again."""
 
     resends: int = limit(
         0, "how many other writers send the batches of the first writer again: the n-th write of each is the same batch"
@@ -36,4 +52,151 @@ class Resends(Limits):
     other_rows: int = limit(0, "how many of the resending writers, the last ones, send other rows under the same ids")
 
 
-MECHANISM = Mechanism(options=Batches, limits=Resends)
+REPEATED = "the second with its batch"
+OTHER_ROWS = "the second with its batch, with other rows"
+
+
+def batch_of(world: World, actor: str, number: int) -> int:
+    """The batch of one write, 0 if it is sent once only."""
+    place = actor.removeprefix(WRITER.prefix)  # actors of other kinds have no batches
+    resends = world[Resends].resends
+    return number if resends and place.isdecimal() and int(place) <= resends + 1 else 0
+
+
+def rows_of(world: World, actor: str) -> int:
+    """Which rows a writer sends under the ids of the batches; 0: those of the first writer."""
+    limits, place = world[Resends], int(actor.removeprefix(WRITER.prefix)) if batch_of(world, actor, 1) else 0
+    return place if place > limits.resends + 1 - limits.other_rows else 0
+
+
+def completed(world: World, published: Iterable[Any], actor: str, number: int) -> Write | None:
+    """The completed write of the same batch, None if there is none."""
+    batch = batch_of(world, actor, number)
+    if not batch:
+        return None
+    writes = (entry for entry in published if isinstance(entry, Write))
+    return next((write for write in writes if batch_of(world, write.actor, write.number) == batch), None)
+
+
+def has_other_rows(world: World, published: Iterable[Any], actor: str, number: int) -> bool:
+    """Whether the batch has completed with other rows than those of this write."""
+    write = completed(world, published, actor, number)
+    return write is not None and rows_of(world, write.actor) != rows_of(world, actor)
+
+
+def compose(composition: Composition) -> None:
+    """Make each writer of batches look for its batch."""
+    for me in composition.of("writer"):
+        batch_ids = composition.protocol_of(me)[Batches].batch_ids
+        if batch_of(composition.world, me, 1) and batch_ids != "ignored":
+            look_at_request(composition, me)
+            if batch_ids == "checked":
+                look_before_publication(composition, me)
+
+
+def compares(composition: Composition, me: str) -> bool:
+    """Whether a writer compares digests, where they can differ."""
+    refuses = composition.protocol_of(me)[Batches].replay_difference == "refuse"
+    return refuses and composition.world[Resends].other_rows > 0
+
+
+def look_at_request(composition: Composition, me: str) -> None:
+    """Make a writer begin nothing if its batch has completed."""
+    composition.select("writer_requests_instant", actors=[me]).require(BATCH_IS_NEW)
+    idle = (WRITE_LEFT, LOCK_IS_FREE)
+    skips = transition("writer_skips_batch", me, at="idle", guards=(*idle, BATCH_IS_THERE), effect=skip_batch)
+    if not compares(composition, me):
+        composition.add(skips)
+        return
+    composition.add(
+        skips.require(Guard("its rows must be those of its batch", next_has_other_rows, negated=True)),
+        transition("writer_refuses_batch", me, at="idle", guards=(*idle, OTHER_ROWS_ARE_THERE), effect=skip_batch),
+    )
+
+
+def look_before_publication(composition: Composition, me: str) -> None:
+    """Make a writer give up if its batch has completed since it requested its instant."""
+    differs = compares(composition, me)
+    found = Choice(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), (release_lock, go_to(REPEATED)))
+    commits = composition.select(COMMITS, actors=[me]).require(NOT_REPEATED)
+    commits.exit(lambda start: transition("writer_finds_batch", me, guards=(~NOT_REPEATED,), changes=("own", "lock"),
+                                          to="" if differs else REPEATED, effect=found if differs else release_lock,
+                                          tags=(LOOKS,)))  # fmt: skip
+    composition.add(transition("writer_takes_back_repeat", me, at=REPEATED, guards=(LOCK_IS_FREE,), effect=give_up))
+    if differs:
+        composition.add(transition("writer_takes_back_other_rows", me, at=OTHER_ROWS, guards=(LOCK_IS_FREE,),
+                                   effect=give_up))  # fmt: skip
+
+
+def batch_is_there(own: Writer, me: str, world: World, published: Published) -> bool:
+    return completed(world, published, me, own.number + 1) is not None
+
+
+def batch_is_new(own: Writer, me: str, world: World, published: Published) -> bool:
+    """Whether the batch of the next write has not completed."""
+    return completed(world, published, me, own.number + 1) is None
+
+
+def is_not_repeated(own: Writer, me: str, world: World, published: Published) -> bool:
+    """Whether the batch of the present write has not completed."""
+    return completed(world, published, me, own.number) is None
+
+
+def next_has_other_rows(own: Writer, me: str, world: World, published: Published) -> bool:
+    return has_other_rows(world, published, me, own.number + 1)
+
+
+def own_has_other_rows(own: Writer, me: str, world: World, published: Published) -> bool:
+    return has_other_rows(world, published, me, own.number)
+
+
+BATCH_IS_THERE = Guard("its batch must have completed", batch_is_there)
+BATCH_IS_NEW = Guard("its batch must not have completed", batch_is_new)
+NOT_REPEATED = Guard("its batch must not have been completed by another", is_not_repeated)
+OTHER_ROWS_ARE_THERE = Guard("its batch must have completed with other rows", next_has_other_rows)
+
+
+def skip_batch(own: Writer) -> Changes:
+    """The batch has completed: begin nothing."""
+    return {"own": Writer(number=own.number + 1)}
+
+
+def give_up(own: Writer) -> Changes:
+    """Delete the files, then, under the lock, the pending instant."""
+    return {"own": Writer(number=own.number)}
+
+
+def check(world: World) -> None:
+    """Refuse limits that do not fit each other."""
+    limits = world[Resends]
+    if limits.other_rows > limits.resends:
+        raise ValueError(f"world: other_rows is a part of resends, found {limits.other_rows} of {limits.resends}")
+
+
+def batch_and_rows(world: World, actor: str, number: int) -> tuple[int, int]:
+    """What distinguishes a write of one actor from that of another."""
+    return batch_of(world, actor, number), rows_of(world, actor)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    after=("completion",),
+    options=Batches,
+    limits=Resends,
+    check=check,
+    of_write=batch_and_rows,
+    actions=(
+        Action("writer_skips_batch", "under the lock: finds its batch completed, and begins nothing",
+               "{actor} finds its batch completed before it begins"),
+        Action("writer_finds_batch", "under the lock: finds its batch completed meanwhile; gives the lock back",
+               "{actor} finds that its batch has been completed by another"),
+        Action("writer_takes_back_repeat", "deletes its files, then, under the lock, its pending instant",
+               "{actor} takes its files and its instant back"),
+        Action("writer_refuses_batch",
+               "under the lock: finds other rows completed under its batch's id; raises an error",
+               "{actor} finds other rows under its batch's id before it begins, and raises an error"),
+        Action("writer_takes_back_other_rows",
+               "deletes its files, then, under the lock, its pending instant; raises an error",
+               "{actor} takes its files and its instant back, and raises an error"),
+    ),
+)  # fmt: skip

@@ -1,27 +1,107 @@
-"""File ids that are not fixed by the bucket."""
+"""File ids that the bucket does not fix: a bucket may have several file groups, and a key several current rows.
+
+RFC-66 requires that the file group of a key is the same for every writer. Without that, two writers that find a bucket
+empty each begin a file group with a new id.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
+from ..kernel.writer import REQUESTS, WRITER, Writer, groups_of, on_instant
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Changes, given
+from ..table import Write
+from ..world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileIds(Options):
-    """File ids that are not fixed by the bucket."""
+    """How a write chooses the file ids of its files."""
 
     file_ids: Literal["fixed", "minted"] = choice(
         "fixed",
-        "a bucket has one file group, or whoever finds none begins one of its own",
+        "fixed: the bucket determines the file id. minted: a writer that finds no file group in a bucket begins one "
+        "with a new id",
     )
     bucket_count: Literal["of_table", "own"] = choice(
         "of_table",
-        "a writer hashes keys into the buckets that the table says, or into as many as its options say",
+        "of_table: a writer hashes keys into the number of buckets that the table has. own: into a number that its "
+        "own options state",
         by=("writer",),
     )
 
 
-MECHANISM = Mechanism(options=FileIds)
+Ids = tuple[tuple[int, int], ...]
+"""(group, file id) where the bucket does not fix the id. The id 0 is the fixed one."""
+
+
+@on_instant("file_ids")
+class ChosenIds(NamedTuple):
+    """The file ids of a write."""
+
+    ids: Ids = ()
+
+
+FIXED = ChosenIds()
+"""The file ids of a write whose buckets fix them."""
+
+Groups = Callable[[World, str, Any], tuple[int, ...]]
+"""Of a world, the name of an actor and its state: the file groups of its write."""
+
+
+def compose(composition: Composition) -> None:
+    """Make writers choose file ids when they request an instant."""
+    writers = composition.of("writer")
+    choose_file_ids(composition, "writer", REQUESTS, groups_of)
+    own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
+    if own and not mints(composition):
+        composition.add_field("writer", "file_ids", ChosenIds())
+    for me in own:  # another number of buckets: file ids that no other writer chooses
+        composition.select(REQUESTS, actors=[me]).extend(name_own_buckets, "own_file_ids")
+
+
+def mints(composition: Composition) -> bool:
+    """Whether writes begin file groups with new ids."""
+    return bool(composition.protocol[FileIds].file_ids == "minted")
+
+
+def choose_file_ids(composition: Composition, kind: str, requests: str, groups: Groups) -> None:
+    """Make the actors of a kind choose file ids when they request an instant; `requests` is the action or tag."""
+    if mints(composition) and composition.of(kind):
+        composition.add_field(kind, "file_ids", ChosenIds())
+        mint = given(mint_file_ids, groups=groups)
+        composition.select(requests, actors=composition.of(kind)).extend(mint, "own_file_ids")
+
+
+def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
+    """Choose the newest file id of each bucket; a new one where the bucket has no file group."""
+    ids = ((group, newest_id(published, group, own.requested)) for group in groups(world, me, own))
+    return {"own_file_ids": ChosenIds(tuple(ids))}
+
+
+def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
+    """The file id of the write that was published last in a group; without one the requested time is a new id."""
+    found = requested
+    for entry in published:
+        if isinstance(entry, Write) and group in entry.groups:
+            found = file_id_of(entry.file_ids, group)
+    return found
+
+
+def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
+    """Choose a file id of the writer's own for each group."""
+    number = int(me.removeprefix(WRITER.prefix))
+    return {"own_file_ids": ChosenIds(tuple((group, -number) for group in groups_of(world, me, own)))}
+
+
+def file_id_of(ids: Ids, group: int) -> int:
+    """The file id under which a write puts its files in a bucket."""
+    return dict(ids).get(group, 0)
+
+
+MECHANISM = Mechanism(compose=compose, after=("occ",), options=FileIds)

@@ -1,18 +1,62 @@
-"""Files that land after their writer has died."""
+"""Late files: a task of a writer that crashed survives it, and puts the next log file of the write.
+
+The file may land before a rollback, while one is under way, or after the instant has left the timeline. It is named
+like any other file of the write; no completed instant lists it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..kernel.writer import PUTS_FILE, Writer, next_log
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
+from ..machine.transition import DEAD, Action, Changes, Guard, transition
+from ..world import World
+from .rollback.heartbeat import renewing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LateFiles(Limits):
-    """Limits: files that land after their writer has died."""
+    """How many files land after their writer has crashed."""
 
     late_files: int = limit(0, "how often a task of a dead writer puts the next file of its write")
 
 
-MECHANISM = Mechanism(limits=LateFiles)
+def compose(composition: Composition) -> None:
+    """Add the transition by which a late file lands, where a rollback can remove the write."""
+    if not composition.world[LateFiles].late_files:
+        return
+    composition.add_component("late_files", 0)
+    for me in renewing(composition):
+        composition.add(transition("late_file_lands", me, guards=(DIED_WRITING, LATE_FILE_LEFT), effect=land,
+                                   arguments=next_log, changes=("own", "late_files"), tags=(PUTS_FILE,)))  # fmt: skip
+
+
+def died_writing(own: Writer, me: str, world: World) -> bool:
+    return own.step == DEAD and own.inflight and own.files < len(world.files(me, own.number))
+
+
+def late_file_is_left(late_files: int, world: World) -> bool:
+    return late_files < world[LateFiles].late_files
+
+
+DIED_WRITING = Guard("{me} must have died while its tasks wrote", died_writing)
+LATE_FILE_LEFT = Guard("a late file must be left", late_file_is_left, limit=True)
+
+
+def land(own: Writer, late_files: int) -> Changes:
+    """A task of a dead writer puts the next file."""
+    return {"own": own._replace(files=own.files + 1), "late_files": late_files + 1}
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    limits=LateFiles,
+    service=True,
+    actions=(
+        Action("late_file_lands", "a task of a dead writer puts the next file of its write",
+               "a task of {actor}, who died, puts log version {version} of group {group}"),
+    ),
+)  # fmt: skip

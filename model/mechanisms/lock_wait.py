@@ -1,23 +1,53 @@
-"""Writers that wait for the lock."""
+"""A writer that waits for the lock may give up: nothing is published, and nothing is undone.
+
+It cannot remove its instant, which needs the lock as well. So it stops renewing its heartbeat, and a rollbacker removes
+its files. That a lock held by another actor may keep a live writer from publishing breaks the promise FREE.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Action, Guard, transition
+
+LEFT = "gone, with a pending write left"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockWait(Options):
-    """Writers that wait for the lock."""
+    """How long a writer waits for the lock."""
 
     lock_wait: Literal["patient", "times_out"] = choice(
         "patient",
-        "a writer waits for the lock until it has it; or it gives up one day, and leaves what it has begun",
+        "patient: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
         by=("writer",),
     )
 
 
-MECHANISM = Mechanism(options=LockWait)
+def compose(composition: Composition) -> None:
+    """Add the transition by which an impatient writer gives up."""
+    for me in composition.of("writer"):
+        if composition.protocol_of(me)[LockWait].lock_wait == "times_out":
+            composition.add(transition("writer_stops_waiting", me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))
+
+
+def another_holds_lock(lock: str | None, me: str) -> bool:
+    return lock not in (None, me)
+
+
+LOCK_IS_TAKEN = Guard("another must hold the lock", another_holds_lock)
+
+MECHANISM = Mechanism(
+    compose=compose,
+    rests={"writer": (LEFT,)},
+    options=LockWait,
+    actions=(
+        Action("writer_stops_waiting",
+               "has waited for the lock as long as it was told to; reports that, and beats no more",
+               "{actor} gives up, having waited for the lock"),
+    ),
+)  # fmt: skip

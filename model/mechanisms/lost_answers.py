@@ -1,29 +1,107 @@
-"""Answers of the store that are lost."""
+"""Lost answers: the put of a completed instant happens, and the answer of the store does not arrive.
+
+The client of the store repeats the put by itself, and put-if-absent refuses the file that the first put has made. A
+writer that takes this for a failure reports as failed a write that every reader sees.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from ..kernel.publication import READY
+from ..kernel.timeline import Published
+from ..kernel.writer import Writer, write_of
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from ..machine.transition import Action, Changes, Guard, transition
+from ..protocol import Protocol
+from ..world import World
+from .crashes import HOLDS_LOCK
+
+UNSURE = "told that its instant exists"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostAnswers(Options):
-    """Answers of the store that are lost."""
+    """How a writer takes the answer that its completed instant exists."""
 
     lost_answer: Literal["recognised", "reported_failed"] = choice(
         "recognised",
-        "a writer that is told that its completed instant exists reads it, or reports a failure",
+        "what a writer does if its completed instant exists. recognised: it reads the instant, and finds that it is "
+        "its own; reported_failed: it reports that the write failed",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(Limits):
-    """Limits: answers of the store that are lost."""
+    """How many answers of the store are lost."""
 
     lost_answers: int = limit(0, "how often the answer to a put of a completed instant is lost")
 
 
-MECHANISM = Mechanism(options=LostAnswers, limits=Answers)
+def compose(composition: Composition) -> None:
+    """Add the components, and the transitions of every writer.
+
+    `reported_done`, `reported_failed`: the requested times of writes whose answers were lost, by what callers heard.
+    """
+    if not composition.world[Answers].lost_answers:
+        return
+    composition.add_component("lost_answers", 0)
+    for name in ("reported_done", "reported_failed"):
+        composition.add_component(name, ())
+    for me in composition.of("writer"):
+        composition.add(
+            transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
+                       effect=put_without_answer, changes=("published", "lost_answers", "own")),
+            transition("writer_recognises_instant", me, at=UNSURE, guards=(HOLDS_LOCK, IS_OWN), effect=report_done,
+                       changes=("own", "lock", "reported_done")),
+            transition("writer_reports_failure", me, at=UNSURE, guards=(HOLDS_LOCK, IS_NOT_OWN), effect=report_failed,
+                       changes=("own", "lock", "reported_failed")),
+        )  # fmt: skip
+
+
+def answer_is_left(lost_answers: int, world: World) -> bool:
+    return lost_answers < world[Answers].lost_answers
+
+
+def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
+    """Whether the writer reads the instant that exists, and finds its own."""
+    is_own = any(entry.requested == own.requested for entry in published)
+    return protocol[LostAnswers].lost_answer == "recognised" and is_own
+
+
+ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, limit=True)
+IS_OWN = Guard("the file that exists must be its own, and looked at", recognises_own)
+IS_NOT_OWN = Guard("the file must be another's, or not be looked at", recognises_own, negated=True)
+
+
+def put_without_answer(own: Writer, me: str, world: World, published: Published, lost_answers: int) -> Changes:
+    """Put the completed instant; the client of the store repeats the put, and learns that the file exists."""
+    return {"published": (*published, write_of(world, me, own)), "lost_answers": lost_answers + 1}
+
+
+def report_done(own: Writer, reported_done: tuple[Any, ...]) -> Changes:
+    """The writer reports that its write is committed, and releases the lock."""
+    return {"own": Writer(number=own.number), "lock": None, "reported_done": (*reported_done, own.requested)}
+
+
+def report_failed(own: Writer, reported_failed: tuple[Any, ...]) -> Changes:
+    """The writer reports a failure, although every reader sees its write, and releases the lock."""
+    return {"own": Writer(number=own.number), "lock": None, "reported_failed": (*reported_failed, own.requested)}
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    options=LostAnswers,
+    limits=Answers,
+    actions=(
+        Action("answer_is_lost", "its completed instant is put, and it is told that the file exists already",
+               "{actor} publishes, and is told that the file exists already"),
+        Action("writer_recognises_instant", "reads the file that exists: it is its own; gives the lock back",
+               "{actor} recognises its own instant"),
+        Action("writer_reports_failure", "takes the file that exists for another's; gives the lock back",
+               "{actor} reports that its write has failed"),
+    ),
+)  # fmt: skip

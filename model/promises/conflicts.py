@@ -8,10 +8,10 @@ from itertools import combinations
 from ..actions.replacer import replaced_groups
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.file_ids import file_id_of
+from ..mechanisms.occ.validation import ABORTED
 from ..model import Model
 from ..table import Compaction, Write, is_undone
-from ..timeline.conflicts import file_id_of
-from ..timeline.looking import ABORTED
 from .promise import Promise
 from .sentences import write_named
 
@@ -74,7 +74,7 @@ def key_twice(writes: Iterable[Write]) -> str | None:
     """The sentence about a key that two completed writes have put into two file groups, None if there is none."""
     for one, other in combinations(writes, 2):
         for group in sorted(set(one.groups) & set(other.groups)):
-            if file_id_of(one, group) != file_id_of(other, group):
+            if file_id_of(one.file_ids, group) != file_id_of(other.file_ids, group):
                 return (
                     f"a key of bucket {group} that both write lives twice: {write_named(one, one.requested)} and "
                     f"{write_named(other, other.requested)} have put it into file groups of their own"

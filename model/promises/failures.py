@@ -6,6 +6,7 @@ from itertools import combinations
 
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.batches import batch_of, rows_of
 from ..model import Model
 from ..table import Rollback, Write
 from .promise import Promise
@@ -157,7 +158,7 @@ def once_holds(model: Model, before: State | None, step: Step | None, after: Sta
     if step is not None and step.action in ANSWERS and (missing := _answered_without_rows(model, step, after)):
         return missing
     for one, other in combinations(_of_batches(model, after), 2):
-        if model.world.batch(one.actor, one.number) == model.world.batch(other.actor, other.number):
+        if batch_of(model.world, one.actor, one.number) == batch_of(model.world, other.actor, other.number):
             return (
                 f"one batch is committed twice: as {write_named(one, one.requested)} and as "
                 f"{write_named(other, other.requested)}"
@@ -171,9 +172,9 @@ ANSWERS = ("writer_skips_batch", "writer_takes_back_repeat")
 
 def _answered_without_rows(model: Model, step: Step, after: State) -> str | None:
     me, world = step.actor, model.world
-    batch = world.batch(me, model.component(after, me).number)
-    written = [write for write in _of_batches(model, after) if world.batch(write.actor, write.number) == batch]
-    if any(world.content(write.actor) == world.content(me) for write in written):
+    batch = batch_of(world, me, model.component(after, me).number)
+    written = [write for write in _of_batches(model, after) if batch_of(world, write.actor, write.number) == batch]
+    if any(rows_of(world, write.actor) == rows_of(world, me) for write in written):
         return None
     told = f"{me} is answered that its batch is written, and no commit has its rows"
     others = "; ".join(write_named(write, write.requested) for write in written)
@@ -188,7 +189,7 @@ def _answered(model: Model) -> tuple[str, ...]:
 
 def _of_batches(model: Model, state: State) -> list[Write]:
     writes = (entry for entry in model.component(state, "published") if isinstance(entry, Write))
-    return [write for write in writes if model.world.batch(write.actor, write.number)]
+    return [write for write in writes if batch_of(model.world, write.actor, write.number)]
 
 
 ONCE = Promise(

@@ -9,11 +9,18 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..kernel.publication import COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, publications
+from ..kernel.publication import (
+    BEGINS,
+    COMMITS,
+    PUBLISHES,
+    READY,
+    TAKES_COMPLETION_TIME,
+    TAKES_LOCK,
+    Publication,
+)
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from ..machine.transition import Transition
 
 TIMED_EARLY = "given a completion time"
 
@@ -33,16 +40,19 @@ class Completion(Options):
 
 def compose(composition: Composition) -> None:
     """Exchange the lock and the completion time of each actor that takes the time early."""
-    for me, each in publications(composition).items():
+
+    def exchange(each: Publication) -> None:
+        me, since = each.actor, each.since
         if composition.protocol_of(me)[Completion].completion_time == "outside_lock":
-            since = each.since
+            times, locks, publishes = (
+                composition.select(tag, actors=[me]) for tag in (TAKES_COMPLETION_TIME, TAKES_LOCK, PUBLISHES)
+            )
+            times.replace(lambda time: replace(time, at=since, to=TIMED_EARLY, guards=(),
+                                               tags=time.tags - {COMMITS} | {BEGINS}))  # fmt: skip
+            locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
+            publishes.tag(COMMITS)
 
-            def takes_time(time: Transition, since: str = since) -> Transition:
-                return replace(time, at=since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS})
-
-            composition.select(TAKES_COMPLETION_TIME, actors=[me]).replace(takes_time)
-            composition.select(TAKES_LOCK, actors=[me]).replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY))
-            composition.select(PUBLISHES, actors=[me]).tag(COMMITS)
+    composition.refine_noted(Publication, exchange)
 
 
 MECHANISM = Mechanism(compose=compose, options=Completion)

@@ -1,38 +1,34 @@
-"""Heartbeats, and the rollback of failed writes (RFC-22)."""
+"""Which failed writes are rolled back, and who checks what under the lock."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, choice, limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rollbacks(Options):
-    """Heartbeats, and the rollback of failed writes (RFC-22)."""
+    """The rollback of failed writes."""
 
     failed_writes: Literal["lazy", "eager"] = choice(
         "lazy",
-        "what is rolled back: writes whose heartbeat has expired, or any that is pending",
+        "which pending writes a rollbacker rolls back. lazy: those whose heartbeat has expired; eager: every one",
     )
     rollback_check: Literal["under_lock", "before_lock"] = choice(
         "under_lock",
-        "whether a write is chosen for rollback under the lock that covers the plan, or before",
+        "when a rollbacker chooses a failed write: under the lock that covers its plan, or before it takes that lock",
     )
     commit_check: Literal["under_lock", "before_lock", "none"] = choice(
         "under_lock",
-        "whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier",
+        "when a writer checks its heartbeat before it publishes: under the lock, before it takes the lock, or never",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failures(Limits):
-    """Limits: heartbeats, and the rollback of failed writes (RFC-22)."""
+    """How many stalls and rollbacks there are."""
 
     stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires")
     rollbacks: int = limit(0, "how many rollbacks may be planned")
-
-
-MECHANISM = Mechanism(options=Rollbacks, limits=Failures)

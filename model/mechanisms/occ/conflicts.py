@@ -1,0 +1,69 @@
+"""Which completed instants conflict with a write that is about to publish (RFC-22, "Concurrency Control", step 4).
+
+Two writes conflict if both have files in one bucket of one partition, under any file id: two writers that find a bucket
+empty may each begin a file group. A compaction does not conflict with a writer of log files, because a log belongs to
+the slice in which it completes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ...protocol import Protocol
+from ...table import Compaction, Plan, Write
+from ..file_ids import Ids, file_id_of
+from .options import Occ
+
+Published = tuple[Write | Compaction, ...]
+
+
+class Attempt(NamedTuple):
+    """A write that is not published: the file groups that it touches, and its file ids.
+
+    `sealed` counts the instants that were published when the actor sealed its timeline.
+    """
+
+    groups: tuple[int, ...]
+    file_ids: Ids
+    sealed: int
+
+
+def concurrent(published: Published, sealed: int, protocol: Protocol) -> Published:
+    """The instants that may conflict with an attempt, in the order of publication.
+
+    By requested time these are the instants that were requested after the newest instant that the attempt saw. An
+    instant that was requested earlier and completes later is then missing.
+    """
+    if protocol[Occ].conflict_window == "completion":
+        return published[sealed:]
+    newest = max((entry.requested for entry in published[:sealed]), default=0)
+    return tuple(entry for entry in published if entry.requested > newest)
+
+
+def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, protocol: Protocol) -> int | None:
+    """The requested time of the first completed instant that conflicts with an attempt, None if there is none."""
+    groups = {plan.requested: {part.group for part in plan.groups} for plan in plans}
+    for entry in concurrent(published, attempt.sealed, protocol):
+        if isinstance(entry, Compaction):
+            by_plan = protocol[Occ].priority == "first"
+            taken = groups.get(entry.requested, set()) if by_plan else set(entry.clustered)
+            if taken & set(attempt.groups):
+                return entry.requested
+        elif isinstance(entry, Write) and any(_same(entry, attempt, group, protocol) for group in attempt.groups):
+            return entry.requested
+    return None
+
+
+def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> bool:
+    if group not in write.groups:
+        return False
+    by_bucket = protocol[Occ].conflict_by == "bucket"
+    return by_bucket or file_id_of(write.file_ids, group) == file_id_of(attempt.file_ids, group)
+
+
+def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
+    """(group, requested time of the newest clustering that replaced the file group), where there is one."""
+    done = (entry for entry in published if isinstance(entry, Compaction))
+    newest = {group: entry.requested for entry in done for group in entry.clustered}
+    return tuple((group, newest[group]) for group in groups if group in newest)

@@ -1,0 +1,85 @@
+"""The options and limits of optimistic concurrency control, and what it adds to the state of an actor."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from ...kernel.writer import on_instant
+from ...machine.options import Limits, Options, choice, limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occ(Options):
+    """How a writer deals with concurrent writers."""
+
+    concurrency: Literal["nbcc", "occ", "single_writer"] = choice(
+        "nbcc",
+        "nbcc: a writer checks no other writer. occ: it aborts if a conflicting write completed since it began. "
+        "single_writer: it assumes that there is no other writer. In a copy-on-write table nbcc and single_writer are "
+        "the same",
+        by=("writer", "loader", "replacer"),
+    )
+    conflict_check: Literal["under_lock", "before_lock"] = choice(
+        "under_lock",
+        "occ: whether the conflict check happens under the lock that covers publication, or before that lock is taken",
+        by=("writer", "replacer"),
+    )
+    conflict_window: Literal["completion", "requested"] = choice(
+        "completion",
+        "occ: which instants may conflict. completion: those that completed since the write began. requested: those "
+        "that were requested after the newest instant that the write saw (order by start time)",
+        by=("writer", "loader", "replacer"),
+    )
+    conflict_by: Literal["bucket", "file_id"] = choice(
+        "bucket",
+        "occ: two writes conflict if they write one bucket of one partition, or only if they write one file id",
+        by=("writer", "loader", "replacer"),
+    )
+    conflict_reads: Literal["checked", "ignored"] = choice(
+        "checked",
+        "occ: whether the file groups that a write declares as read are part of the conflict check",
+        by=("writer",),
+    )
+    timeline: Literal["sealed", "reloaded"] = choice(
+        "sealed",
+        "occ: whether a write keeps the timeline that it listed when it began, or lists it again with each file",
+        by=("writer",),
+    )
+    priority: Literal["writer", "first"] = choice(
+        "writer",
+        "occ: writer: a compaction never aborts a write. first: the instant that completes first wins",
+        by=("writer", "loader", "replacer"),
+    )
+    early_detection: Literal["off", "on"] = choice(
+        "off",
+        "occ: whether a writer aborts as soon as it finds the marker of another pending write in a file group",
+        by=("writer",),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retries(Limits):
+    """How often optimistic writers retry."""
+
+    retries: int = limit(0, "how often a writer retries an aborted write as a new instant")
+
+
+class Validation(NamedTuple):
+    """The conflict check of a pending write.
+
+    `sealed` counts the instants that were published when the actor sealed its timeline, `passed` says that it found no
+    conflict, `conflict` is the requested time of the conflicting instant. `tries` counts the attempts that it aborted.
+    """
+
+    sealed: int = 0
+    passed: bool = False
+    conflict: int = 0
+    tries: int = 0
+
+
+@on_instant("into")
+class Into(NamedTuple):
+    """(group, requested time of the clustering that made the file group which the write has found)."""
+
+    clusterings: tuple[tuple[int, int], ...] = ()

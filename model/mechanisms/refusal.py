@@ -1,0 +1,44 @@
+"""Refusal: an actor checks under the lock, before it publishes, whether its instant may still be published.
+
+Several mechanisms may each add a condition. An actor that finds one of them false releases the lock, and takes back
+what it has put.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ..kernel.lock import LOCK_IS_FREE, release_lock
+from ..kernel.publication import COMMITS, LOOKS
+from ..machine.composition import Composition
+from ..machine.transition import Effect, Guard, transition
+
+REFUSED = "refused"
+
+
+class Refusal(NamedTuple):
+    """The condition that one actor checks before it publishes."""
+
+    actor: str
+    guard: Guard
+
+
+def refuse(
+    composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS
+) -> None:
+    """Require a condition before an actor publishes. `give_up` is the effect by which it takes back what it put.
+
+    `check`: the action or tag of the transitions that require it.
+    """
+    checks = composition.select(check, actors=[me])
+    if earlier := composition.noted(Refusal).get(me):
+        both = earlier.guard & guard
+        checks.swap(earlier.guard, both)
+        composition.select(f"{kind}_is_refused", actors=[me]).swap(~earlier.guard, ~both)
+        composition.note(Refusal(me, both))
+        return
+    checks.require(guard)
+    composition.note(Refusal(me, guard))
+    checks.exit(lambda start: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
+                                         changes=("own", "lock"), tags=(LOOKS,)))
+    composition.add(transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up))

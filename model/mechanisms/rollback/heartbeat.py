@@ -1,0 +1,109 @@
+"""Heartbeats: a writer renews its heartbeat while it writes; a heartbeat that has expired stays expired.
+
+RFC-22: a write has failed if its heartbeat has expired. A live writer may stall for that long, in a garbage collection
+or a suspended machine, and does not notice. So it checks its heartbeat before it publishes, and gives up if it expired.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...kernel.publication import BEGINS
+from ...kernel.writer import WRITER, Writer
+from ...machine.composition import Composition
+from ...machine.transition import DEAD, Action, Changes, Guard, Transition, given, transition
+from ...table import Rollback
+from ...world import World
+from ..clocks import Skew
+from ..copy_on_write import is_copy_on_write
+from ..refusal import refuse
+from .options import Failures, Rollbacks
+
+UNAWARE = "unaware of what comes"
+"""The step of a writer that has checked its heartbeat, and does not hold the lock yet."""
+
+
+class Heartbeat(NamedTuple):
+    """The record `own_heartbeat` of a writer."""
+
+    expired: bool = False
+
+
+def renewing(composition: Composition) -> tuple[str, ...]:
+    """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
+    world = composition.world
+    if not composition.of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
+        return ()
+    return composition.of("writer")
+
+
+def compose(composition: Composition) -> None:
+    """Add a heartbeat to every writer, and its check."""
+    composition.add_component("stalls", 0)
+    composition.add_field("writer", "heartbeat", Heartbeat())
+    silent = {"left": tuple(step for step in composition.rests["writer"] if step not in WRITER.rests)}
+    stall = Guard("it is silent, or a stall must be left", given(stall_is_left, **silent), limit=True)
+    for me in renewing(composition):
+        composition.add(transition("heartbeat_expires", me, guards=(IS_PENDING, IS_RENEWED, stall),
+                                   effect=given(expire, **silent), changes=("own_heartbeat", "stalls")))  # fmt: skip
+        check = composition.protocol_of(me)[Rollbacks].commit_check
+        if check == "before_lock" and not composition.of("restorer"):  # a restore is checked for under the lock alone
+            composition.select(BEGINS, actors=[me]).insert_before(UNAWARE, look)
+            refuse(composition, "writer", me, NOT_GIVEN_UP, give_up, "writer_looks_at_heartbeat")
+        elif check != "none":
+            refuse(composition, "writer", me, NOT_GIVEN_UP, give_up)
+
+
+def look(begins: Transition) -> Transition:
+    """The transition by which a writer checks its heartbeat before it takes the lock."""
+    return transition("writer_looks_at_heartbeat", begins.actor)
+
+
+def is_pending(own: Writer) -> bool:
+    return own.requested > 0
+
+
+def is_renewed(own_heartbeat: Heartbeat) -> bool:
+    return not own_heartbeat.expired
+
+
+def is_silent(own: Writer, left: tuple[str, ...]) -> bool:
+    """Whether the process that renewed the heartbeat has ended: the writer is dead, or has left its pending write."""
+    return own.step == DEAD or own.step in left
+
+
+def stall_is_left(own: Writer, stalls: int, world: World, left: tuple[str, ...]) -> bool:
+    return is_silent(own, left) or stalls < world[Failures].stalls
+
+
+def is_not_given_up(own: Writer, own_heartbeat: Heartbeat, rollbacks: tuple[Rollback, ...]) -> bool:
+    return not own_heartbeat.expired and all(each.target != own.requested for each in rollbacks)
+
+
+IS_PENDING = Guard("{me} must have a pending instant", is_pending)
+IS_RENEWED = Guard("the heartbeat of {me} must not have expired", is_renewed)
+NOT_GIVEN_UP = Guard(
+    "its heartbeat must not have expired, and nobody may have planned to roll its write back", is_not_given_up
+)
+
+
+def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
+    """The heartbeat expires: the writer is dead, or stalls for longer than rollbackers wait."""
+    return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
+
+
+def give_up(own: Writer) -> Changes:
+    """Delete the files, then, under the lock, the pending instant."""
+    return {"own": Writer(number=own.number)}
+
+
+ACTIONS = (
+    Action("heartbeat_expires", "a writer that is dead, or stalls, has not beaten for too long",
+           "the heartbeat of {actor} expires"),
+    Action("writer_looks_at_heartbeat", "looks whether it was taken for dead, without the lock",
+           "{actor} looks at its heartbeat"),
+    Action("writer_is_refused", "under the lock: finds that it was taken for dead; gives the lock back",
+           "{actor} finds that it was taken for dead"),
+    Action("writer_gives_up", "deletes its files, then, under the lock, its pending instant",
+           "{actor} takes its files and its instant back"),
+)  # fmt: skip

@@ -1,0 +1,56 @@
+"""What a rollback takes away: the files of the failed write from storage, then its instant from the timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ...kernel.timeline import PENDING, UNPUBLISHED, VISIBLE, Published
+from ...kernel.writer import Writer
+from ...machine.composition import Composition
+from ...table import Instant, Rollback, Write, without_deleted
+
+Rollbacks = tuple[Rollback, ...]
+
+
+def compose(composition: Composition) -> None:
+    """Map what is observed of failed writes."""
+    composition.map_view(PENDING, instants_left)
+    composition.map_view(UNPUBLISHED, writes_left)
+    composition.map_view(VISIBLE, files_left)
+
+
+def is_removed(requested: int, state: str, rollbacks: Rollbacks) -> bool:
+    """Whether the instant of a write, in this state, is off the timeline.
+
+    A rollback removes the instant that is there. A writer that stalled may put its inflight instant after that.
+    """
+    removed = [each.removed for each in rollbacks if each.target == requested and each.removed]
+    return bool(removed) and removed[-1] == state
+
+
+def is_on_timeline(own: Writer, rollbacks: Rollbacks) -> bool:
+    """Whether an instant of the present write is on the timeline."""
+    return own.requested > 0 and not is_removed(own.requested, own.state, rollbacks)
+
+
+def instants_left(pending_instants: Iterable[Instant], rollbacks: Rollbacks) -> Iterator[Instant]:
+    """The pending instants without those of writes that are off the timeline."""
+    for each in pending_instants:
+        if each.action not in ("commit", "deltacommit") or not is_removed(each.requested, each.state, rollbacks):
+            yield each
+
+
+def writes_left(
+    unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: Rollbacks
+) -> Iterator[Write]:
+    """The writes that are not published and have files, or an instant on the timeline."""
+    for each in unpublished_writes:
+        left = without_deleted(each, rollbacks)
+        if left.files or is_on_timeline(every_writer[each.actor], rollbacks):
+            yield left
+
+
+def files_left(visible_instants: Published, rollbacks: Rollbacks) -> Iterator[object]:
+    """The completed instants, each with those of its files that no rollback has deleted."""
+    for each in visible_instants:
+        yield without_deleted(each, rollbacks)

@@ -1,0 +1,316 @@
+"""Rollbackers: plan a rollback under the lock, carry it out without, publish it.
+
+RFC-22, "Inline rollback": a rollbacker rolls back the pending writes whose heartbeat has expired (lazy); where one
+process does all the writing, every pending write (eager). Data files go first, then the instant, so that a rollback
+that stopped half way can be continued. The plan stays on the timeline: any rollbacker may continue it, several at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...kernel.compactor import PLANS, STARTS_PLAN, Planner
+from ...kernel.lock import LOCK_IS_FREE, release_lock
+from ...kernel.publication import (
+    BEGINS,
+    COMMITS,
+    READY,
+    UNDER_LOCK,
+    Publication,
+    publication,
+    publication_actions,
+)
+from ...kernel.timeline import PENDING, Published
+from ...kernel.writer import Writer
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind
+from ...machine.transition import Action, Args, Changes, Guard, extra, given, transition
+from ...protocol import Protocol
+from ...services.restoring import is_gone
+from ...table import Instant, Restore, Rollback, RolledBack, Write, is_undone
+from ...variants.completion import Completion
+from ...world import World
+from ..decision_log import ALL_PUBLISHED, DecisionLog, Decisions, is_caught_up
+from .heartbeat import Heartbeat, renewing
+from .options import Failures, Rollbacks
+from .removed import is_on_timeline
+
+Plans = tuple[Rollback, ...]
+Restores = tuple[Restore, ...]
+Writers = Mapping[str, Writer]
+
+CHOSEN, PLANNED, UNDOING = "about to plan", "about to start its rollback", "undoing"
+
+
+class Rollbacker(NamedTuple):
+    """`rollback` is the requested time of its rollback, `target` that of the failed write.
+
+    `files` are those files of the write that it found, from number `first` on; `done` counts those it has deleted.
+    """
+
+    step: str = "idle"
+    rollback: int = 0
+    target: int = 0
+    first: int = 0
+    files: tuple[tuple[int, int], ...] = ()
+    done: int = 0
+    completed: int = 0
+    extra: tuple[Any, ...] = ()
+
+
+ROLLBACKER = Kind(name="rollbacker", prefix="b", first=Rollbacker(), drawn=2, service=True)
+
+
+class Undoing(NamedTuple):
+    """One actor takes back the write whose requested time is in its field `target`."""
+
+    actor: str
+    target: str
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every rollbacker."""
+    # Without heartbeats a rollbacker reads no writer, so that the private steps of writers stay private.
+    unread: dict[str, Any] = {} if renewing(composition) else {"every_writer": {}}
+    pending = Guard("a rollback must be pending", pending_rollback)
+    for me in composition.of("rollbacker"):
+        _plans(composition, me, unread)
+        composition.add(
+            transition("rollbacker_starts_rollback", me, at=PLANNED, guards=(NOT_COMPLETED,),
+                       effect=given(start_own, **unread), changes=("own", "rollbacks"), tags=(STARTS_PLAN,)),
+            transition("rollbacker_resumes_rollback", me, at="idle", guards=(pending,),
+                       effect=given(resume, **unread), changes=("own", "rollbacks")),
+            transition("rollbacker_deletes_log", me, at=UNDOING, effect=delete_log, arguments=next_file,
+                       changes=("own", "rollbacks")),
+            transition("rollbacker_removes_instant", me, at="undone", to="removed", guards=(LOCK_IS_FREE,),
+                       effect=given(remove_instant, **unread), changes=("own", "rollbacks")),
+        )  # fmt: skip
+        _completes(composition, me)
+    composition.map_view(PENDING, pending_rollbacks)
+
+
+def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None:
+    protocol = composition.protocol
+    parameters = {**unread, "table_protocol": protocol}
+    there = Guard("a write must be pending whose heartbeat has expired", given(failed_write, **parameters))
+    action, changes = "rollbacker_plans_rollback", ("own", "clock")
+    if protocol[Rollbacks].rollback_check == "before_lock":
+        composition.add(
+            transition("rollbacker_chooses_write", me, at="idle", to=CHOSEN, guards=(ROLLBACK_LEFT, there),
+                       effect=given(choose_write, **parameters)),
+            transition(action, me, at=CHOSEN, guards=(LOCK_IS_FREE, ROLLBACK_LEFT), effect=take_time,
+                       changes=changes).extend(put_plan, "rollbacks"),
+        )  # fmt: skip
+        return
+    plans = transition(action, me, at="idle", to=PLANNED, guards=(LOCK_IS_FREE, ROLLBACK_LEFT, there),
+                       effect=given(choose_and_take_time, **parameters), changes=changes, tags=(PLANS,))  # fmt: skip
+    composition.add(plans.extend(put_plan, "rollbacks"))
+    composition.note(Planner("rollbacker", me, action, "rollbacks", "rollback", become_idle))
+
+
+def _completes(composition: Composition, me: str) -> None:
+    """A rollbacker checks, together with taking the lock, that no other one has completed its rollback.
+
+    It checks under the lock if it took its completion time before, or if a decision decides.
+    """
+    logged = composition.protocol[DecisionLog].decision == "log"
+    outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
+    last = UNDER_LOCK if logged else READY if outside else "removed"
+    looks = Guard("{me} must be about to start or to complete its rollback", given(is_about_to, last=last))
+    free = Guard("the lock must be free, unless it starts or has it", lock_is_not_in_the_way)
+    finds = transition("rollbacker_finds_it_done", me, guards=(looks, free, IS_COMPLETED), effect=become_idle)
+    finds = finds.extend(release_lock, "lock") if logged or outside else finds
+    composition.add(finds.require(CAUGHT_UP) if logged else finds)
+    publish = partial(published_rollback, me)
+    publication(composition, Publication("rollbacker", me, "removed", publish, "rollback"))
+    composition.select(COMMITS if logged or outside else BEGINS, actors=[me]).require(NOT_COMPLETED)
+    composition.note(Undoing(me, "target"))
+
+
+def rollback_is_left(rollbacks: Plans, world: World) -> bool:
+    return len(rollbacks) < world[Failures].rollbacks
+
+
+ROLLBACK_LEFT = Guard("a rollback must be left", rollback_is_left, limit=True)
+
+
+def failed_write(
+    published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
+) -> int | None:
+    """The oldest failed write that no rollback is at work on, None if there is none."""
+    done = {entry.requested for entry in published}
+    at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
+    found = (
+        writer.requested
+        for writer in every_writer.values()
+        if (extra(writer, Heartbeat).expired or table_protocol[Rollbacks].failed_writes == "eager")
+        and writer.requested not in at_work | done
+        and is_on_timeline(writer, rollbacks)
+        and not is_undone(restores, writer.requested)
+    )
+    return min(found, default=None)
+
+
+def choose_write(
+    published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol, restores: Restores = ()
+) -> Changes:
+    """Choose a failed write."""
+    return {"own": Rollbacker(target=failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0)}
+
+
+def choose_and_take_time(
+    clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
+    restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Choose a failed write, and take a requested time."""
+    target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
+    return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
+
+
+def take_time(own: Rollbacker, clock: int) -> Changes:
+    """Take a requested time."""
+    return {"own": own._replace(rollback=clock + 1), "clock": clock + 1}
+
+
+def put_plan(own: Rollbacker, me: str, rollbacks: Plans) -> Changes:
+    """Put the plan."""
+    return {"own": own._replace(step=PLANNED), "rollbacks": (*rollbacks, Rollback(own.rollback, own.target, me))}
+
+
+def become_idle() -> Changes:
+    return {"own": Rollbacker()}
+
+
+def pending_rollback(published: Published, rollbacks: Plans) -> Rollback | None:
+    """The first rollback that is not completed."""
+    done = {entry.requested for entry in published}
+    return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
+
+
+def start_own(
+    own: Rollbacker, world: World, published: Published, rollbacks: Plans, every_writer: Writers,
+    restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Put the inflight instant and look for the files of the write."""
+    mine = next(each for each in rollbacks if each.requested == own.rollback)
+    return started(mine, world, published, rollbacks, every_writer, restores)
+
+
+def resume(
+    world: World, published: Published, rollbacks: Plans, every_writer: Writers, restores: Restores = ()
+) -> Changes:
+    """Continue a pending rollback, which any rollbacker has planned."""
+    found = pending_rollback(published, rollbacks)
+    assert found is not None, "the guard saw the same rollbacks"
+    return started(found, world, published, rollbacks, every_writer, restores)
+
+
+def started(
+    found: Rollback, world: World, published: Published, rollbacks: Plans, writers: Writers, restores: Restores
+) -> Changes:
+    """The rollbacker at work on a rollback."""
+    first = max(each.forgotten for each in rollbacks if each.target == found.target)
+    files = () if is_gone(restores, found.target) else files_of(found.target, world, published, writers)[first:]
+    own = Rollbacker(UNDOING if files else "undone", found.requested, found.target, first, files)
+    return {"own": own, "rollbacks": tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)}
+
+
+def files_of(target: int, world: World, published: Published, writers: Writers) -> tuple[tuple[int, int], ...]:
+    """The files that a write has put, published or not."""
+    completed = next((e.files for e in published if isinstance(e, Write) and e.requested == target), ())
+    pending = (
+        world.files(name, writer.number)[: writer.files]
+        for name, writer in writers.items()
+        if writer.requested == target
+    )
+    return completed or next(pending, ())
+
+
+def next_file(own: Rollbacker) -> Iterable[Args]:
+    group, version = own.files[own.done]
+    return ((("group", group), ("version", version)),)
+
+
+def one_more(own: Rollbacker) -> Rollbacker:
+    """The rollbacker when it has dealt with one more file."""
+    return own._replace(step="undone" if own.done + 1 == len(own.files) else UNDOING, done=own.done + 1)
+
+
+def delete_log(own: Rollbacker, rollbacks: Plans) -> Changes:
+    """Delete one log file."""
+    own = one_more(own)
+    deleted = own.first + own.done
+    return {"own": own, "rollbacks": tuple(
+        each._replace(deleted=max(each.deleted, deleted)) if each.requested == own.rollback else each
+        for each in rollbacks
+    )}  # fmt: skip
+
+
+def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> Changes:
+    """Under the lock: take the instant of the failed write off the timeline. No rollback deletes its files again."""
+    state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
+    last = own.first + len(own.files)
+    return {"rollbacks": tuple(
+        each._replace(removed=state, forgotten=max(each.forgotten, last)) if each.requested == own.rollback else each
+        for each in rollbacks
+    )}  # fmt: skip
+
+
+def is_completed(own: Rollbacker, published: Published) -> bool:
+    return any(entry.requested == own.rollback for entry in published)
+
+
+IS_COMPLETED = Guard("another must have completed its rollback", is_completed)
+NOT_COMPLETED = Guard("nobody else may have completed its rollback", is_completed, negated=True)
+
+
+def is_about_to(own: Rollbacker, last: str) -> bool:
+    return own.step in (PLANNED, last)
+
+
+def lock_is_not_in_the_way(own: Rollbacker, me: str, lock: str | None) -> bool:
+    return lock in (None, me) or own.step in (PLANNED, UNDER_LOCK)
+
+
+def starts_or_is_caught_up(own: Rollbacker, decisions: Decisions, published: Published) -> bool:
+    return own.step == PLANNED or is_caught_up(decisions, published)
+
+
+CAUGHT_UP = Guard(ALL_PUBLISHED.reason, starts_or_is_caught_up)
+
+
+def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack]:
+    """The rollbacker after its rollback is published, and the completed instant."""
+    return Rollbacker(), RolledBack(own.rollback, own.completed, me)
+
+
+def pending_rollbacks(
+    pending_instants: Iterable[Instant], published: Published, rollbacks: Plans
+) -> Iterator[Instant]:
+    """The pending instants, with those of rollbacks."""
+    yield from pending_instants
+    done = {entry.requested for entry in published} if rollbacks else ()
+    for each in rollbacks:
+        if each.requested not in done:
+            yield Instant(each.requested, "rollback", "inflight" if each.inflight else "requested", None)
+
+
+ACTIONS = (
+    Action("rollbacker_chooses_write", "looks at timeline and heartbeats without the lock",
+           "{actor} chooses a failed write"),
+    Action("rollbacker_plans_rollback", "under the lock: finds a failed write, takes a requested time, puts the plan",
+           "{actor} plans the rollback of a failed write"),
+    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and looks for the write's files",
+           "{actor} starts its rollback"),
+    Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
+           "{actor} takes up a pending rollback"),
+    Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
+           joins=True),
+    Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
+           "{actor} takes the failed write off the timeline", joins=True),
+    Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
+           "{actor} finds its rollback completed"),
+    *publication_actions("rollbacker", within_call=True),
+)  # fmt: skip
