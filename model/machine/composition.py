@@ -182,8 +182,9 @@ class Composition:
 def commute(one: Refinement, other: Refinement) -> bool:
     """Whether two refinements of one transition lead to the same transition in either order.
 
-    Conditions and arguments commute with everything but a replacement. Steps inserted on the same side do not commute.
-    Effects commute if neither changes a component that the other reads or changes.
+    Conditions and arguments commute with everything but a replacement. Another outcome commutes with a step inserted
+    before it. Steps inserted on the same side do not commute. Effects commute if neither changes a component that the
+    other reads or changes.
     """
     operations = {one.operation, other.operation}
     if "replace" in operations:
@@ -192,6 +193,8 @@ def commute(one: Refinement, other: Refinement) -> bool:
         return True
     if operations in ({"extend"}, {"precede"}):
         return not (one.writes & (other.reads | other.writes) or other.writes & one.reads)
+    if "divert" in operations:
+        return operations == {"divert", "insert_before"}
     return len(operations) == 2 and "split" not in operations
 
 
@@ -255,6 +258,17 @@ class Selection:
         for key in self.keys:
             composition.refine(key, change(composition.transitions[key]), Refinement(composition.mechanism, "replace"))
         return self
+
+    def divert(self, when: Callable[..., object], *effects: Effect) -> Selection:
+        """Add another outcome: where `when` holds, these effects happen instead of the present ones."""
+        return self._each("divert", lambda each: each.divert(when, *effects))
+
+    def remove(self) -> None:
+        """Remove the transitions."""
+        composition = self.composition
+        for key in self.keys:
+            composition.refine(key, composition.transitions[key], Refinement(composition.mechanism, "replace"))
+            del composition.transitions[key]
 
     def split(
         self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]

@@ -191,6 +191,7 @@ def check(world: World) -> None:
 MECHANISM = Mechanism(
     compose=compose,
     options=Clocks,
+    after=("*",),
     limits=Skew,
     check=check,
 )

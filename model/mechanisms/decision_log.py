@@ -259,7 +259,7 @@ def _actions() -> Iterator[Action]:
 MECHANISM = Mechanism(
     compose=compose,
     options=DecisionLog,
-    after=("lost_locks", "*"),
+    after=("clocks", "lost_locks", "*"),
     agree=agree,
     actions=tuple(_actions()),
 )

@@ -143,7 +143,7 @@ def _halves() -> Iterator[Action]:
 MECHANISM = Mechanism(
     compose=compose,
     limits=LostLocks,
-    after=("*",),
+    after=("clocks", "*"),
     actions=(
         Action("lock_is_lost", "the lock of a living holder is free again, and nothing tells the holder",
                "the lock of {actor} is lost, and {actor} does not know", service=True),
