@@ -14,22 +14,26 @@ from typing import Any, TypeVar
 from . import actions
 from .actions import Mechanism, Setting
 from .actions.writer import exposed, state_on_timeline, unpublished
-from .files.shared_log import LOGS, without_undone
-from .files.slicing import file_slices
+from .kernel.answers import Cleaned, Data, answer
+from .kernel.merge import Change, Record, Several
+from .kernel.reads import Query
+from .kernel.slicing import file_slices
+from .kernel.table import FileSlice, Instant, Table, Write, table_of
 from .machine.binding import BoundTransition, Names
 from .machine.limits import Limits
 from .machine.state import ByName, Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import Action, Refused, Step
-from .merging.record import Change, Record, Rule, Several
-from .metadata import through
+from .mechanisms.added_columns import columns_in
+from .mechanisms.cleaning import opened, published_horizon, since
+from .mechanisms.log_compaction import with_log_plans
+from .mechanisms.metadata_table import through
+from .mechanisms.restores import Restore, hides
+from .mechanisms.rollback import Rollback, without_deleted
+from .mechanisms.savepoints import Savepoint
+from .mechanisms.shared_logs import LOGS, without_undone
 from .protocol import Protocol
-from .reads.answers import Cleaned, Data, answer
-from .reads.definitions import Query, table_as_of
-from .reads.schemas import columns_in
-from .services.cleaning import opened, published_horizon, since
-from .services.restoring import hides
-from .table import FileSlice, Instant, Restore, Rollback, Savepoint, Table, Write, table_of, without_deleted
+from .rules import rules_of
 from .timeline.clock import listed_instants, requests_of
 from .world import World
 
@@ -43,12 +47,8 @@ class Model:
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
         self.protocol = protocol or Protocol()
-        event_time = world.merge_mode == "EVENT_TIME_ORDERING"
-        # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
-        keeps = event_time and self.protocol.tombstones == "keep" and not world.copy_on_write
-        laws = self.protocol.merge_laws if world.custom else ""
-        merges = (world.column_names, self.protocol.column_merge, laws)
-        self.rule = Rule(event_time, keeps, self.protocol.fold, *merges)
+        self.rules = rules_of(self.protocol)
+        self.merger = self.rules.merger(world)
         self._mechanisms = actions.mechanisms()
         self.actors: Mapping[str, tuple[str, ...]] = {
             m.kind: tuple(f"{m.prefix}{i + 1}" for i in range(world.actors.get(m.kind, 0)))
@@ -181,9 +181,9 @@ class Model:
             logs = seen.get("log_plans", ())
             if self.protocol.visibility == "all_earlier":
                 shown = exposed(published, [seen[name] for name in self.setting.of("writer")])
-                return table_of(shown, seen["plans"], log_plans=logs)
-            found = table_of(published, seen["plans"], self._unlisted(seen, rollbacks), logs)
-            return columns_in(found, seen["schemas"], published) if "schemas" in seen else found
+                return with_log_plans(table_of(shown, seen["plans"]), shown, logs)
+            table = with_log_plans(table_of(published, seen["plans"], self._unlisted(seen, rollbacks)), published, logs)
+            return columns_in(table, seen["schemas"], published) if "schemas" in seen else table
 
         return self.derive(state, self.table_reads, "table", compute)
 
@@ -225,10 +225,10 @@ class Model:
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
         """All slices since the horizon, by file group and barrier; as of a time: of what stands at that time."""
-        table = since(self.table(state), self.world.groups, self.horizon(state), self.protocol)
+        table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
-            table = table_as_of(table, as_of, self.protocol)
-        return tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
+            table = self.rules.table_as_of(self.rules, table, as_of)
+        return tuple(chain.from_iterable(file_slices(self.rules, table, g) for g in range(self.world.groups)))
 
     def horizon(self, state: State) -> int:
         """The completion time before which reads are refused, as cleaning has published it; 0 without cleaning."""
@@ -236,7 +236,7 @@ class Model:
             return 0
 
         def compute(cleans: Any, published: Any) -> int:
-            return published_horizon(cleans, published, self.protocol)
+            return published_horizon(self.rules, cleans, published)
 
         return self.derive(state, ("cleans", "published"), "horizon", compute)
 
@@ -273,9 +273,9 @@ class Model:
         table, settled = self.table(state), self.settled(state)
         until = settled if query.until is None else query.until
         gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
-        if gone and any(gone & opened(table, g, query, until, self.protocol) for g in range(self.world.groups)):
+        if gone and any(gone & opened(self.rules, table, g, query, until) for g in range(self.world.groups)):
             raise Cleaned("a file that the read needs is deleted")
-        return answer(table, self.world.groups, query, settled, data, protocol=self.protocol, rule=self.rule)
+        return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
         """The window of a consumer, made of the writes requested at `kept`; what they wrote may be cleaned since."""
@@ -283,7 +283,7 @@ class Model:
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
         every = (*table.writes, *undone)  # what it has read it has read, whatever was undone since
         seen = table._replace(writes=tuple(write for write in every if write.requested in kept))
-        return answer(seen, self.world.groups, query, 0, data, protocol=self.protocol, rule=self.rule)
+        return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
         """No actor that lives is in the midst of an operation: to stop here is no deadlock."""

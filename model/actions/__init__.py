@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..machine.transition import Action, Transition
 
 if TYPE_CHECKING:
+    from ..kernel.table import Instant
     from ..protocol import Protocol
-    from ..table import Instant
     from ..world import World
 
 

@@ -11,8 +11,9 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.table import Instant
 from ..machine.transition import Action, Changes, Guard, Transition, transition
-from ..table import Altered, Instant
+from ..mechanisms.added_columns import Altered
 from ..timeline.clock import clock_of, requests_of
 from ..timeline.publication import publication, publication_actions
 from ..world import World

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.table import Instant, Plan, table_of
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
-from ..services.archiving import archivable, last_decided, staying
-from ..table import Instant, Plan, table_of
+from ..mechanisms.archiving import archivable, last_decided, staying
+from ..mechanisms.log_compaction import with_log_plans
+from ..rules import rules_of
 from ..world import World
 from . import Setting
 
@@ -83,11 +85,11 @@ def instants_to_archive(
     decisions: tuple[Any, ...] = (),
 ) -> Iterable[Args]:  # fmt: skip
     """The oldest completed instants that may leave the active timeline, as one argument; none if there are none."""
-    protocol = setting.protocol
+    rules = rules_of(setting.protocol)
     active = [entry for entry in published if entry.requested not in removed]
-    table = table_of(published, plans, log_plans=log_plans)
-    stay = staying(active, table, setting.world.groups, own.retained, protocol) | last_decided(decisions)
-    chosen = archivable(active, (instant.requested for instant in pending_instants), stay, protocol)
+    table = with_log_plans(table_of(published, plans), published, log_plans)
+    stay = staying(rules, active, table, setting.world.groups, own.retained) | last_decided(decisions)
+    chosen = archivable(rules, active, (instant.requested for instant in pending_instants), stay)
     return ((("instants", chosen),),) if chosen else ()
 
 

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..kernel.table import DataFile, Instant, Plan, table_of
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
-from ..services.cleaning import horizon, published_horizon, since, superseded
-from ..services.savepoints import kept, without
-from ..table import Clean, Cleaned, DataFile, Instant, Plan, Savepoint, Victims, table_of
+from ..mechanisms.cleaning import Clean, Cleaned, Victims, horizon, published_horizon, since, superseded
+from ..mechanisms.log_compaction import with_log_plans
+from ..mechanisms.savepoints import Savepoint, kept, without
+from ..rules import rules_of
 from ..timeline.clock import clock_of
 from ..timeline.decisions import last_time
 from ..timeline.plans_by_log import Planning, planning
@@ -108,15 +110,15 @@ def planned(
     log_plans: Plans = (), savepoints: tuple[Savepoint, ...] | None = None,
 ) -> tuple[int | None, tuple[Victims, ...]]:  # fmt: skip
     """The horizon of a clean that is planned now, and the files that it deletes."""
-    world, protocol = setting.world, setting.protocol
-    table = table_of(published, plans, log_plans=log_plans)
+    world, rules = setting.world, rules_of(setting.protocol)
+    table = with_log_plans(table_of(published, plans), published, log_plans)
     if savepoints is None:  # else files that a savepoint kept from earlier cleans may be left
-        table = since(table, world.groups, published_horizon(cleans, published, protocol), protocol)
+        table = since(rules, table, world.groups, published_horizon(rules, cleans, published))
     bound = horizon(table, own.retained)
     if bound is None:
         return bound, ()
-    found = superseded(table, world.groups, bound, deleted, protocol)
-    return bound, found if savepoints is None else without(found, kept(savepoints, protocol))
+    found = superseded(rules, table, world.groups, bound, deleted)
+    return bound, found if savepoints is None else without(found, kept(rules, savepoints))
 
 
 def files_to_delete(

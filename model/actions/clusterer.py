@@ -13,9 +13,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.planning import plan
+from ..kernel.table import Compaction, GroupPlan, Plan, Write, marks, table_of
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
-from ..services.planning import plan
-from ..table import Compaction, GroupPlan, Plan, Write, table_of
+from ..mechanisms.clustering import Clustered, Clusters
+from ..rules import rules_of
 from ..timeline.publication import Check, believes, publication, publication_actions, release_lock
 from . import Setting
 
@@ -75,7 +77,7 @@ def inputs(
     clock: int, published: tuple[Any, ...], plans: tuple[Plan, ...], setting: Setting
 ) -> tuple[GroupPlan, ...]:
     """What a plan that is made now takes."""
-    return plan(table_of(published, plans), setting.world.groups, clock + 1, setting.protocol)
+    return plan(rules_of(setting.protocol), table_of(published, plans), setting.world.groups, clock + 1)
 
 
 LOG_IS_THERE = Guard("there must be a log to take in", inputs)
@@ -84,7 +86,8 @@ LOG_IS_THERE = Guard("there must be a log to take in", inputs)
 def schedule(me: str, clock: int, published: tuple[Any, ...], plans: tuple[Plan, ...], setting: Setting) -> Changes:
     """Under the lock: take a requested time and put the plan."""
     parts = inputs(clock, published, plans, setting)
-    new = Plan(clock + 1, me, False, parts, clusters=setting.protocol.clustering == "file_ids")
+    clusters = Clusters(setting.protocol.clustering == "file_ids")
+    new = Plan(clock + 1, me, False, parts, marks(clusters))
     own = Clusterer("scheduled", new.requested, tuple(part.group for part in parts))
     return {"own": own, "clock": clock + 1, "plans": (*plans, new)}
 
@@ -117,4 +120,4 @@ def take_plan_back(own: Clusterer, plans: tuple[Plan, ...]) -> Changes:
 
 def published_clustering(me: str, by_name: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
     """The clusterer after its clustering is published, and the entry."""
-    return Clusterer("done"), Compaction(own.plan, own.completed, me, own.groups if by_name else ())
+    return Clusterer("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if by_name else ())))

@@ -10,12 +10,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from ..kernel.planning import plan
+from ..kernel.table import Compaction, DataFile, GroupPlan, Instant, Plan, completes_plan, table_of, with_mark
 from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
+from ..mechanisms.added_columns import writes_columns
+from ..mechanisms.foreign_services import Unmarked
+from ..mechanisms.log_compaction import with_log_plans
+from ..mechanisms.restores import Restore
+from ..mechanisms.restores.checks import PLAN_STANDS, input_stands, stands
+from ..mechanisms.rollback import Rollback
 from ..protocol import Protocol
-from ..reads.schemas import writes_columns
-from ..services.planning import plan
-from ..services.restoring import PLAN_STANDS, input_stands, stands
-from ..table import Compaction, DataFile, GroupPlan, Instant, Plan, Restore, Rollback, completes_plan, table_of
+from ..rules import rules_of
 from ..timeline.clock import clock_readings, requests_of
 from ..timeline.decisions import Decisions, last_time
 from ..timeline.plans_by_log import Planning, planning
@@ -126,7 +131,8 @@ def plan_inputs(
     writers: tuple[tuple[str, Writer], ...], rollbacks: tuple[Rollback, ...], log_plans: Plans,
 ) -> tuple[GroupPlan, ...]:  # fmt: skip
     logs = unpublished(setting, dict(writers), rollbacks) if sees_logs else ()
-    return plan(table_of(published, plans, logs, log_plans), setting.world.groups, barrier, protocol)
+    table = with_log_plans(table_of(published, plans, logs), published, log_plans)
+    return plan(rules_of(protocol), table, setting.world.groups, barrier)
 
 
 def readings_with_logs(
@@ -231,7 +237,7 @@ def group_of(own: Compactor) -> int:
 def started(foreign: bool, own: Compactor, me: str, plan: Plan, plans: Plans) -> tuple[Compactor, Plans]:
     """Its runner decides by whose rules the base files are merged, not the actor that made the plan."""
     own = Compactor("running its plan", plan.requested, tuple(part.group for part in plan.groups))
-    now = plan._replace(runner=me, inflight=True, unmarked=foreign)
+    now = plan._replace(runner=me, inflight=True, marks=with_mark(plan.marks, Unmarked(foreign)))
     return own, tuple(now if each == plan else each for each in plans)
 
 

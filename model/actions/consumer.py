@@ -13,12 +13,14 @@ from dataclasses import replace
 from math import inf
 from typing import Any, NamedTuple
 
+from ..kernel.table import DataFile, Write
 from ..machine.transition import Action, Changes, Guard, Transition, transition
+from ..mechanisms.bulk_insert import loaded
+from ..mechanisms.cleaning import Clean, published_horizon
+from ..mechanisms.restores import hides, is_gone
 from ..protocol import Protocol
 from ..reads.listing import Restores
-from ..services.cleaning import published_horizon
-from ..services.restoring import hides, is_gone
-from ..table import Clean, DataFile, Write
+from ..rules import rules_of
 from ..world import World
 from . import Setting
 
@@ -164,7 +166,7 @@ def read_window(
     if own.undone or any(is_gone(restores, requested) for requested in own.kept):
         return {"own": own._replace(step="refused")}
     gone = {entry.requested for entry in _writes(own, published) if not deleted.isdisjoint(files_of(entry))}
-    behind = own.behind or (bool(gone) and own.after < published_horizon(cleans, published, protocol))
+    behind = own.behind or (bool(gone) and own.after < published_horizon(rules_of(protocol), cleans, published))
     if behind and protocol.behind_horizon != "skipped":
         return {"own": own._replace(step="refused")}
     if gone and not behind:
@@ -189,7 +191,7 @@ def _listed(
         own = own._replace(until=max(own.until, restores[-1].requested), store=max(own.store, restores[-1].requested))
     inside = (e for e in published if isinstance(e, Write) and own.after < time_of(e, protocol) <= own.until)
     kept = tuple(sorted(entry.requested for entry in inside))
-    behind = cleans is not None and own.after < published_horizon(cleans, published, protocol)
+    behind = cleans is not None and own.after < published_horizon(rules_of(protocol), cleans, published)
     undone = rests_on_undone(restores, own.after, own.until)
     return own._replace(kept=kept, behind=behind, undone=undone)
 
@@ -209,7 +211,7 @@ def delivered(own: Consumer, read: tuple[int, ...]) -> Consumer:
 
 def files_of(write: Write) -> frozenset[DataFile]:
     """The data files of a write."""
-    versions = ((group, 0 if group in write.loaded else version) for group, version in write.files)
+    versions = ((group, 0 if group in loaded(write) else version) for group, version in write.files)
     return frozenset(DataFile(group, write.requested, version) for group, version in versions)
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..files.shared_log import appending
 from ..machine.transition import Action, Changes, Guard, Transition, transition
+from ..mechanisms.shared_logs import appending
 from ..world import World
 from . import Setting
 from .writer import Writer, beating, next_log

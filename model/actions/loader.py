@@ -12,9 +12,10 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.table import Instant, Plan, Write, marks
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..mechanisms.bulk_insert import Loaded
 from ..protocol import Protocol
-from ..table import Instant, Plan, Write
 from ..timeline.clock import clock_readings, requests_of
 from ..timeline.conflicts import Attempt, conflicting
 from ..timeline.decisions import caught_up
@@ -188,7 +189,7 @@ def is_overtaken(own: Loader, setting: Setting, protocol: Protocol, published: P
 def published_load(me: str, own: Loader) -> tuple[Loader, Write]:
     """The loader after its bulk insert is published, and the write."""
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
-    return Loader("done"), Write(own.requested, own.completed, me, 1, files, loaded=own.bases)
+    return Loader("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 
 def may_look(own: Loader) -> bool:

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..kernel.table import GroupPlan, Instant, Plan, table_of
 from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
-from ..services.planning import log_plan
-from ..services.restoring import PLAN_STANDS, input_stands, stands
-from ..table import GroupPlan, Instant, LogCompaction, Plan, Restore, table_of
+from ..mechanisms.log_compaction import LogCompaction, log_plan, with_log_plans
+from ..mechanisms.restores import Restore
+from ..mechanisms.restores.checks import PLAN_STANDS, input_stands, stands
+from ..rules import rules_of
 from ..timeline.clock import clock_of
 from ..timeline.decisions import last_time
 from ..timeline.plans_by_log import Planning, planning
@@ -102,7 +104,8 @@ def log_compaction_is_left(
 
 def inputs(published: Published, plans: Plans, log_plans: Plans, setting: Setting) -> tuple[GroupPlan, ...]:
     """What a plan that is made now takes."""
-    return log_plan(table_of(published, plans, log_plans=log_plans), setting.world.groups, setting.protocol)
+    table = with_log_plans(table_of(published, plans), published, log_plans)
+    return log_plan(rules_of(setting.protocol), table, setting.world.groups)
 
 
 def look(

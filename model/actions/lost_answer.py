@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..kernel.lock import HOLDS_LOCK
+from ..kernel.table import Write
 from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..protocol import Protocol
-from ..table import Write
 from ..timeline.publication import READY
 from ..world import World
 from . import Setting

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..machine.transition import Action, Transition
-from ..metadata import MetadataTable
+from ..mechanisms.metadata_table import MetadataTable
 from . import Setting
 
 ACTIONS = (

@@ -13,8 +13,8 @@ from functools import partial
 
 from ..kernel.lock import LOCK_IS_FREE
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..mechanisms.rollback import Rollback
 from ..protocol import Protocol
-from ..table import Rollback
 from ..timeline.batches import once
 from ..timeline.looking import ABORTED, abort, looking
 from ..world import World

@@ -13,8 +13,12 @@ from itertools import chain
 from math import inf
 from typing import Any, NamedTuple
 
+from ..kernel.table import DataFile, Plan, Table, Write, table_of
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
-from ..metadata import MetadataTable, through
+from ..mechanisms.cleaning import Clean, needed, published_horizon
+from ..mechanisms.log_compaction import with_log_plans
+from ..mechanisms.metadata_table import MetadataTable, through
+from ..mechanisms.restores import is_gone
 from ..protocol import Protocol
 from ..reads.listing import (
     Restores,
@@ -30,9 +34,7 @@ from ..reads.listing import (
     shown,
     writes_of,
 )
-from ..services.cleaning import needed, published_horizon
-from ..services.restoring import is_gone
-from ..table import Clean, DataFile, Plan, Table, Write, table_of
+from ..rules import rules_of
 from . import Setting
 
 Published = tuple[Any, ...]
@@ -249,10 +251,11 @@ def read_files(
     if _is_restored_away(own, restores):
         return {"own": own._replace(step="refused")}
     table = kept_table(own, published, plans, log_plans)
-    opened = (needed(table, group, inf, setting.protocol) for group in range(setting.world.groups))
+    rules = rules_of(setting.protocol)
+    opened = (needed(rules, table, group, inf) for group in range(setting.world.groups))
     if deleted.isdisjoint(chain.from_iterable(opened)):
         return {"own": own._replace(step="answered")}
-    behind = own.time < published_horizon(cleans, published, setting.protocol)
+    behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}
 
 
@@ -292,7 +295,8 @@ def kept_table(
     kept = through(tuple(entry for entry in there if entry.requested in own.kept), own.listed)
     # Whoever sees a compaction completed knows its base files, also if its listing missed the plan.
     seen = {*own.plans, *own.kept}
-    return table_of(kept, tuple(p for p in all_plans(plans, restores) if p.requested in seen), log_plans=log_plans)
+    table = table_of(kept, tuple(p for p in all_plans(plans, restores) if p.requested in seen))
+    return with_log_plans(table, kept, log_plans)
 
 
 def _newest_write(published: Published) -> int:

@@ -16,10 +16,13 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Write, completes_plan, marks
 from ..machine.transition import Action, Changes, Guard, Transition, transition
+from ..mechanisms.bulk_insert import Loaded
+from ..mechanisms.file_ids import MintedIds
+from ..mechanisms.replacing import Replaced
+from ..mechanisms.restores.checks import stands
 from ..protocol import Protocol
-from ..services.restoring import stands
-from ..table import GroupPlan, Instant, Plan, Write, completes_plan
 from ..timeline.clock import requests_of
 from ..timeline.conflicts import file_ids
 from ..timeline.decisions import last_time
@@ -170,7 +173,8 @@ def published_replace(world: World, me: str, own: Replacer) -> tuple[Replacer, W
     """The replacer after its replace is published, and the write."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
-    entry = Write(own.requested, own.completed, me, 1, files, file_ids=own.file_ids, loaded=groups, replaced=groups)
+    added = marks(CompletesAs("commit"), MintedIds(own.file_ids), Loaded(groups), Replaced(groups))
+    entry = Write(own.requested, own.completed, me, 1, files, added)
     return Replacer("done"), entry
 
 

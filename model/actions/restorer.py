@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
+from ..kernel.table import Instant, Plan
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
-from ..services.restoring import newest, still_there, taken_off, undone_by
-from ..table import Instant, Plan, Restore, Restored, Rollback, Savepoint, is_undone
+from ..mechanisms.restores import Restore, Restored, is_undone, newest, still_there, taken_off, undone_by
+from ..mechanisms.rollback import Rollback
+from ..mechanisms.savepoints import Savepoint
 from ..timeline.decisions import last_time
 from ..timeline.plans_by_log import Planning, planning
 from ..timeline.publication import publication, publication_actions

@@ -11,11 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ..files.shared_log import LOGS, Block, Blocks, appended, is_shared
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.table import Instant, Write
 from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
-from ..services.restoring import is_gone
-from ..table import Instant, Restore, Rollback, RolledBack, Write, is_undone
+from ..mechanisms.restores import Restore, is_gone, is_undone
+from ..mechanisms.rollback import Rollback, RolledBack
+from ..mechanisms.shared_logs import LOGS, Block, Blocks, appended, is_shared
 from ..timeline.decisions import ALL_PUBLISHED, Decisions, is_caught_up
 from ..timeline.plans_by_log import Planning, planning
 from ..timeline.publication import READY, UNDER_LOCK, Check, publication, publication_actions, release_lock

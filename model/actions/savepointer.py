@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
+from ..kernel.table import Instant, Plan, table_of
 from ..machine.transition import Action, Changes, Guard, Transition, transition
-from ..services.archiving import WRITES
-from ..services.savepoints import files_as_of
-from ..table import Instant, Plan, Savepoint, table_of
+from ..mechanisms.log_compaction import with_log_plans
+from ..mechanisms.restores import WRITES
+from ..mechanisms.savepoints import Savepoint, files_as_of
+from ..rules import rules_of
 from ..timeline.clock import clock_of, clock_readings
 from ..world import World
 from . import Setting
@@ -103,8 +105,8 @@ def pin_instant(
     """Take the lock and put the inflight savepoint, with the files that a read as of the pinned instant opens."""
     entry = newest(published)
     assert entry is not None, "the guard found one"
-    table = table_of(published, plans, log_plans=log_plans)
-    files = files_as_of(table, setting.world.groups, entry.completed, setting.protocol)
+    table = with_log_plans(table_of(published, plans), published, log_plans)
+    files = files_as_of(rules_of(setting.protocol), table, setting.world.groups, entry.completed)
     others = tuple(each for each in savepoints if each.requested != entry.requested)
     begun = Savepoint(entry.requested, entry.completed, files, tuple(write.requested for write in table.writes))
     own = own._replace(pinned=entry.requested)

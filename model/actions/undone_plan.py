@@ -10,7 +10,7 @@ from typing import Any
 
 from ..kernel.lock import LOCK_IS_FREE
 from ..machine.transition import Action, Changes, Guard, Transition, given, transition
-from ..services.restoring import PLAN_STANDS, input_stands, stands
+from ..mechanisms.restores.checks import PLAN_STANDS, input_stands, stands
 from ..timeline.decisions import caught_up
 from ..timeline.looking import NOT_LOOKED, about_to_publish, looks_under_lock
 from ..timeline.publication import UNDER_LOCK, Check, release_lock

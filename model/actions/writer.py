@@ -11,20 +11,25 @@ from functools import partial
 from math import inf
 from typing import Any, Literal, NamedTuple
 
-from ..files.copy_on_write import newest_base
-from ..files.shared_log import LOGS, appending, is_shared
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.table import CompletesAs, Instant, Plan, Write, marks
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..mechanisms.added_columns import Columns, opened_before
+from ..mechanisms.clustering import Into
+from ..mechanisms.copy_on_write import Onto, newest_base
+from ..mechanisms.file_ids import MintedIds
+from ..mechanisms.restores import Restore, is_undone
+from ..mechanisms.restores.checks import stands
+from ..mechanisms.rollback import Rollback
+from ..mechanisms.shared_logs import LOGS, Places, appending, is_shared
 from ..protocol import Protocol
-from ..reads.schemas import opened_before
-from ..services.restoring import stands
-from ..table import Instant, Plan, Restore, Rollback, Write, is_undone
 from ..timeline.batches import of_a_new_batch, once
 from ..timeline.clock import clock_readings, requests_of
 from ..timeline.conflicts import clusterings, file_ids
 from ..timeline.looking import FOUND_NOTHING, about_to_publish, looks_under_lock
 from ..timeline.publication import Check, both, noted_by_store, publication, publication_actions
 from ..timeline.waiting import requesting
+from ..variants.slicing import BaseInstants
 from ..world import World
 from . import Setting
 
@@ -227,9 +232,14 @@ def still_stands(setting: Setting, me: str) -> Check | None:
 
 def written(world: World, me: str, own: Writer) -> Write:
     """The write that is on the timeline once it is published."""
-    files = world.files(me, own.number)
-    return Write(own.requested, own.completed, me, own.number, files, own.bases, own.file_ids, own.onto, into=own.into,
-                 places=own.places, columns=own.columns)  # fmt: skip
+    added = marks(MintedIds(own.file_ids), Into(own.into), Columns(own.columns), *found_by(own))
+    return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), added)
+
+
+def found_by(own: Writer) -> tuple[Any, ...]:
+    """What a write states of the files that its writer has found, also while it is pending."""
+    action = CompletesAs("commit" if own.onto else "deltacommit")
+    return BaseInstants(own.bases), action, Onto(own.onto), Places(own.places)
 
 
 def requesting_of(action: str, me: str, setting: Setting, *, at: str) -> Transition:
@@ -293,8 +303,7 @@ def unpublished(setting: Setting, values: Mapping[str, Any], rollbacks: tuple[Ro
         gone = max((each.deleted for each in rollbacks if each.target == writer.requested), default=0)
         files = setting.world.files(me, writer.number)[gone : writer.files]
         if files or state_on_timeline(writer, rollbacks):
-            found.append(Write(writer.requested, None, me, writer.number, files, writer.bases, onto=writer.onto,
-                               places=writer.places))  # fmt: skip
+            found.append(Write(writer.requested, None, me, writer.number, files, marks(*found_by(writer))))
     return tuple(found)
 
 

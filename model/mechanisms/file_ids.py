@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from ..kernel.table import Write, mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 
@@ -15,13 +16,26 @@ class FileIds(Options):
 
     file_ids: Literal["fixed", "minted"] = choice(
         "fixed",
-        "a bucket has one file group, or whoever finds none begins one of its own",
+        "fixed: the bucket fixes the file id. minted: a writer that finds a bucket empty begins a file group with a "
+        "new id.",
     )
     bucket_count: Literal["of_table", "own"] = choice(
         "of_table",
-        "a writer hashes keys into the buckets that the table says, or into as many as its options say",
+        "The number of buckets into which a writer hashes keys: that of the table, or that of its own options.",
         by=("writer",),
     )
+
+
+class MintedIds(NamedTuple):
+    """Of a write: (file group, file id) where that is not the id that the bucket fixes."""
+
+    ids: tuple[tuple[int, int], ...] = ()
+    kind: str = "minted ids"
+
+
+def minted_ids(write: Write) -> tuple[tuple[int, int], ...]:
+    """The file ids of a write that its buckets do not fix, by file group."""
+    return mark(write, MintedIds).ids if write.marks else ()
 
 
 MECHANISM = Mechanism(options=FileIds)

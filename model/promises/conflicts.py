@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from ..actions.replacer import replaced_groups
+from ..kernel.table import Compaction, Write
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.restores import is_undone
 from ..model import Model
-from ..table import Compaction, Write, is_undone
 from ..timeline.conflicts import file_id_of
 from ..timeline.looking import ABORTED
 from .promise import Promise

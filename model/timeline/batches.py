@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..actions import Setting
+from ..kernel.table import Write
 from ..machine.transition import Guard, Transition
-from ..table import Write
 from ..world import World
 from .publication import Check
 

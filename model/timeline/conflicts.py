@@ -10,8 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ..kernel.table import Compaction, Plan, Write
+from ..mechanisms.clustering import clustered
+from ..mechanisms.file_ids import minted_ids
 from ..protocol import Protocol
-from ..table import Compaction, Plan, Write
 
 Published = tuple[Write | Compaction, ...]
 
@@ -44,7 +46,7 @@ def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, p
     groups = {plan.requested: {part.group for part in plan.groups} for plan in plans}
     for entry in since_its_beginning(published, attempt.mark, protocol):
         if isinstance(entry, Compaction):
-            taken = groups.get(entry.requested, set()) if protocol.priority == "first" else set(entry.clustered)
+            taken = groups.get(entry.requested, set()) if protocol.priority == "first" else set(clustered(entry))
             if taken & set(attempt.groups):
                 return entry.requested
         elif isinstance(entry, Write) and any(_same(entry, attempt, group, protocol) for group in attempt.groups):
@@ -61,13 +63,14 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
 def file_id_of(write: Write | Attempt, group: int) -> int:
     """The file id under which a write puts its files in a bucket: 0 is the fixed one, others are named by the
     requested time of the write that began them."""
-    return dict(write.file_ids).get(group, 0)
+    ids = write.file_ids if isinstance(write, Attempt) else minted_ids(write)
+    return dict(ids).get(group, 0)
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """(group, requested time of the newest clustering whose file group took its place), as far as there is one."""
     done = (entry for entry in published if isinstance(entry, Compaction))
-    newest = {group: entry.requested for entry in done for group in entry.clustered}
+    newest = {group: entry.requested for entry in done for group in clustered(entry)}
     return tuple((group, newest[group]) for group in groups if group in newest)
 
 

@@ -16,8 +16,8 @@ from typing import Any
 from ..actions import Setting
 from ..kernel.lock import LOCK_IS_FREE, released
 from ..machine.transition import Changes, Choice, Guard, Transition, given, transition
-from ..metadata import step_before
-from ..table import Restore, is_undone
+from ..mechanisms.metadata_table.listing import step_before
+from ..mechanisms.restores import Restore, is_undone
 from .clock import clock_of, clock_readings
 
 Decisions = tuple[Any, ...]

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..actions import Setting
+from ..kernel.table import Plan
 from ..machine.transition import Args, Changes, Guard, Transition, given, transition
 from ..protocol import Protocol
-from ..table import Plan
 from .conflicts import Attempt, conflicting
 from .publication import CHECKED, READY, UNDER_LOCK, Check
 

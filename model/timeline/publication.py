@@ -17,7 +17,15 @@ from typing import Any, NamedTuple
 from ..actions import Setting
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
 from ..machine.transition import Action, Changes, Choice, Effect, Guard, Transition, given, go_to, transition
-from ..metadata import PUBLISHED, TOLD, UNLISTED, Telling, listing, listing_transitions, step_before
+from ..mechanisms.metadata_table.listing import (
+    PUBLISHED,
+    TOLD,
+    UNLISTED,
+    Telling,
+    listing,
+    listing_transitions,
+    step_before,
+)
 from ..protocol import Protocol
 from .clock import clock_of, clock_readings
 from .decisions import BY_LOG, decision_transitions

@@ -1,40 +1,162 @@
-"""RFC-66's older layouts and readings of file slicing."""
+"""Other readings of file slicing, and the layout before RFC-66."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from ..kernel.reads import standing
+from ..kernel.rules import Barriers, Rules, SliceTime
+from ..kernel.slicing import barrier_of, writes_by_slice
+from ..kernel.table import Table, Write, mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing(Options):
-    """RFC-66's older layouts and readings of file slicing."""
+    """Other readings of file slicing, and the layout before RFC-66."""
 
     slicing: Literal["completion", "requested", "base_instant", "temporal"] = choice(
         "completion",
-        "the time that assigns a log to a file slice; base_instant: the name carries the barrier that the "
-        "writer looked up when it started to write (layout before RFC-66); temporal: RFC-66's rules of what "
-        "'temporally follows' what, by which a log that was under way at a barrier is in no slice",
+        "The time that assigns a log to a file slice: its completion time, or its requested time. base_instant: the "
+        "barrier in its file name, which the writer read when it started to write (the layout before RFC-66). "
+        "temporal: the requested time, and a log whose write was under way at a barrier is in no slice (RFC-66, "
+        "'temporally follows').",
         by=("writer", "compactor",),
-    )
+    )  # fmt: skip
     barriers: Literal["plans", "base_files"] = choice(
         "plans",
-        "what begins a slice: plans from when they are made; or base files alone, and then a log older than "
-        "the oldest of them is in no slice, a read as of a time takes one slice (RFC-66, pseudocode)",
+        "The start of a slice: a plan from the time that it is made; or a base file alone. With base_files a log older "
+        "than the oldest base file is in no slice, and a read as of a time reads one slice (pseudocode of RFC-66).",
     )
     first_slice: Literal["first_completed", "first_requested"] = choice(
         "first_completed",
-        "what begins the slice without barrier: the write that completes first; or the earliest request that "
-        "has a log there, and while that one is pending nothing of the slice is seen",
+        "The start of the slice without barrier: the write that completes first; or the write that was requested "
+        "first, and nothing of the slice is visible while that write is pending.",
     )
     tombstone_logs: Literal["by_commit", "by_time"] = choice(
         "by_commit",
-        "the log with which a compaction keeps its deletes is the one that its commit lists; or any log that "
-        "was requested at the time of the base file",
+        "The log in which a compaction keeps its deletes: the log that the commit of the compaction lists; or every "
+        "log that was requested at the time of the base file.",
     )
 
 
-MECHANISM = Mechanism(options=Slicing)
+class BaseInstants(NamedTuple):
+    """Of a write in the layout before RFC-66: per file group the barrier that the names of its logs carry."""
+
+    groups: tuple[int | None, ...] = ()
+    kind: str = "base instants"
+
+
+def by_request(write: Write, group: int) -> float:
+    """Slices by requested time."""
+    return write.requested
+
+
+def by_base_instant(write: Write, group: int) -> float:
+    """Slices by the barrier in the file name."""
+    return mark(write, BaseInstants).groups[group] or 0
+
+
+SLICE_TIMES: Mapping[str, SliceTime] = {
+    "requested": by_request,
+    "base_instant": by_base_instant,
+    "temporal": by_request,
+}
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under the options of this module."""
+    options = protocol[Slicing]
+    if options.slicing != "completion":
+        rules = replace(rules, slice_time=SLICE_TIMES[options.slicing])
+    if options.barriers == "base_files":
+        rules = replace(rules, barriers=without_pending(rules.barriers), base_and_writes=one_slice)
+        rules = keep_writes(rules, is_in_a_slice)
+    if options.slicing == "temporal":
+        rules = keep_writes(rules, is_not_under_way_at_a_barrier)
+    if options.tombstone_logs == "by_time":
+        rules = keep_writes(rules, is_no_tombstone_log)
+    if options.first_slice == "first_requested":
+        rules = keep_writes(rules, is_after_the_first_request)
+    return rules
+
+
+def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
+    """The rules under which only some writes are in a slice."""
+    inner = rules.sliced_writes
+
+    def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
+        return list(filter(keeps(rules, table, group), inner(rules, table, group)))
+
+    return replace(rules, sliced_writes=sliced_writes)
+
+
+def without_pending(inner: Barriers) -> Barriers:
+    """Base files alone are barriers."""
+
+    def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
+        pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
+        return tuple(barrier for barrier in inner(rules, table, group) if barrier not in pending)
+
+    return barriers
+
+
+def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """A write is left out if its logs are older than the oldest base file."""
+    among = rules.barriers(rules, table, group)
+    return lambda write: not among or barrier_of(rules, write, group, among) is not None
+
+
+def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """A write is left out if it was requested before a barrier and completed at or after it."""
+    among = rules.barriers(rules, table, group)
+    return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
+
+
+def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """A write is left out if it was requested at the time of a base file: its logs count as tombstones."""
+    taken = {requested for requested, done in rules.bases(table, group) if done}
+    return lambda write: write.requested not in taken
+
+
+def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """Every write is left out if the file group has no barrier and begins with the log of a pending write.
+
+    The pending write counts only if it was not requested before everything that completed: what is older than the
+    timeline counts as completed.
+    """
+    if rules.bases(table, group):
+        return lambda write: True
+    first = min((w for w in table.writes if rules.logs_of(w, group)), key=lambda w: w.requested, default=None)
+    done = [write.requested for write in table.writes if write.completed is not None]
+    hidden = first is not None and first.completed is None and bool(done) and first.requested > min(done)
+    return lambda write: not hidden
+
+
+def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
+    """The request with which a slice without barrier begins; 0 if it is empty."""
+    if rules[Slicing].first_slice == "first_completed" and members:
+        return members[0].requested
+    return min((write.requested for write in members), default=0)
+
+
+def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
+    """The newest slice of which any file completed by `time`, its base file whenever that completed.
+
+    RFC-66, "Time Travel Queries": latestFileSliceThatIsOverlappingWithCompletionTime.
+    """
+    done = dict(rules.bases(table, group))
+    for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
+        completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
+        if any(each is not None and rules.stands(each, each, time) for each in completed):
+            return barrier, standing(rules, members, time)
+    return None, ()
+
+
+MECHANISM = Mechanism(options=Slicing, rules=refined)

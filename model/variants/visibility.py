@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+from ..kernel.rules import Rules
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +19,24 @@ class Visibility(Options):
 
     visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = choice(
         "completed",
-        "whether a reader asks if a log's instant is completed; all_earlier: and every one requested before; "
-        "unless_pending: it asks if it is pending (what has left the timeline counts as archived)",
+        "Which logs a reader shows: those of completed instants; any; all_earlier: those of completed instants before "
+        "the oldest pending request; unless_pending: those whose instant is not pending on the active timeline.",
     )
 
 
-MECHANISM = Mechanism(options=Visibility)
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under `visibility`."""
+    return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
+
+
+def with_pending(rules: Rules) -> Rules:
+    """The rules under which a pending instant stands from its requested time on."""
+    inner = rules.stands
+
+    def stands(requested: int, completed: int | None, time: float) -> bool:
+        return requested <= time if completed is None else inner(requested, completed, time)
+
+    return replace(rules, stands=stands)
+
+
+MECHANISM = Mechanism(options=Visibility, rules=refined)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, World
-from nbcc.model.table import GroupPlan, Plan, Write
+from nbcc.model.kernel.table import GroupPlan, Plan, Write
 from nbcc.simulator.explore import explore
 
 ALIKE = [

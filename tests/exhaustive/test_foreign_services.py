@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from math import inf
 
 import pytest
+from nbcc.model.reads.definitions import taken
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.merging.fold import Fold
+from nbcc.model.kernel.merge import Fold
+from nbcc.model.kernel.reads import base_file
 from nbcc.model.promises.valuations import differ, renamed
 from nbcc.model.promises.view import View, view_of
-from nbcc.model.reads.definitions import base_file, taken
 
 LATE = World(
     actors={"writer": 3, "compactor": 1},
@@ -54,7 +55,7 @@ def disagreements(protocol: Protocol) -> tuple[int, int]:
             names = view.names(0, ours, theirs)
             compared += 1
             one, other = (renamed(shape, names) for shape in (ours, theirs))
-            different += differ(one, other, len(names), view.rule, deletes=False) is not None
+            different += differ(one, other, len(names), view.merger, deletes=False) is not None
     return compared, different
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.files.slicing import writes_by_slice
+from nbcc.model.kernel.slicing import writes_by_slice
+from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.view import View
-from nbcc.model.table import GroupPlan, Plan, Table, Write
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from nbcc.simulator.forms import ANSWERS, compare

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from nbcc.model.merging.by_function import by_definition, goes_on, read, records_of, told
+from nbcc.model.merging.record import Rule
 
 from nbcc.model import Record, World
-from nbcc.model.merging.by_function import FUNCTIONS, Merged, by_definition, goes_on, law_broken, read, records_of, told
-from nbcc.model.merging.fold import Fold
-from nbcc.model.merging.record import Rule
+from nbcc.model.kernel.merge import Fold
+from nbcc.model.mechanisms.merge_function.values import FUNCTIONS, Merged, law_broken
 from nbcc.model.promises.oracle import Row
 from nbcc.simulator.systems.merge_functions import BY_LAWS
 

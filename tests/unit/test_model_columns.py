@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from nbcc.model.merging.columns import by_definition, read, records_of
+from nbcc.model.merging.record import Rule
 
 from nbcc.model import Record, World
-from nbcc.model.merging.columns import Made, by_definition, read, records_of
-from nbcc.model.merging.fold import Fold
-from nbcc.model.merging.record import Rule
+from nbcc.model.kernel.merge import Fold
+from nbcc.model.mechanisms.partial_updates.columns import Made
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import of_rule
 

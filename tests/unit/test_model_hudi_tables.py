@@ -16,12 +16,12 @@ from typing import Any
 import pyarrow
 import pytest
 from hudi import HudiQueryType, HudiReadOptions, HudiTable
+from nbcc.model.merging.record import Rule
 
 from nbcc.model import Protocol, Query, Record
-from nbcc.model.merging.record import Rule
-from nbcc.model.reads.answers import NoAnswer, answer
-from nbcc.model.services.planning import plan
-from nbcc.model.table import Compaction, Plan, Table, Write, table_of
+from nbcc.model.kernel.answers import NoAnswer, answer
+from nbcc.model.kernel.planning import plan
+from nbcc.model.kernel.table import Compaction, Plan, Table, Write, table_of
 from nbcc.simulator import specs
 
 TABLES = Path(__file__).parents[1] / "tables"

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
+from nbcc.model.merging.record import Rule
 
 from nbcc.model import Change, Model, Query, Record, State, World
-from nbcc.model.merging.fold import Fold, evaluate
-from nbcc.model.merging.record import Ranked, Rule, merge
+from nbcc.model.kernel.merge import Fold, Ranked, evaluate, merge
+from nbcc.model.kernel.table import Log
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import LARGEST, differ, valuations, weak_orders
 from nbcc.model.promises.writers import algebra_broken
-from nbcc.model.table import Log
 
 EVENT, COMMIT = Rule(True, True, "rank"), Rule(False, False, "rank")
 

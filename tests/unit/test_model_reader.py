@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.kernel.reads import as_of
 from nbcc.model.promises.view import answers
-from nbcc.model.reads.definitions import as_of
 from nbcc.simulator import specs
 
 WRITE = (

@@ -7,12 +7,11 @@ from math import inf
 import pytest
 
 from nbcc.model import FileSlice, Protocol
-from nbcc.model.files.slicing import file_slices
-from nbcc.model.merging.fold import NOTHING, Fold
-from nbcc.model.reads.definitions import as_of, read_optimized, table_as_of
-from nbcc.model.reads.windows import changes, incremental
-from nbcc.model.services.planning import plan
-from nbcc.model.table import Compaction, GroupPlan, Plan, Table, Write, table_of
+from nbcc.model.kernel.merge import NOTHING, Fold
+from nbcc.model.kernel.planning import plan
+from nbcc.model.kernel.reads import as_of, changes, incremental, read_optimized, table_as_of
+from nbcc.model.kernel.slicing import file_slices
+from nbcc.model.kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
 
 RFC = Protocol()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model import Protocol
-from nbcc.model.files.shared_log import Block, undone
+from nbcc.model.mechanisms.shared_logs import Block, undone
 
 OWN, ITS_SECOND, OTHERS, ROLLBACK = Block(1, 1), Block(1, 2), Block(2, 1), Block(9, 0, target=1)
 

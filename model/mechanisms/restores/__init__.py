@@ -1,20 +1,84 @@
-"""What a restore undoes: what completed after the instant that a savepoint pins, and every instant that is pending.
+"""Restores: a restore undoes what completed after the instant that a savepoint pins, and every pending instant.
 
 By the completion axis, on which the savepoint was made: a write that was requested before it and completed later is not
-in it, and one that was requested later can not be in it. From the plan on nobody sees what is undone, whether or not it
-is gone already; a pending writer finds so under the lock, before it publishes.
+in it, and a write that was requested later cannot be in it. From the plan of the restore on no read shows what it
+undoes, whether or not it is deleted already. A pending writer checks that under the lock, before it publishes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..machine.transition import Guard, given
-from ..protocol import Protocol
-from ..table import Plan, Restore, Savepoint, is_undone
-from ..timeline.publication import Check
-from .archiving import WRITES
+from ...kernel.table import Compaction, Plan, Write
+from ...machine.mechanism import Mechanism
+from ...machine.options import Limits, Options, choice, limit
+from ..log_compaction import LogCompaction
+from ..savepoints import Savepoint
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+
+WRITES = (Write, Compaction, LogCompaction)
+"""The instants that add data files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restores(Options):
+    """Restores to a savepoint."""
+
+    restore_by: Literal["completion", "requested"] = choice(
+        "completion",
+        "A restore undoes what completed after the instant of the savepoint; or what was requested after it.",
+    )
+    restore_pending: Literal["undone", "left"] = choice(
+        "undone",
+        "Whether a restore also undoes pending instants, or leaves them to their writers.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreLimits(Limits):
+    """Limits: restores to a savepoint."""
+
+    restores: int = limit(0, "how many restores may be planned")
+
+
+class Restore(NamedTuple):
+    """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
+    times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
+
+    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone; `entries`, where somebody
+    may be reading by them: the completed instants.
+    """
+
+    requested: int
+    at: int
+    runner: str
+    inflight: bool
+    undone: tuple[int, ...]
+    kept: tuple[int, ...]
+    plans: tuple[Plan, ...] = ()
+    gone: int = 0
+    entries: tuple[Any, ...] = ()
+
+
+def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
+    """Whether a restore has undone the instant requested then."""
+    return any(requested in each.undone for each in restores)
+
+
+class Restored(NamedTuple):
+    """A published completion of the restore with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "restore"
 
 
 def undone_by(
@@ -24,7 +88,7 @@ def undone_by(
 
     `writing`: those of pending writes. Pending instants go first, then the newest completion.
     """
-    by_completion = protocol.restore_by == "completion"
+    by_completion = protocol[Restores].restore_by == "completion"
 
     def is_later(entry: Any) -> bool:
         later = entry.completed > saved.at if by_completion else entry.requested > saved.requested
@@ -33,7 +97,7 @@ def undone_by(
     done = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
     known = {entry.requested for entry in published if isinstance(entry, WRITES)}
     pending = [plan.requested for plan in plans if plan.requested not in known]
-    pending = sorted((*pending, *writing), reverse=True) if protocol.restore_pending == "undone" else []
+    pending = sorted((*pending, *writing), reverse=True) if protocol[Restores].restore_pending == "undone" else []
     return (*pending, *(entry.requested for entry in done))
 
 
@@ -72,28 +136,9 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
     return False
 
 
-def is_not_undone(own: Any, restores: tuple[Restore, ...], field: str) -> bool:
-    return not is_undone(restores, getattr(own, field))
-
-
-def keeps_input(own: Any, restores: tuple[Restore, ...], group_of: Callable[[Any], int]) -> bool:
-    return not loses_input(own.plan, group_of(own), restores)
-
-
-PLAN_STANDS = Guard("no restore may have undone its plan", given(is_not_undone, field="plan"))
-"""What a runner asks before it starts its plan."""
-
-
-def input_stands(group_of: Callable[[Any], int]) -> Guard:
-    """What a runner asks before it reads the files of the file group `group_of(own)`."""
-    return Guard("no restore may have deleted what the plan takes", given(keeps_input, group_of=group_of))
-
-
-def stands(field: str) -> Check:
-    """What an actor asks before it publishes; `field` is the one with the requested time."""
-    return Check(Guard("no restore may have undone its instant", given(is_not_undone, field=field)))
-
-
 def hides(restores: tuple[Restore, ...], time: float) -> Restore | None:
     """The restore that has undone what a read as of `time` would see."""
     return next((each for each in restores if each.at < time < each.requested), None)
+
+
+MECHANISM = Mechanism(options=Restores, limits=RestoreLimits)
