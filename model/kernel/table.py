@@ -11,8 +11,7 @@ defaults. A record with its defaults is left out, so that equal values stay equa
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from functools import cache
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 Log = tuple[int, int]
@@ -32,19 +31,12 @@ def mark(value: Marked, kind: type[Record]) -> Record:
     for each in value.marks:
         if isinstance(each, kind):
             return each
-    defaults: Record = _defaults(kind)
-    return defaults
-
-
-@cache
-def _defaults(kind: Hashable) -> Any:
-    assert isinstance(kind, type), "marks are records of a type"
     return kind()
 
 
 def marks(*records: Any) -> Marks:
     """The records to store in a value: those that differ from their defaults."""
-    return tuple([each for each in records if each != _defaults(type(each))])
+    return tuple([each for each in records if each != type(each)()])
 
 
 def with_mark(old: Marks, record: Any) -> Marks:

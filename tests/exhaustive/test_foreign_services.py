@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from math import inf
 
 import pytest
-from nbcc.model.reads.definitions import taken
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.kernel.merge import Fold
@@ -39,11 +38,12 @@ def views(model: Model) -> Iterator[View]:
 
 def as_they_read(view: View) -> Fold | None:
     """The base file that the other engine made, and all logs since its barrier by request; None if it made none."""
-    barrier, writes = taken(view.table, 0, inf, view.model.protocol)
+    rules = view.model.rules
+    barrier, writes = rules.base_and_writes(rules, view.table, 0, inf)
     if not any(plan.requested == barrier for plan in view.table.plans):
         return None
-    by_request = sorted(log for write in writes for log in write.logs(0))
-    return Fold(base_file(view.table, 0, barrier, view.model.protocol), tuple(by_request))
+    by_request = sorted(log for write in writes for log in rules.logs_of(write, 0))
+    return Fold(base_file(rules, view.table, 0, barrier), tuple(by_request))
 
 
 def disagreements(protocol: Protocol) -> tuple[int, int]:

@@ -135,7 +135,7 @@ def test_only_holds_is_doubted(verdict: Verdict) -> None:
 # The files of mutants.
 
 GOOD: dict[str, Any] = {
-    "about": "a", "source": "s", "breaks": "SNAP", "target": "model", "replace": "nbcc.model.merging.record:rank",
+    "about": "a", "source": "s", "breaks": "SNAP", "target": "model", "replace": "nbcc.model.kernel.merge:rank",
     "with": "original",
 }  # fmt: skip
 
