@@ -7,7 +7,9 @@ in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -37,6 +39,41 @@ def _declared(package: str, paths: tuple[str, ...]) -> dict[str, Mechanism]:
         if isinstance(declared, Mechanism):
             found[info.name] = declared
     return found
+
+
+LAST = "*"
+"""In `Mechanism.after`: after every mechanism that does not say so itself."""
+
+
+def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
+    """Variants and mechanisms by name in their order, each with the names that come before it by a declaration.
+
+    Variants come before all mechanisms: they choose between readings of the kernel's rules.
+    """
+    readings = tuple(of_package("variants"))
+    several = {**of_package("variants"), **of_package("mechanisms")}
+    early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
+    after = {}
+    for name, each in several.items():
+        said = tuple(other for other in each.after if other in several)
+        after[name] = said if name in readings else (*readings, *said, *(early if LAST in each.after else ()))
+    for name in _sorted(tuple(several), tuple(after.values())):
+        yield name, several[name], after[name]
+
+
+@cache
+def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    graph = TopologicalSorter(dict(zip(names, after, strict=True)))
+    found: list[str] = []
+    try:
+        graph.prepare()
+    except CycleError as error:
+        raise ValueError(f"mechanisms come after each other: {' -> '.join(error.args[1])}") from None
+    while graph.is_active():
+        ready = sorted(graph.get_ready(), key=names.index)
+        found += ready
+        graph.done(*ready)
+    return tuple(found)
 
 
 def options() -> tuple[type[Options], ...]:

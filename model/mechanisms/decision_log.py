@@ -25,15 +25,16 @@ from ..kernel.publication import (
     Publish,
     publications,
 )
+from ..kernel.table import Instant
 from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Changes, Choice, Component, Guard, Transition, given, transition
 from ..protocol import Protocol
-from ..table import Instant, Restore, is_undone
 from .crashes import DONE
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
+from .restores.rules import Restore, is_undone
 
 Decisions = tuple[Any, ...]
 """Completed instants, and the times of plans, in the order of their numbers."""

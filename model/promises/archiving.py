@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ..actions.reader import ENDS, SURE
+from ..kernel.reader import ENDS, SURE
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.log_compaction.rules import WRITES
 from ..model import Model
-from ..services.archiving import WRITES
 from .promise import Promise
 
 _NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")

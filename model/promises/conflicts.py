@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from itertools import combinations
 
 from ..actions.replacer import replaced_groups
+from ..kernel.table import Compaction, Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.file_ids import file_id_of
 from ..mechanisms.occ.validation import ABORTED
+from ..mechanisms.restores.rules import is_undone
 from ..model import Model
-from ..table import Compaction, Write, is_undone
 from .promise import Promise
 from .sentences import write_named
 

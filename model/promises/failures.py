@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.batches import batch_of, rows_of
+from ..mechanisms.rollback.rules import Rollback
 from ..model import Model
-from ..table import Rollback, Write
 from .promise import Promise
 from .sentences import write_named
 

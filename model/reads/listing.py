@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from itertools import chain, combinations
 from typing import Any, Protocol
 
+from ..kernel.table import Plan
 from ..machine.transition import Args
-from ..services.archiving import WRITES
-from ..services.restoring import is_gone
-from ..table import Plan, Restore
+from ..mechanisms.log_compaction.rules import WRITES
+from ..mechanisms.restores.rules import Restore, is_gone
 
 Restores = tuple[Restore, ...]
 

@@ -1,20 +1,26 @@
 """Readers that show more, or less, than completed instants (RFC-22, comments; readers of other engines)."""
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ..kernel.rules import Rules
+from ..kernel.table import Write
 from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published, no_writes
 from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..mechanisms.rollback.removed import is_on_timeline
-from ..table import Rollback, Write
+from ..mechanisms.rollback.rules import Rollback
 from .slicing import all_unpublished
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +33,21 @@ class Visibility(Options):
         "all_earlier: those of completed instants before the earliest pending request; unless_pending: those whose "
         "instant is not pending (an instant that is off the timeline counts as archived)",
     )
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under `visibility`."""
+    return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
+
+
+def with_pending(rules: Rules) -> Rules:
+    """The rules under which a pending instant stands from its requested time on."""
+    inner = rules.stands
+
+    def stands(requested: int, completed: int | None, time: float) -> bool:
+        return requested <= time if completed is None else inner(requested, completed, time)
+
+    return replace(rules, stands=stands)
 
 
 def compose(composition: Composition) -> None:
@@ -56,4 +77,4 @@ def not_pending(
             yield each
 
 
-MECHANISM = Mechanism(compose=compose, after=("as_of", "slicing"), options=Visibility)
+MECHANISM = Mechanism(rules=refined, compose=compose, after=("as_of", "slicing"), options=Visibility)

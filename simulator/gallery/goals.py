@@ -9,7 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 from nbcc.model import Instant, Model
-from nbcc.model.table import LogCompaction, Write
+from nbcc.model.kernel.table import Write
+from nbcc.model.mechanisms.log_compaction import LogCompaction
 
 Goal = Callable[[Model, Any], bool]
 

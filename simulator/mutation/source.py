@@ -24,8 +24,8 @@ from .operators import changes
 from .probes import NAME, Probe, Probing
 
 RULES: Final = (
-    "files.slicing", "kernel.lock", "merging.fold", "merging.record", "reads.definitions", "reads.windows",
-    "services.planning", "table", "timeline.clock", "timeline.publication", "timeline.resuming",
+    "kernel.lock", "kernel.merge", "kernel.planning", "kernel.reads", "kernel.slicing", "kernel.table",
+    "timeline.clock", "timeline.publication", "timeline.resuming", "variants.windows",
 )  # fmt: skip
 """The modules of the model that hold rules, besides those of its actions; promises and oracle are what judges them."""
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from nbcc.engine.names import bucket_of
 from nbcc.model import Query, World
-from nbcc.model.reads.answers import PENDING, NoAnswer
+from nbcc.model.kernel.answers import PENDING, NoAnswer
 
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY

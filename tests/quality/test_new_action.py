@@ -27,7 +27,7 @@ from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
 from ..machine.transition import Action, Changes, Transition, transition
-from ..table import Instant
+from ..kernel.table import Instant
 from . import Setting
 
 KIND, PREFIX = "indexer", "i"

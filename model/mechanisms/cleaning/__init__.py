@@ -18,6 +18,7 @@ from ...machine.transition import Action
 from ...world import World
 from . import cleaner, reads
 from .options import Cleaning, Cleans
+from .rules import refined
 
 
 def compose(composition: Composition) -> None:
@@ -34,6 +35,7 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
     kinds=(cleaner.CLEANER,),
     options=Cleaning,

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
-from ...files.copy_on_write import newest_base
 from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, groups_of, request_instant
@@ -19,12 +18,13 @@ from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
 from ...machine.options import Chosen
 from ...machine.transition import Action, Args, Changes, Guard, transition
-from ...table import Rollback
 from ...world import World
 from ..batches import Resends
-from ..copy_on_write import Onto, is_copy_on_write
+from ..clustering import Into
+from ..copy_on_write import Onto, is_copy_on_write, newest_base
+from ..rollback.rules import Rollback
 from .conflicts import clusterings
-from .options import Into, Occ, Retries, Validation
+from .options import Occ, Retries, Validation
 from .validation import ABORTED, abort, check_conflicts, is_optimistic
 
 RETRYING = "about to try again"

@@ -5,55 +5,33 @@ the time that the alterer takes under the lock. A writer or service that opened 
 commit is for readers that take the columns of the newest commit for those of the table.
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from ..kernel.clock import TakeTime
-from ..kernel.compactor import STARTS_PLAN
-from ..kernel.lock import LOCK_IS_FREE
-from ..kernel.publication import Publication, publication, publication_actions
-from ..kernel.timeline import PENDING, TABLE
-from ..kernel.writer import REQUESTS, on_instant
-from ..machine.composition import Composition
-from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Limits, Options, choice, limit
-from ..machine.transition import Action, Args, Changes, Guard, given, transition
-from ..protocol import Protocol
-from ..table import Altered, Instant, Plan, Table
-from ..world import World
-from .clocks import Skew
-from .copy_on_write import is_copy_on_write
-from .crashes import RESUMES_PLAN
-from .lost_locks import LostLocks
+from ...kernel.clock import TakeTime
+from ...kernel.compactor import STARTS_PLAN
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.publication import Publication, publication, publication_actions
+from ...kernel.table import Instant, Plan, Table, with_mark
+from ...kernel.timeline import PENDING, TABLE
+from ...kernel.writer import REQUESTS
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind, Mechanism
+from ...machine.transition import Action, Args, Changes, Guard, given, transition
+from ...protocol import Protocol
+from ...world import World
+from ..clocks import Skew
+from ..copy_on_write import is_copy_on_write
+from ..crashes import RESUMES_PLAN
+from ..lost_locks import LostLocks
+from .options import AddedColumns, Alterations
+from .rules import Altered, Columns, PlanColumns, columns_in, refined
 
 Schemas = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AddedColumns(Options):
-    """Which of the added columns a read shows, and a service keeps."""
-
-    columns_shown: Literal["of_time", "of_now", "of_commit"] = choice(
-        "of_time",
-        "which columns a read as of a time shows. of_time: those that the table had then; of_now: those of now; "
-        "of_commit: those that the commit requested last names, even if its writer did not know all (Apache Hudi)",
-    )
-    columns_kept: Literal["of_now", "as_opened"] = choice(
-        "of_now",
-        "which columns a service writes: those that the table has when the service starts its plan, or those that it "
-        "had when the service opened the table",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alterations(Limits):
-    """How many columns are added."""
-
-    alterations: int = limit(0, "how often a column is added to the table")
 
 
 class Alterer(NamedTuple):
@@ -70,19 +48,12 @@ class Alterer(NamedTuple):
 ALTERER = Kind(name="alterer", prefix="e", first=Alterer())
 
 
-@on_instant("columns")
-class KnownColumns(NamedTuple):
-    """The record `own_known_columns` of a writer: how many of the columns it knew when it opened the table."""
-
-    columns: int = 0
-
-
 def compose(composition: Composition) -> None:
     """Add the transitions of every alterer; let writers and compactors know some of the columns."""
     if not composition.of("alterer"):
         return
     composition.add_component("schemas", ())
-    composition.add_field("writer", "known_columns", KnownColumns())
+    composition.add_field("writer", "known_columns", Columns())
     for me in composition.of("alterer"):
         composition.add(
             transition("alterer_adds_column", me, at="idle", to="about to say so", guards=(LOCK_IS_FREE, CHANGE_LEFT),
@@ -135,19 +106,22 @@ def known_columns(schemas: Schemas) -> Iterable[Args]:
 
 
 def know_columns(*, columns: int) -> Changes:
-    return {"own_known_columns": KnownColumns(columns)}
+    return {"own_known_columns": Columns(columns)}
 
 
 def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
     """Note which columns the base files of a plan have: those of now, or those that the service knew at first."""
-    known = len(schemas) if table_protocol[AddedColumns].columns_kept == "of_now" else 0
-    return {"plans": tuple(plan._replace(columns=known) if plan.requested == own.plan else plan for plan in plans)}
+    known = PlanColumns(len(schemas) if table_protocol[AddedColumns].columns_kept == "of_now" else 0)
+
+    def marked(plan: Plan) -> Plan:
+        return plan._replace(marks=with_mark(plan.marks, known)) if plan.requested == own.plan else plan
+
+    return {"plans": tuple(marked(plan) for plan in plans)}
 
 
 def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
     """The table with its columns, and the commits that name them."""
-    altered = tuple(each for each in visible_instants if isinstance(each, Altered))
-    return table._replace(schemas=schemas, altered=altered)
+    return columns_in(table, schemas, visible_instants)
 
 
 def pending_changes(pending_instants: Iterable[Instant], every_alterer: Mapping[str, Alterer]) -> Iterator[Instant]:
@@ -173,6 +147,7 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
     after=("crashes", "occ"),
     kinds=(ALTERER,),

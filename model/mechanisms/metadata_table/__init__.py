@@ -10,13 +10,14 @@ There is one writer at a time. A deltacommit that it finds begun belongs to a de
 begins its own. An instant that is applied twice is listed once.
 """
 
+
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from ..kernel.lock import release_lock, released
-from ..kernel.publication import (
+from ...kernel.lock import release_lock, released
+from ...kernel.publication import (
     PUBLISHES,
     READY,
     TAKES_COMPLETION_TIME,
@@ -25,61 +26,25 @@ from ..kernel.publication import (
     Publish,
     publications,
 )
-from ..kernel.reader import READ_LEFT
-from ..kernel.timeline import VISIBLE, VISIBLE_WRITES
-from ..machine.composition import Composition
-from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
-from ..machine.transition import Action, Changes, Choice, Effect, Transition, given, go_to, transition
-from ..metadata import MetadataTable, through
-from ..protocol import Protocol
-from ..table import Write
-from ..world import World
-from .decision_log import READY_TO_DECIDE, DecisionLog
+from ...kernel.reader import READ_LEFT
+from ...kernel.table import Write
+from ...kernel.timeline import VISIBLE, VISIBLE_WRITES
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action, Changes, Choice, Effect, Transition, given, go_to, transition
+from ...protocol import Protocol
+from ...world import World
+from ..decision_log import READY_TO_DECIDE, DecisionLog
+from .options import HasMetadataTable, MetadataOptions
+from .rules import MetadataTable, refined, through
 
 UNLISTED, BEGUN = "about to list its files", "listing its files"
+
+
 LISTED, PUBLISHED = "sure that its files are listed", "published, its files not listed"
+
+
 FILES_LISTED = "sure of its files"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetadataOptions(Options):
-    """How the metadata table is kept in agreement with the data table."""
-
-    metadata_commit: Literal["before_data", "after_data"] = choice(
-        "before_data",
-        "before_data: an instant is committed to the metadata table before it completes in the data table; after_data: "
-        "afterwards",
-    )
-    metadata_lock: Literal["under_lock", "outside_lock"] = choice(
-        "under_lock",
-        "under_lock: the metadata table is written under the lock that also covers publication; outside_lock: before "
-        "that lock is taken, so that two actors may write it at once",
-    )
-    metadata_again: Literal["applied", "refused"] = choice(
-        "applied",
-        "applied: an instant that the metadata table has already is applied again, which changes nothing; refused: it "
-        "is an error",
-    )
-    metadata_read: Literal["after_timeline", "before_timeline"] = choice(
-        "after_timeline",
-        "after_timeline: a reader lists files through the metadata table after it has listed the timeline; "
-        "before_timeline: it uses files that it listed earlier",
-    )
-    metadata_trust: Literal["completed", "listed"] = choice(
-        "completed",
-        "completed: a reader uses only files whose instant is complete in the data table; listed: it uses every file "
-        "that the metadata table lists",
-    )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HasMetadataTable(Limits):
-    """Whether there is a metadata table."""
-
-    metadata_table: int = limit(
-        0, "1: readers list files through a metadata table; 0: they list the store", section="table"
-    )
 
 
 class ListedFiles(NamedTuple):
@@ -104,6 +69,8 @@ def compose(composition: Composition) -> None:
     for me in composition.of("rollbacker"):
         composition.select("actor_commits_metadata", actors=[me]).extend(remove_rolled_back, "metadata")
     composition.map_view(VISIBLE, listed_instants)
+    if options.metadata_trust == "listed":
+        composition.map_view(VISIBLE_WRITES, every_write)
     composition.map_view(VISIBLE_WRITES, listed_writes)
     _reading(composition, options)
 
@@ -195,6 +162,11 @@ def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) 
     return through(visible_instants, metadata.listed)
 
 
+def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
+    """The view `visible_writes` of a reader that trusts the metadata table alone: pending writes, too."""
+    return unpublished_writes
+
+
 def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) -> tuple[Write, ...]:
     """The view `visible_writes`: a reader finds pending files in the metadata table alone."""
     return tuple(write for write in visible_writes if write.requested in metadata.listed)
@@ -234,6 +206,7 @@ def agree(protocol: Protocol) -> None:
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
     options=MetadataOptions,
     limits=HasMetadataTable,

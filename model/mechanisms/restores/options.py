@@ -1,12 +1,11 @@
-"""Restores to a savepoint."""
+"""The options and limits of restores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, choice, limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +27,3 @@ class RestoreLimits(Limits):
     """Limits: restores to a savepoint."""
 
     restores: int = limit(0, "how many restores may be planned")
-
-
-MECHANISM = Mechanism(options=Restores, limits=RestoreLimits)

@@ -1,18 +1,59 @@
-"""What a restore undoes: what completed after the instant that a savepoint pins, and every instant that is pending.
+"""Restores: a restore undoes what completed after the instant that a savepoint pins, and every pending instant.
 
 By the completion axis, on which the savepoint was made: a write that was requested before it and completed later is not
-in it, and one that was requested later can not be in it. From the plan on nobody sees what is undone, whether or not it
-is gone already; a pending writer finds so under the lock, before it publishes.
+in it, and a write that was requested later cannot be in it. From the plan of the restore on no read shows what it
+undoes, whether or not it is deleted already. A pending writer checks that under the lock, before it publishes.
 """
+
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..protocol import Protocol
-from ..table import Plan, Restore, Savepoint
-from .archiving import WRITES
+from ...kernel.table import Plan
+from ..log_compaction.rules import WRITES
+from ..savepoints import Savepoint
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+from .options import Restores
+
+
+class Restore(NamedTuple):
+    """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
+    times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
+
+    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone; `entries`, where somebody
+    may be reading by them: the completed instants.
+    """
+
+    requested: int
+    at: int
+    runner: str
+    inflight: bool
+    undone: tuple[int, ...]
+    kept: tuple[int, ...]
+    plans: tuple[Plan, ...] = ()
+    gone: int = 0
+    entries: tuple[Any, ...] = ()
+
+
+def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
+    """Whether a restore has undone the instant requested then."""
+    return any(requested in each.undone for each in restores)
+
+
+class Restored(NamedTuple):
+    """A published completion of the restore with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "restore"
 
 
 def undone_by(
@@ -22,7 +63,7 @@ def undone_by(
 
     `writing`: those of pending writes. Pending instants go first, then the newest completion.
     """
-    by_completion = protocol.restore_by == "completion"
+    by_completion = protocol[Restores].restore_by == "completion"
 
     def is_later(entry: Any) -> bool:
         later = entry.completed > saved.at if by_completion else entry.requested > saved.requested
@@ -31,7 +72,7 @@ def undone_by(
     done = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
     known = {entry.requested for entry in published if isinstance(entry, WRITES)}
     pending = [plan.requested for plan in plans if plan.requested not in known]
-    pending = sorted((*pending, *writing), reverse=True) if protocol.restore_pending == "undone" else []
+    pending = sorted((*pending, *writing), reverse=True) if protocol[Restores].restore_pending == "undone" else []
     return (*pending, *(entry.requested for entry in done))
 
 
