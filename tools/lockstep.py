@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Model, Step
+from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.reads import as_of, incremental
 from nbcc.model.kernel.slicing import file_slices
@@ -30,7 +31,7 @@ from nbcc.model.mechanisms.added_columns import PlanColumns, Schemas, columns
 from nbcc.model.mechanisms.bulk_insert import loaded
 from nbcc.model.mechanisms.cleaning import Oldest, needed
 from nbcc.model.mechanisms.clustering import clusters, into
-from nbcc.model.mechanisms.copy_on_write import onto
+from nbcc.model.mechanisms.copy_on_write import Changes, onto
 from nbcc.model.mechanisms.file_ids import minted_ids
 from nbcc.model.mechanisms.foreign_services import unmarked
 from nbcc.model.mechanisms.log_compaction import log_compactions, log_plan
@@ -90,7 +91,13 @@ def frozen_table(table: Table) -> Any:
     return (*table[:3], log_compactions(table), mark(table, Oldest).barriers, schemas.since, schemas.altered)
 
 
-FROZEN: dict[type, Any] = {Write: frozen_write, Plan: frozen_plan, Table: frozen_table}
+def frozen_fold(fold: Fold) -> Any:
+    changed = fold.files.files if isinstance(fold.files, Changes) else ()
+    written = mark(fold, PlanColumns).written
+    return (*fold[:3], changed, fold.shown, fold.deletes, written, fold.drops_deletes)
+
+
+FROZEN: dict[type, Any] = {Fold: frozen_fold, Write: frozen_write, Plan: frozen_plan, Table: frozen_table}
 
 
 def reads_of(old: Any, new: Model, states: tuple[Any, Any], seen: set[Any]) -> list[str]:

@@ -6,14 +6,14 @@ it, as in Hudi: an update that is older by its ordering value and completes late
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..kernel.merge import NOTHING, Fold, Merger
-from ..kernel.reads import standing
+from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
+from ..kernel.reads import Query, standing
 from ..kernel.rules import Rules
-from ..kernel.table import FileSlice, Table, Write, mark
+from ..kernel.table import FileSlice, Log, Table, Write, mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..variants.windows import Windows
@@ -34,6 +34,43 @@ class Onto(NamedTuple):
 
     bases: tuple[tuple[int, int | None], ...] = ()
     kind: str = "onto"
+
+
+class Changes(NamedTuple):
+    """A window: base files in the order of their completion, each a base and one log, of which only the changes count.
+
+    They are upserts that are in their base file, and deletes of rows that were there. A record that lost against the
+    rows below it left no trace, nor did a delete of nothing.
+    """
+
+    files: tuple[Fold, ...]
+
+    def logs(self) -> Iterator[Log]:
+        for file in self.files:
+            yield from logs_of(file._replace(base=None))
+
+    def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
+        """The merge of the changes.
+
+        A row that a file leaves out has no ordering value any more: the delete wins over all before it and loses
+        against all after it.
+        """
+        winner: Ranked | None = None
+        for place, file in enumerate(self.files):
+            (log,) = file.logs
+            assert not isinstance(log, Fold), "a copy-on-write table has no log compactions"
+            record, won = record_of(log), evaluate(file, record_of, merger)
+            below = evaluate(file.base, record_of, merger) if file.base is not None else None
+            was_there = below is not None and not below.deleted
+            if record is None or won is None or won.content != record.content or (won.deleted and not was_there):
+                continue
+            record = record._replace(place=float(place))
+            fenced = record.deleted or (winner is not None and winner.deleted)
+            winner = record if fenced else merge(winner, record, merger.event_time)
+        return winner
+
+    def renamed(self, rename: Callable[[Fold], Fold]) -> Changes:
+        return Changes(tuple(rename(file) for file in self.files))
 
 
 def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
@@ -60,8 +97,24 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
         return slices_of(table, group) if is_copy_on_write(table) else inner_slices(rules, table, group)
 
-    merger = without_tombstones(rules.merger)
-    return replace(rules, as_of=as_of, incremental=incremental, file_slices=file_slices, merger=merger)
+    inner_row = rules.shown_row
+
+    def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        show = inner_row(rules, table, query)
+        return without_ordering(show) if is_copy_on_write(table) else show
+
+    rules = replace(rules, as_of=as_of, incremental=incremental, file_slices=file_slices, shown_row=shown_row)
+    return replace(rules, merger=without_tombstones(rules.merger))
+
+
+def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
+    """A row that a base file leaves out has lost its ordering value."""
+
+    def show_change(shape: Fold, won: Ranked) -> Any:
+        row: Any = show(shape, won)
+        return row._replace(ordering=None) if shape.files is not None and row.deleted else row
+
+    return show_change
 
 
 def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger]:
@@ -96,7 +149,7 @@ def content(table: Table, group: int, base: int | None) -> Fold | None:
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
     """What the base files of a window changed, each against the base file that it was merged onto."""
     files = (content(table, group, write.requested) for write in inside if group in write.groups)
-    return Fold(None, (), changed=tuple(file for file in files if file is not None))
+    return Fold(None, (), files=Changes(tuple(file for file in files if file is not None)))
 
 
 def slices_of(table: Table, group: int) -> tuple[FileSlice, ...]:
