@@ -46,7 +46,7 @@ class Cleans(Limits):
 
     cleans: int = limit(0, "how many cleans may be planned")
     commits_retained: int = limit(
-        0, "a clean keeps every state after the oldest of the newest so many writes", by=("cleaner",)
+        0, "a clean keeps the states since the oldest of this number of newest writes", by=("cleaner",)
     )
 
 

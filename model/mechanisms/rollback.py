@@ -18,15 +18,15 @@ class Rollbacks(Options):
 
     failed_writes: Literal["lazy", "eager"] = choice(
         "lazy",
-        "what is rolled back: writes whose heartbeat has expired, or any that is pending",
+        "The writes that are rolled back: those whose heartbeat has expired, or every pending one.",
     )
     rollback_check: Literal["under_lock", "before_lock"] = choice(
         "under_lock",
-        "whether a write is chosen for rollback under the lock that covers the plan, or before",
+        "Whether a rollbacker chooses the write under the lock that covers its plan, or before it takes that lock.",
     )
     commit_check: Literal["under_lock", "before_lock", "none"] = choice(
         "under_lock",
-        "whether a writer asks, before it publishes, if it was taken for dead: under the lock, or earlier",
+        "When a writer checks, before it publishes, that its heartbeat has not expired: under the lock; earlier; or never.",
     )
 
 
