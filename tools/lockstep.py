@@ -31,7 +31,7 @@ from nbcc.model.mechanisms.added_columns.rules import PlanColumns, Schemas, colu
 from nbcc.model.mechanisms.bulk_insert import loaded
 from nbcc.model.mechanisms.cleaning.rules import Oldest, needed
 from nbcc.model.mechanisms.clustering import clusters, into
-from nbcc.model.mechanisms.copy_on_write import Changes, onto
+from nbcc.model.mechanisms.copy_on_write import ChangedFiles, onto
 from nbcc.model.mechanisms.file_ids import minted_ids
 from nbcc.model.mechanisms.foreign_services import unmarked
 from nbcc.model.mechanisms.log_compaction.rules import log_compactions, log_plan
@@ -92,7 +92,7 @@ def frozen_table(table: Table) -> Any:
 
 
 def frozen_fold(fold: Fold) -> Any:
-    changed = fold.files.files if isinstance(fold.files, Changes) else ()
+    changed = fold.files.files if isinstance(fold.files, ChangedFiles) else ()
     written = mark(fold, PlanColumns).written
     return (*fold[:3], changed, fold.shown, fold.deletes, written, fold.drops_deletes)
 

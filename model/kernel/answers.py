@@ -78,10 +78,7 @@ class Lookup:
         if self.merger.combination:
             return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}
         winners = ((key, evaluate(shape, self._record_of(key), self.merger)) for key in sorted(keys, key=str))
-        rows = {key: self.show(shape, won) for key, won in winners if won is not None and (deletes or not won.deleted)}
-        if shape.changed:  # a row that a base file leaves out has lost its ordering value
-            rows = {key: _without_ordering(row) if row.deleted else row for key, row in rows.items()}
-        return rows
+        return {key: self.show(shape, won) for key, won in winners if won is not None and (deletes or not won.deleted)}
 
     def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
         """The rows and deletes of a window."""
@@ -107,11 +104,6 @@ class Lookup:
             return Ranked(record.ordering, 0, record.deleted, record._replace(requested=log[0]))
 
         return record_of
-
-
-def _without_ordering(row: Any) -> Record:
-    without: Record = row._replace(ordering=None)
-    return without
 
 
 def _in_group(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from .table import Log
+from .table import Log, Marks
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
@@ -17,7 +17,7 @@ def keeps_deletes(shape: Fold, merger: Merger) -> bool:
     By event time a log that completes later can hold an older record of the key. Without the delete in the base file
     that record would bring the row back. By commit time every later record wins anyway, so no delete is needed.
     """
-    return merger.keeps_tombstones and not (shape.base is not None and shape.base.foreign)
+    return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)
 
 
 class Record(NamedTuple):
@@ -125,24 +125,38 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
+class Window(Protocol):
+    """A window over files whose rows cannot be merged like those of logs."""
+
+    def logs(self) -> Iterator[Log]:
+        """Every log whose records are in the answer."""
+
+    def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
+        """The winner for one key, which may be a delete."""
+
+    def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
+        """The window with each of its folds renamed."""
+
+
 class Fold(NamedTuple):
     """A read of one file group as a small tree: the base file, then logs in the order in which they merge.
 
     `base` was folded earlier, by a compaction. A log that is a fold itself stands for the logs that it holds.
     `tombstones`: how many logs merge before the tombstones of the base file (only where logs merge first).
     `shown`: a winner counts only if it came from one of these logs. `deletes`: False if a winning delete is no answer.
-    `changed`, of a copy-on-write window: its base files by completion, of which only the changes count.
-    `columns`, of a base file: how many added columns it has; None: all. `foreign`: another engine made the base file.
+    `logs_first`, `drops_deletes`: how the compaction that wrote this base file merged, where that is not the way of the
+    table. `files`: a window over base files, which is evaluated in its own way. `marks`: records of mechanisms.
     """
 
     base: Fold | None
     logs: tuple[Log | Fold, ...]
     tombstones: int = 0
-    changed: tuple[Fold, ...] = ()
     shown: tuple[Log, ...] | None = None
     deletes: bool = True
-    columns: int | None = None
-    foreign: bool = False
+    logs_first: bool = False
+    drops_deletes: bool = False
+    files: Window | None = None
+    marks: Marks = ()
 
 
 NOTHING = Fold(None, ())
@@ -157,8 +171,8 @@ def logs_of(shape: Fold) -> Iterator[Log]:
             yield from logs_of(log)
         else:
             yield log
-    for file in shape.changed:
-        yield from logs_of(file._replace(base=None))
+    if shape.files is not None:
+        yield from shape.files.logs()
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
@@ -168,14 +182,14 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Mer
     greatest rank wins, folding the logs among themselves first changes nothing for rows. It matters for the tombstones
     of the base file, which then are one of the logs.
     """
-    if shape.changed:
-        return _merged_changes(shape, record_of, merger)
+    if shape.files is not None:
+        return shape.files.winner(record_of, merger)
     base = evaluate(shape.base, record_of, merger) if shape.base is not None else None
     if base is not None:
         base = base._replace(place=-1.0)
         if base.deleted and not keeps_deletes(shape, merger):
             base = None
-    if (shape.foreign or merger.logs_first) and base is not None and base.deleted:
+    if (shape.logs_first or merger.logs_first) and base is not None and base.deleted:
         base = base._replace(place=shape.tombstones - 0.5)
     winner = base
     for place, log in enumerate(shape.logs):
@@ -184,27 +198,6 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Mer
             record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, merger.event_time)
     return winner if winner is None or _comes_out(shape, winner) else None
-
-
-def _merged_changes(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-    """The merge of what the files changed: upserts that are in their base file, and deletes of rows that were there.
-
-    A record that lost against the rows below it left no trace, nor did a delete of nothing. A row that a file leaves
-    out has no ordering value any more: the delete wins over all before it and loses against all after it.
-    """
-    winner: Ranked | None = None
-    for place, file in enumerate(shape.changed):
-        (log,) = file.logs
-        assert not isinstance(log, Fold), "a copy-on-write table has no log compactions"
-        record, won = record_of(log), evaluate(file, record_of, merger)
-        below = evaluate(file.base, record_of, merger) if file.base is not None else None
-        was_there = below is not None and not below.deleted
-        if record is None or won is None or won.content != record.content or (won.deleted and not was_there):
-            continue
-        record = record._replace(place=float(place))
-        fenced = record.deleted or (winner is not None and winner.deleted)
-        winner = record if fenced else merge(winner, record, merger.event_time)
-    return winner
 
 
 def _comes_out(shape: Fold, winner: Ranked) -> bool:

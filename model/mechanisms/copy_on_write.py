@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..fields import nearest
-from ..kernel.merge import NOTHING, Fold, Merger
-from ..kernel.reads import standing
+from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
+from ..kernel.reads import Query, standing
 from ..kernel.rules import Rules
-from ..kernel.table import CompletesAs, FileSlice, Instant, Table, Write, mark
+from ..kernel.table import CompletesAs, FileSlice, Instant, Log, Table, Write, mark
 from ..kernel.timeline import PENDING
 from ..kernel.writer import REQUESTS, Writer, groups_of
 from ..machine.composition import Composition
@@ -43,6 +43,43 @@ class Onto(NamedTuple):
     kind: str = "onto"
 
 
+class ChangedFiles(NamedTuple):
+    """A window: base files in the order of their completion, each a base and one log, of which only the changes count.
+
+    They are upserts that are in their base file, and deletes of rows that were there. A record that lost against the
+    rows below it left no trace, nor did a delete of nothing.
+    """
+
+    files: tuple[Fold, ...]
+
+    def logs(self) -> Iterator[Log]:
+        for file in self.files:
+            yield from logs_of(file._replace(base=None))
+
+    def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
+        """The merge of the changes.
+
+        A row that a file leaves out has no ordering value any more: the delete wins over all before it and loses
+        against all after it.
+        """
+        winner: Ranked | None = None
+        for place, file in enumerate(self.files):
+            (log,) = file.logs
+            assert not isinstance(log, Fold), "a copy-on-write table has no log compactions"
+            record, won = record_of(log), evaluate(file, record_of, merger)
+            below = evaluate(file.base, record_of, merger) if file.base is not None else None
+            was_there = below is not None and not below.deleted
+            if record is None or won is None or won.content != record.content or (won.deleted and not was_there):
+                continue
+            record = record._replace(place=float(place))
+            fenced = record.deleted or (winner is not None and winner.deleted)
+            winner = record if fenced else merge(winner, record, merger.event_time)
+        return winner
+
+    def renamed(self, rename: Callable[[Fold], Fold]) -> Changes:
+        return ChangedFiles(tuple(rename(file) for file in self.files))
+
+
 def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
     """The base files onto which a write merged its rows, by file group."""
     return mark(write, Onto).bases if write.marks else ()
@@ -67,8 +104,24 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
         return slices_of(table, group) if has_base_files(table) else inner_slices(rules, table, group)
 
-    merger = without_tombstones(rules.merger)
-    return replace(rules, as_of=as_of, incremental=incremental, file_slices=file_slices, merger=merger)
+    inner_row = rules.shown_row
+
+    def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        show = inner_row(rules, table, query)
+        return without_ordering(show) if has_base_files(table) else show
+
+    rules = replace(rules, as_of=as_of, incremental=incremental, file_slices=file_slices, shown_row=shown_row)
+    return replace(rules, merger=without_tombstones(rules.merger))
+
+
+def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
+    """A row that a base file leaves out has lost its ordering value."""
+
+    def show_change(shape: Fold, won: Ranked) -> Any:
+        row: Any = show(shape, won)
+        return row._replace(ordering=None) if shape.files is not None and row.deleted else row
+
+    return show_change
 
 
 def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger]:
@@ -103,7 +156,7 @@ def content(table: Table, group: int, base: int | None) -> Fold | None:
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
     """What the base files of a window changed, each against the base file that it was merged onto."""
     files = (content(table, group, write.requested) for write in inside if group in write.groups)
-    return Fold(None, (), changed=tuple(file for file in files if file is not None))
+    return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
 
 
 def slices_of(table: Table, group: int) -> tuple[FileSlice, ...]:

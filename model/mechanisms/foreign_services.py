@@ -75,7 +75,9 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
         shape = inner_file(rules, table, group, barrier)
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
-        return shape._replace(foreign=True) if shape is not None and plan is not None and unmarked(plan) else shape
+        if shape is None or plan is None or not unmarked(plan):
+            return shape
+        return shape._replace(logs_first=True, drops_deletes=True)
 
     rules = replace(rules, rules_of_plan=rules_of_plan, base_file=base_file)
     return replace(rules, on_base=on_base) if by_maker else rules

@@ -58,10 +58,10 @@ def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
     """The same tree over other names of logs. Of a log that it does not hold it shows nothing, named or not."""
     base = renamed(shape.base, names) if shape.base is not None else None
-    changed = tuple(renamed(file, names) for file in shape.changed)
+    files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
     logs = tuple(renamed(log, names) if isinstance(log, Fold) else names[log] for log in shape.logs)
-    return Fold(base, logs, shape.tombstones, changed, shown, shape.deletes, shape.columns, shape.foreign)
+    return shape._replace(base=base, logs=logs, shown=shown, files=files)
 
 
 def records_by_definition(

@@ -57,10 +57,10 @@ def logs_before_tombstones(
 ) -> int:
     """The log that holds the tombstones has the time of the compaction and takes its place among the logs.
 
-    A base file of another engine has no tombstones, nor has one that a bulk insert wrote: no plan has its barrier.
+    A base file has no tombstones if its compaction dropped them, or if a bulk insert wrote it: no plan has its barrier.
     """
     plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
-    if base is None or base.foreign or plan is None:
+    if base is None or base.drops_deletes or plan is None:
         return 0
     by_request = rules[Order].merge_order == "requested"
     own = table.plans[plan].requested if by_request else table.completed[plan] or inf

@@ -46,7 +46,7 @@ class Columns(NamedTuple):
 
 
 class PlanColumns(NamedTuple):
-    """Of a plan: how many of the added columns its base files have, None where no column is ever added."""
+    """Of a plan and its base files: how many of the added columns these have, None where no column is ever added."""
 
     written: int | None = None
     kind: str = "plan columns"
@@ -85,7 +85,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
         if shape is None or plan is None or not plan.marks:
             return shape
-        return shape._replace(columns=mark(plan, PlanColumns).written)
+        return shape._replace(marks=with_mark(shape.marks, mark(plan, PlanColumns)))
 
     def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
         show = inner_row(rules, table, query)
@@ -135,7 +135,8 @@ def kept_of(shape: Fold, log: Log) -> float:
         return inf
     for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
         if log in logs_of(part):
-            return min(inf if part.columns is None else part.columns, kept_of(part, log))
+            written = mark(part, PlanColumns).written
+            return min(inf if written is None else written, kept_of(part, log))
     return 0
 
 
