@@ -76,7 +76,7 @@ class ChangedFiles(NamedTuple):
             winner = record if fenced else merge(winner, record, merger.event_time)
         return winner
 
-    def renamed(self, rename: Callable[[Fold], Fold]) -> Changes:
+    def renamed(self, rename: Callable[[Fold], Fold]) -> ChangedFiles:
         return ChangedFiles(tuple(rename(file) for file in self.files))
 
 
