@@ -69,6 +69,7 @@ class Composition:
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
     _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
+    _refiners: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
@@ -114,6 +115,16 @@ class Composition:
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
         self._notes.setdefault(type(fact), {})[fact.actor] = fact
+        for mechanism, refine in self._refiners.get(type(fact), ()):
+            noting, self.mechanism = self.mechanism, mechanism
+            refine(fact)
+            self.mechanism = noting
+
+    def for_each(self, kind: type[Noted], refine: Callable[[Noted], None]) -> None:
+        """Refine every actor of which a fact of a type is noted: those noted so far, and those noted later."""
+        self._refiners.setdefault(kind, []).append((self.mechanism, refine))
+        for fact in self.noted(kind).values():
+            refine(fact)
 
     def noted(self, kind: type[Noted]) -> dict[str, Noted]:
         """Actor -> the fact of a type that was noted of it."""

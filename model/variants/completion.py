@@ -7,9 +7,10 @@ published after one with a later time, behind the back of readers that took the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
-from ..kernel.publication import BEGINS, COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, publications
+from ..kernel.publication import BEGINS, COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, Publication
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
@@ -33,17 +34,21 @@ class Completion(Options):
 
 def compose(composition: Composition) -> None:
     """Exchange the lock and the completion time of each actor that takes the time early."""
-    for me, each in publications(composition).items():
-        if composition.protocol_of(me)[Completion].completion_time == "outside_lock":
-            since = each.since
+    composition.for_each(Publication, partial(_exchange, composition))
 
-            def takes_time(time: Transition, since: str = since) -> Transition:
-                return replace(time, at=since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS} | {BEGINS})
 
-            composition.select(TAKES_COMPLETION_TIME, actors=[me]).replace(takes_time)
-            locks = composition.select(TAKES_LOCK, actors=[me])
-            locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
-            composition.select(PUBLISHES, actors=[me]).tag(COMMITS)
+def _exchange(composition: Composition, each: Publication) -> None:
+    me = each.actor
+    if composition.protocol_of(me)[Completion].completion_time != "outside_lock":
+        return
+
+    def takes_time(time: Transition) -> Transition:
+        return replace(time, at=each.since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS} | {BEGINS})
+
+    composition.select(TAKES_COMPLETION_TIME, actors=[me]).replace(takes_time)
+    locks = composition.select(TAKES_LOCK, actors=[me])
+    locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
+    composition.select(PUBLISHES, actors=[me]).tag(COMMITS)
 
 
 MECHANISM = Mechanism(compose=compose, options=Completion)
