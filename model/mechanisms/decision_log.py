@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
 from ..kernel.compactor import Planner
-from ..kernel.lock import LOCK_IS_FREE, released
+from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
 from ..kernel.publication import (
     LOOKS,
     PUBLISHES,
@@ -150,7 +150,7 @@ def _take_after(
 def _publication(composition: Composition, each: Publication) -> None:
     kind, me = each.kind, each.actor
     time = composition.select(TAKES_COMPLETION_TIME, actors=[me])
-    time.replace(lambda timed: replace(timed, guards=(ALL_PUBLISHED,), to=READY_TO_DECIDE))
+    time.replace(lambda timed: replace(timed, guards=(ALL_PUBLISHED, *_conditions(timed)), to=READY_TO_DECIDE))
     time.extend(note_decisions, "own_seen")
     decides = Choice(number_is_taken, (look_again,), (given(decide, publish=each.publish),))
     composition.add(
@@ -161,6 +161,11 @@ def _publication(composition: Composition, each: Publication) -> None:
     publish = (given(publish_own_decision, publish=each.publish),)
     publishes = composition.select(PUBLISHES, actors=[me])
     publishes.replace(lambda last: replace(last, at=DECIDED, guards=(), effects=publish, tags=last.tags | {DECIDED}))
+
+
+def _conditions(timed: Transition) -> Iterator[Guard]:
+    """The conditions that mechanisms require of a commit: whether the actor holds the lock decides nothing here."""
+    return (guard for guard in timed.guards if guard is not HOLDS_LOCK)
 
 
 def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:
