@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from . import mechanisms
@@ -16,15 +16,12 @@ Part = TypeVar("Part", bound=Limits)
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
-RETAINED = "commits_retained"
-"""The limit that each cleaner may have for itself: its policy."""
 BESIDE = {
     ("restorer",): frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
                               "log_compactor", "replacer", "reader", "consumer")),
     ("restorer", "reader"): (beside_readers := frozenset(("writer", "compactor", "savepointer", "restorer", "replacer",
                                                           "reader", "consumer"))),
     ("restorer", "consumer"): beside_readers,
-    ("alterer",): frozenset(("writer", "compactor", "alterer")),
 }  # fmt: skip
 """By actors that not everybody is modelled beside: the kinds of actors that their world may have."""
 
@@ -43,18 +40,13 @@ class World:
     `reads` maps (writer, number) to the file groups that the rows of a write rest on, if they are not those it writes:
     an optimistic writer says so and is held to it (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise.
-    A clean keeps every state since that after the oldest of the newest `commits_retained` writes; a cleaner's settings
-    may say another number.
     `late_files` is how often a task of a writer that died puts the next file of its write all the same.
     `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
     n-th write of each is the same batch.
     `other_rows`: the last so many of these resending writers send other rows under the same ids.
-    Archiving happens `archives` times at most, and leaves the newest `instants_retained` writes and compactions.
-    `savepoints` is how many savepoints may be begun, `savepoints_dropped` how many of them dropped, `restores` how many
-    restores planned.
+    `restores` is how many restores may be planned.
     `alterations` is how often the table gets another column.
     `lock_losses` is how often the lock of a living holder is lost (fault set F1).
-    `log_compactions` is how many log compactions may be planned, `windows` how many windows a consumer reads.
     `metadata_table`: 1 if there is one, through which readers list files; 0 if they list the store.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
@@ -113,9 +105,10 @@ class World:
         for actor, choices in self.settings.items():
             if not (kind := mechanisms.kind_of(actor)):
                 raise ValueError(f"world [actor.{actor}]: there is no such actor; {nearest(actor, kinds)}")
-            policy = (RETAINED,) if kind == "cleaner" else ()
-            refuse_unknown(choices, (*chosen_by(kind), *policy), f"world [actor.{actor}], a {kind}")
-            whole_number(choices.get(RETAINED, 1), f"world [actor.{actor}]: {RETAINED}", least=1)
+            limits = limits_by(kind)
+            refuse_unknown(choices, (*chosen_by(kind), *limits), f"world [actor.{actor}], a {kind}")
+            for name in limits:
+                whole_number(choices.get(name, 1), f"world [actor.{actor}]: {name}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
         there = {kind for kind, count in self.actors.items() if count}
         for kinds_met, allowed in BESIDE.items():
@@ -131,11 +124,6 @@ class World:
             raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
         if self.custom and (self.copy_on_write or self.columns):
             raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
-        by_one_clock = not self.skew and not self.lock_losses
-        if self.actors.get("alterer") and (self.copy_on_write or self.columns or self.custom or not by_one_clock):
-            raise ValueError(
-                "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
-            )
 
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
@@ -144,10 +132,6 @@ class World:
             whole_number(getattr(self, name), f"world: {name}")
         if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
             raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
-        whole_number(self.commits_retained, "world: commits_retained", least=int(self.actors.get("cleaner", 0) > 0))
-        whole_number(
-            self.instants_retained, "world: instants_retained", least=int(self.actors.get("archiver", 0) > 0)
-        )
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():
@@ -212,9 +196,10 @@ class World:
         chosen = _of_protocol(self._chosen(actor))
         return Protocol.from_mapping({**protocol.to_mapping(), **chosen}) if chosen else protocol
 
-    def retained_by(self, cleaner: str) -> int:
-        """How many commits one cleaner's policy retains."""
-        return int(self._chosen(cleaner).get(RETAINED, self.commits_retained))
+    def limits_of(self, actor: str, part: type[Part]) -> Part:
+        """The limits of one actor: the world may state other numbers for its kind, or for it alone."""
+        stated = self._chosen(actor)
+        return replace(self[part], **{name: stated[name] for name in names_of(part) if name in stated})
 
     def _chosen(self, actor: str) -> dict[str, Any]:
         """What the world says of an actor: of its kind, or of it alone."""
@@ -282,7 +267,8 @@ class World:
 
 
 def _of_protocol(choices: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in choices.items() if name != RETAINED}
+    limits = limit_names()
+    return {name: value for name, value in choices.items() if name not in limits}
 
 
 OWN_SECTIONS: dict[str, tuple[str, ...]] = {
@@ -298,6 +284,12 @@ def chosen_by(kind: str) -> tuple[str, ...]:
     """The options that each actor of a kind may choose for itself."""
     said = (each for part in mechanisms.options() for each in about(part).items())
     return tuple(sorted(name for name, declared in said if kind in declared["by"]))
+
+
+def limits_by(kind: str) -> tuple[str, ...]:
+    """The limits that a world may state for one kind of actors, or for one actor."""
+    said = (each for part in mechanisms.limits() for each in about(part).items())
+    return tuple(name for name, declared in said if kind in declared["by"])
 
 
 def limit_names() -> tuple[str, ...]:

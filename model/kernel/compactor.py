@@ -16,7 +16,7 @@ from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import Action, Args, Changes, Component, Effect, Guard, given, transition
 from ..protocol import Protocol
 from ..services.planning import plan
-from ..table import Compaction, GroupPlan, Instant, Plan, Table, completes_plan, table_of
+from ..table import Compaction, GroupPlan, Instant, Plan, Table, completes_plan
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
@@ -129,9 +129,9 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
     return sum(plan.runner in compactors for plan in plans) < world.compactions
 
 
-def plan_table(published: Published, plans: Plans) -> Table:
+def plan_table(completed_table: Table) -> Table:
     """The view `plan_table`: the completed instants and the plans."""
-    return table_of(published, plans)
+    return completed_table
 
 
 def log_to_compact(

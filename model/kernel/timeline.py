@@ -12,6 +12,8 @@ What is observed are views, which mechanisms map:
     visible_writes       those of them that readers see
     table                what a read goes by, made of the three above and of the plans
     settled_time         the time of a read that names none
+    completed_table      what a table service lists under the lock: the completed instants and the plans
+    latest_time          the latest time in that listing
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ Published = tuple[Any, ...]
 
 ACTIVE, PENDING, VISIBLE, VISIBLE_WRITES = "active_instants", "pending_instants", "visible_instants", "visible_writes"
 UNPUBLISHED, TABLE, SETTLED = "unpublished_writes", "table", "settled_time"
+COMPLETED_TABLE, LATEST = "completed_table", "latest_time"
 
 
 def compose(composition: Composition) -> None:
@@ -37,6 +40,8 @@ def compose(composition: Composition) -> None:
     composition.map_view(VISIBLE_WRITES, no_writes)
     composition.map_view(TABLE, visible_table)
     composition.map_view(SETTLED, greatest_completion)
+    composition.map_view(COMPLETED_TABLE, completed_table)
+    composition.map_view(LATEST, latest_time)
 
 
 def no_instants() -> tuple[Instant, ...]:
@@ -61,3 +66,11 @@ def visible_table(
 def greatest_completion(published: Published) -> int:
     """Everything that completed by then is published: a read as of that time returns the same answer permanently."""
     return max((entry.completed for entry in published), default=0)
+
+
+def completed_table(published: Published, plans: tuple[Plan, ...]) -> Table:
+    return table_of(published, plans)
+
+
+def latest_time(published: Published, plans: tuple[Plan, ...]) -> int:
+    return max((*(entry.completed for entry in published), *(plan.requested for plan in plans)), default=0)

@@ -69,8 +69,8 @@ class Composition:
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
     _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
-    _refiners: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
+    _refine_noted: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
         """From here on the operations are those of a mechanism, which comes after the mechanisms named."""
@@ -115,14 +115,14 @@ class Composition:
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
         self._notes.setdefault(type(fact), {})[fact.actor] = fact
-        for mechanism, refine in self._refiners.get(type(fact), ()):
-            noting, self.mechanism = self.mechanism, mechanism
+        for mechanism, refine in self._refine_noted.get(type(fact), ()):
+            now, self.mechanism = self.mechanism, mechanism
             refine(fact)
-            self.mechanism = noting
+            self.mechanism = now
 
-    def for_each(self, kind: type[Noted], refine: Callable[[Noted], None]) -> None:
-        """Refine every actor of which a fact of a type is noted: those noted so far, and those noted later."""
-        self._refiners.setdefault(kind, []).append((self.mechanism, refine))
+    def refine_noted(self, kind: type[Noted], refine: Callable[[Noted], None]) -> None:
+        """Refine how each actor does something: those noted so far, and those that later mechanisms note."""
+        self._refine_noted.setdefault(kind, []).append((self.mechanism, refine))
         for fact in self.noted(kind).values():
             refine(fact)
 
@@ -182,8 +182,9 @@ class Composition:
 def commute(one: Refinement, other: Refinement) -> bool:
     """Whether two refinements of one transition lead to the same transition in either order.
 
-    Conditions and arguments commute with everything but a replacement. Steps inserted on the same side do not commute.
-    Effects commute if neither changes a component that the other reads or changes.
+    Conditions and arguments commute with everything but a replacement. Another outcome commutes with a step inserted
+    before it. Steps inserted on the same side do not commute. Effects commute if neither changes a component that the
+    other reads or changes.
     """
     operations = {one.operation, other.operation}
     if "replace" in operations:
@@ -192,6 +193,8 @@ def commute(one: Refinement, other: Refinement) -> bool:
         return True
     if operations in ({"extend"}, {"precede"}):
         return not (one.writes & (other.reads | other.writes) or other.writes & one.reads)
+    if "divert" in operations:
+        return operations == {"divert", "insert_before"}
     return len(operations) == 2 and "split" not in operations
 
 
@@ -255,6 +258,17 @@ class Selection:
         for key in self.keys:
             composition.refine(key, change(composition.transitions[key]), Refinement(composition.mechanism, "replace"))
         return self
+
+    def divert(self, when: Callable[..., object], *effects: Effect) -> Selection:
+        """Add another outcome: where `when` holds, these effects happen instead of the present ones."""
+        return self._each("divert", lambda each: each.divert(when, *effects))
+
+    def remove(self) -> None:
+        """Remove the transitions."""
+        composition = self.composition
+        for key in self.keys:
+            composition.refine(key, composition.transitions[key], Refinement(composition.mechanism, "replace"))
+            del composition.transitions[key]
 
     def split(
         self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]

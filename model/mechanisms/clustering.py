@@ -1,23 +1,151 @@
-"""Clustering."""
+"""Clustering: a clusterer rewrites the rows of a file group in an order that suits readers.
+
+Where buckets fix the file ids, a clustering is a compaction that sorts: a plan at a barrier. Apache Hudi writes another
+file group, and names the one that it replaces (`clustering = file_ids`). Then clusterers and writers conflict: a
+clusterer gives up if a write has completed in its file groups since its plan; an optimistic writer aborts if the
+clustering has completed since the write began. A non-blocking writer checks nothing: what it completes later is in a
+file group that no reader reads.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
-from ..machine.mechanism import Mechanism
+from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
+from ..kernel.publication import COMMITS, Publication, publication, publication_actions
+from ..kernel.timeline import Published
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
+from ..protocol import Protocol
+from ..services.planning import plan
+from ..table import Compaction, GroupPlan, Plan, Write, table_of
+from ..world import World
+
+Plans = tuple[Plan, ...]
+REWRITING = "rewriting"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering(Options):
-    """Clustering."""
+    """What a clustering writes."""
 
     clustering: Literal["plan", "file_ids"] = choice(
         "plan",
-        "a compaction that sorts, where buckets fix the file ids; or a file group of its own that takes the "
-        "place of the one it names, held against the writes that completed since it was planned",
+        "plan: a clustering is a compaction that sorts, and keeps the file ids; file_ids: it writes a new file group "
+        "that replaces the one it names, and gives up if a write has completed there since its plan",
     )
 
 
-MECHANISM = Mechanism(options=Clustering)
+class Clusterer(NamedTuple):
+    """`plan` is the requested time of its plan, `groups` the plan's file groups, `bases` how many are rewritten."""
+
+    step: str = "idle"
+    plan: int = 0
+    groups: tuple[int, ...] = ()
+    bases: int = 0
+    completed: int = 0
+    extra: tuple[Any, ...] = ()
+
+
+CLUSTERER = Kind(name="clusterer", prefix="g", first=Clusterer(), rests=("idle", "done", "gave up"), service=True)
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every clusterer; it clusters once."""
+    replaces = composition.protocol[Clustering].clustering == "file_ids"
+    parameters = {"table_protocol": composition.protocol}
+    log = Guard("there must be a log to take in", given(log_to_cluster, **parameters))
+    for me in composition.of("clusterer"):
+        composition.add(
+            transition("clusterer_schedules_plan", me, at="idle", to="scheduled", guards=(LOCK_IS_FREE, log),
+                       effect=given(schedule, **parameters), changes=("own", "clock", "plans")),
+            transition("clusterer_starts_plan", me, at="scheduled", to=REWRITING, effect=start,
+                       changes=("own", "plans")),
+            transition("clusterer_writes_base", me, at=REWRITING, effect=write_base, arguments=next_group),
+        )  # fmt: skip
+        publish = partial(published_clustering, me, replaces)
+        publication(composition, Publication("clusterer", me, "written", publish, "plan"))
+        if replaces:
+            composition.select(COMMITS, actors=[me]).require(UNDISTURBED).exit(giving_up)
+
+
+def giving_up(commits: Transition) -> Transition:
+    """The transition by which a clusterer gives up, instead of publishing."""
+    return transition("clusterer_gives_up", commits.actor, guards=(HOLDS_LOCK, ~UNDISTURBED), effect=take_plan_back,
+                      changes=("own", "plans", "lock")).extend(release_lock)  # fmt: skip
+
+
+def log_to_cluster(
+    clock: int, published: Published, plans: Plans, world: World, table_protocol: Protocol
+) -> tuple[GroupPlan, ...]:
+    """What a plan takes that is scheduled now."""
+    return plan(table_of(published, plans), world.groups, clock + 1, table_protocol)
+
+
+def schedule(
+    me: str, clock: int, published: Published, plans: Plans, world: World, table_protocol: Protocol
+) -> Changes:
+    """Under the lock: take a requested time and put the plan."""
+    parts = log_to_cluster(clock, published, plans, world, table_protocol)
+    replaces = table_protocol[Clustering].clustering == "file_ids"
+    new = Plan(clock + 1, me, False, parts, clusters=replaces)
+    own = Clusterer(plan=new.requested, groups=tuple(part.group for part in parts))
+    return {"own": own, "clock": new.requested, "plans": (*plans, new)}
+
+
+def start(own: Clusterer, plans: Plans) -> Changes:
+    """Put the inflight instant."""
+    return {"plans": tuple(p._replace(inflight=True) if p.requested == own.plan else p for p in plans)}
+
+
+def next_group(own: Clusterer) -> Iterable[Args]:
+    return ((("group", own.groups[own.bases]),),)
+
+
+def write_base(own: Clusterer) -> Changes:
+    """Put the new base file of one file group."""
+    last = own.bases + 1 == len(own.groups)
+    return {"own": own._replace(step="written" if last else REWRITING, bases=own.bases + 1)}
+
+
+def undisturbed(own: Clusterer, published: Published) -> bool:
+    """Whether no write has completed in its file groups since its plan."""
+    late = (entry for entry in published if isinstance(entry, Write) and (entry.completed or 0) > own.plan)
+    return not any(group in write.groups for write in late for group in own.groups)
+
+
+UNDISTURBED = Guard("no write may have completed in its file groups since its plan", undisturbed)
+
+
+def take_plan_back(own: Clusterer, plans: Plans) -> Changes:
+    """Under the lock: remove the plan, because a write has completed in its file groups."""
+    return {"own": Clusterer("gave up"), "plans": tuple(p for p in plans if p.requested != own.plan)}
+
+
+def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
+    """The clusterer after its clustering is published, and the completed instant."""
+    return Clusterer("done"), Compaction(own.plan, own.completed, me, own.groups if replaces else ())
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(CLUSTERER,),
+    options=Clustering,
+    service=True,
+    actions=(
+        Action("clusterer_schedules_plan", "under the lock: takes a requested time and puts the plan",
+               "{actor} schedules a clustering"),
+        Action("clusterer_starts_plan", "puts the inflight instant of its plan", "{actor} starts its clustering"),
+        Action("clusterer_writes_base", "puts the new base file of one file group", "{actor} rewrites group {group}",
+               joins=True),
+        Action("clusterer_gives_up",
+               "under the lock: finds that a write has completed in its groups, takes its plan back",
+               "{actor} gives up"),
+        *publication_actions("clusterer"),
+    ),
+)  # fmt: skip

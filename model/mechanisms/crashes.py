@@ -124,6 +124,7 @@ def resume_plan(
 
 MECHANISM = Mechanism(
     compose=compose,
+    after=("cleaning", "log_compaction"),  # their plans are resumed, too
     options=LockExpiry,
     limits=Crashes,
     service=True,

@@ -150,7 +150,7 @@ def _take_after(
 def _publication(composition: Composition, each: Publication) -> None:
     kind, me = each.kind, each.actor
     time = composition.select(TAKES_COMPLETION_TIME, actors=[me])
-    time.replace(lambda timed: replace(timed, guards=(ALL_PUBLISHED, *_conditions(timed)), to=READY_TO_DECIDE))
+    time.replace(decides_later)
     time.extend(note_decisions, "own_seen")
     decides = Choice(number_is_taken, (look_again,), (given(decide, publish=each.publish),))
     composition.add(
@@ -163,9 +163,10 @@ def _publication(composition: Composition, each: Publication) -> None:
     publishes.replace(lambda last: replace(last, at=DECIDED, guards=(), effects=publish, tags=last.tags | {DECIDED}))
 
 
-def _conditions(timed: Transition) -> Iterator[Guard]:
-    """The conditions that mechanisms require of a commit: whether the actor holds the lock decides nothing here."""
-    return (guard for guard in timed.guards if guard is not HOLDS_LOCK)
+def decides_later(timed: Transition) -> Transition:
+    """The transition that takes a completion time, if a number decides and not the lock."""
+    asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
+    return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
 
 
 def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:

@@ -1,30 +1,187 @@
-"""Savepoints."""
+"""Savepoints: a savepointer pins the table as of the newest completed instant, until the savepoint is dropped.
+
+Under one lock it lists the files that a read as of that instant opens, puts the inflight instant, then the completed
+one. A savepoint has the requested time of the instant that it pins. A clean is planned under the same lock, and keeps
+the files of every savepoint.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
-from ..machine.mechanism import Mechanism
+from ..kernel.clock import READS_CLOCK, TakeTime
+from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
+from ..kernel.timeline import LATEST, PENDING, Published
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from ..machine.transition import Action, Changes, Guard, transition
+from ..protocol import Protocol
+from ..services.archiving import WRITES
+from ..services.savepoints import files_as_of, kept, without
+from ..table import Instant, Savepoint, Table
+from ..world import World
+from .cleaning.cleaner import CLEAN_PLAN, CLEANED_TABLE, CleanPlan
+
+Saved = tuple[Savepoint, ...]
+PINNED = "about to publish its savepoint"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Savepoints(Options):
-    """Savepoints."""
+    """What a savepoint keeps from cleaning."""
 
     savepoint_keeps: Literal["files", "base_files", "nothing"] = choice(
         "files",
-        "what a clean leaves alone for a savepoint: the files that it names; base files alone; or nothing",
+        "the files that a clean keeps for a savepoint. files: all that the savepoint names; base_files: the base files "
+        "among them; nothing: none",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavepointLimits(Limits):
-    """Limits: savepoints."""
+    """How many savepoints."""
 
     savepoints: int = limit(0, "how many savepoints may be begun")
     savepoints_dropped: int = limit(0, "how many savepoints may be dropped")
 
 
-MECHANISM = Mechanism(options=Savepoints, limits=SavepointLimits)
+class Savepointer(NamedTuple):
+    """`pinned`: the requested time of the instant that it pins."""
+
+    step: str = "idle"
+    pinned: int = 0
+    extra: tuple[Any, ...] = ()
+
+
+def compose(composition: Composition) -> None:
+    """Add the components, every savepointer, and what savepoints keep from cleaning.
+
+    `savepoints` are those on the timeline; `saved` and `dropped` count those that were begun and dropped.
+    """
+    savepointers = composition.of("savepointer")
+    if not savepointers:
+        return
+    composition.add_component("savepoints", ())
+    composition.add_component("saved", 0)
+    composition.add_component("dropped", 0)
+    composition.map_view(PENDING, pending_savepoints)
+    composition.map_view(LATEST, latest_time)
+    if composition.of("cleaner"):
+        composition.map_view(CLEANED_TABLE, cleaned_table)
+        composition.map_view(CLEAN_PLAN, clean_plan)
+    drops = (LOCK_IS_FREE, DROP_LEFT, SOME_SAVEPOINT)
+    for me in savepointers:
+        composition.add(
+            transition("savepointer_pins_instant", me, at="idle", to=PINNED, effect=pin_instant,
+                       guards=(LOCK_IS_FREE, SAVEPOINT_LEFT, CAN_BE_PINNED),
+                       changes=("own", "lock", "saved", "savepoints")),
+            transition("savepointer_publishes_savepoint", me, at=PINNED, guards=(HOLDS_LOCK,),
+                       effect=publish_savepoint, changes=("own", "lock", "clock", "savepoints"), tags=(READS_CLOCK,)),
+        )  # fmt: skip
+        if composition.world[SavepointLimits].savepoints_dropped:
+            composition.add(transition("savepointer_drops_savepoint", me, at="idle", guards=drops,
+                                       effect=drop_savepoint, changes=("dropped", "savepoints")))  # fmt: skip
+
+
+def newest(published: Published) -> Any | None:
+    """The completed instant that was published last of those that add files."""
+    return next((entry for entry in reversed(published) if isinstance(entry, WRITES)), None)
+
+
+def savepoint_is_left(saved: int, world: World) -> bool:
+    return saved < world[SavepointLimits].savepoints
+
+
+def newest_is_not_pinned(savepoints: Saved, published: Published) -> bool:
+    entry = newest(published)
+    pinned = {each.requested for each in savepoints if each.completed is not None}
+    return entry is not None and entry.requested not in pinned
+
+
+def drop_is_left(dropped: int, world: World) -> bool:
+    return dropped < world[SavepointLimits].savepoints_dropped
+
+
+def some_savepoint(savepoints: Saved) -> bool:
+    return bool(savepoints)
+
+
+SAVEPOINT_LEFT = Guard("a savepoint must be left", savepoint_is_left, limit=True)
+CAN_BE_PINNED = Guard("the newest completed instant must be there, and not pinned yet", newest_is_not_pinned)
+DROP_LEFT = Guard("a savepoint must be left to drop", drop_is_left, limit=True)
+SOME_SAVEPOINT = Guard("there must be a savepoint", some_savepoint)
+
+
+def pin_instant(
+    own: Savepointer, me: str, saved: int, savepoints: Saved, published: Published, completed_table: Table,
+    world: World, rules: Protocol,
+) -> Changes:  # fmt: skip
+    """Take the lock and put the inflight savepoint, with the files that a read as of the pinned instant opens."""
+    entry = newest(published)
+    assert entry is not None, "the guard found one"
+    files = files_as_of(completed_table, world.groups, entry.completed, rules)
+    others = tuple(each for each in savepoints if each.requested != entry.requested)
+    writes = tuple(write.requested for write in completed_table.writes)
+    begun = Savepoint(entry.requested, entry.completed, files, writes)
+    own = own._replace(pinned=entry.requested)
+    return {"own": own, "lock": me, "saved": saved + 1, "savepoints": (*others, begun)}
+
+
+def publish_savepoint(
+    own: Savepointer, me: str, lock: str | None, clock: int, completion_time: TakeTime, savepoints: Saved
+) -> Changes:
+    """Put the completed savepoint and release the lock."""
+    # The savepoint itself may have been dropped, if its lock was lost.
+    after = max((time for each in savepoints for time in (each.at, each.completed or 0)), default=0)
+    completed, clock = completion_time("", clock, after=after)
+    done = (each._replace(completed=completed) if each.requested == own.pinned else each for each in savepoints)
+    return {"own": Savepointer(), "lock": released(lock, me), "clock": clock, "savepoints": tuple(done)}
+
+
+def drop_savepoint(dropped: int, savepoints: Saved) -> Changes:
+    """Under the lock: take the oldest savepoint off the timeline."""
+    return {"dropped": dropped + 1, "savepoints": savepoints[1:]}
+
+
+def cleaned_table(completed_table: Table) -> Table:
+    """The view `cleaned_table`: files that a savepoint kept from earlier cleans may be left in any slice."""
+    return completed_table
+
+
+def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Protocol) -> CleanPlan:
+    """The view `clean_plan`: without the files of savepoints."""
+    return clean_plan._replace(groups=without(clean_plan.groups, kept(savepoints, rules)))
+
+
+def latest_time(latest_time: int, savepoints: Saved) -> int:
+    """The view `latest_time`: a service that lists the timeline lists savepoints as well."""
+    return max(latest_time, *(each.requested for each in savepoints), 0)
+
+
+def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -> Iterable[Instant]:
+    """The pending instants, with savepoints, also completed ones: nothing may be archived past a savepoint."""
+    yield from pending_instants
+    for each in savepoints:
+        yield Instant(each.requested, "savepoint", "completed" if each.completed else "inflight", each.completed)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(Kind(name="savepointer", prefix="s", first=Savepointer(), service=True),),
+    options=Savepoints,
+    limits=SavepointLimits,
+    after=("cleaning",),
+    service=True,
+    actions=(
+        Action("savepointer_pins_instant",
+               "takes the lock; puts the inflight savepoint of the newest completed instant",
+               "{actor} pins the newest completed instant"),
+        Action("savepointer_publishes_savepoint", "puts the completed savepoint with its files, gives the lock back",
+               "{actor} publishes its savepoint"),
+        Action("savepointer_drops_savepoint", "under the lock: takes the oldest savepoint off the timeline",
+               "{actor} drops the oldest savepoint"),
+    ),
+)  # fmt: skip

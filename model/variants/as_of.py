@@ -26,14 +26,6 @@ class AsOf(Options):
         "answered",
         "whether an as-of read at or after the request of a pending write is answered",
     )
-    read_time: Literal["settled", "clock"] = choice(
-        "settled",
-        "a read without a time is at the greatest completion published, or at whatever the clock says",
-    )
-    listing: Literal["twice", "once"] = choice(
-        "twice",
-        "how often a reader lists the timeline before it trusts it",
-    )
 
 
 MECHANISM = Mechanism(options=AsOf)

@@ -7,14 +7,20 @@ published after one with a later time, behind the back of readers that took the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Literal
 
-from ..kernel.publication import BEGINS, COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, Publication
+from ..kernel.publication import (
+    BEGINS,
+    COMMITS,
+    PUBLISHES,
+    READY,
+    TAKES_COMPLETION_TIME,
+    TAKES_LOCK,
+    Publication,
+)
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from ..machine.transition import Transition
 
 TIMED_EARLY = "given a completion time"
 
@@ -34,21 +40,19 @@ class Completion(Options):
 
 def compose(composition: Composition) -> None:
     """Exchange the lock and the completion time of each actor that takes the time early."""
-    composition.for_each(Publication, partial(_exchange, composition))
 
+    def exchange(each: Publication) -> None:
+        me, since = each.actor, each.since
+        if composition.protocol_of(me)[Completion].completion_time == "outside_lock":
+            times, locks, publishes = (
+                composition.select(tag, actors=[me]) for tag in (TAKES_COMPLETION_TIME, TAKES_LOCK, PUBLISHES)
+            )
+            times.replace(lambda time: replace(time, at=since, to=TIMED_EARLY, guards=(),
+                                               tags=time.tags - {COMMITS} | {BEGINS}))  # fmt: skip
+            locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
+            publishes.tag(COMMITS)
 
-def _exchange(composition: Composition, each: Publication) -> None:
-    me = each.actor
-    if composition.protocol_of(me)[Completion].completion_time != "outside_lock":
-        return
-
-    def takes_time(time: Transition) -> Transition:
-        return replace(time, at=each.since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS} | {BEGINS})
-
-    composition.select(TAKES_COMPLETION_TIME, actors=[me]).replace(takes_time)
-    locks = composition.select(TAKES_LOCK, actors=[me])
-    locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
-    composition.select(PUBLISHES, actors=[me]).tag(COMMITS)
+    composition.refine_noted(Publication, exchange)
 
 
 MECHANISM = Mechanism(compose=compose, options=Completion)

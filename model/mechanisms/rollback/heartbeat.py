@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...kernel.publication import TAKES_LOCK
-from ...kernel.writer import Writer
+from ...kernel.publication import BEGINS
+from ...kernel.writer import WRITER, Writer
 from ...machine.composition import Composition
 from ...machine.transition import DEAD, Action, Changes, Guard, Transition, given, transition
 from ...table import Rollback
 from ...world import World
 from ..clocks import Skew
+from ..copy_on_write import is_copy_on_write
 from ..refusal import refuse
 from .options import Failures, Rollbacks
 
@@ -31,7 +32,7 @@ class Heartbeat(NamedTuple):
 def renewing(composition: Composition) -> tuple[str, ...]:
     """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
     world = composition.world
-    if not composition.of("rollbacker") or world.copy_on_write or world[Skew].skew:
+    if not composition.of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()
     return composition.of("writer")
 
@@ -40,22 +41,22 @@ def compose(composition: Composition) -> None:
     """Add a heartbeat to every writer, and its check."""
     composition.add_component("stalls", 0)
     composition.add_field("writer", "heartbeat", Heartbeat())
-    silent = {"rests": composition.rests["writer"]}
-    left = Guard("it is silent, or a stall must be left", given(stall_is_left, **silent), limit=True)
+    silent = {"left": tuple(step for step in composition.rests["writer"] if step not in WRITER.rests)}
+    stall = Guard("it is silent, or a stall must be left", given(stall_is_left, **silent), limit=True)
     for me in renewing(composition):
-        composition.add(transition("heartbeat_expires", me, guards=(IS_PENDING, IS_RENEWED, left),
+        composition.add(transition("heartbeat_expires", me, guards=(IS_PENDING, IS_RENEWED, stall),
                                    effect=given(expire, **silent), changes=("own_heartbeat", "stalls")))  # fmt: skip
         check = composition.protocol_of(me)[Rollbacks].commit_check
         if check == "before_lock" and not composition.of("restorer"):  # a restore is checked for under the lock alone
-            composition.select(TAKES_LOCK, actors=[me]).insert_before(UNAWARE, look)
+            composition.select(BEGINS, actors=[me]).insert_before(UNAWARE, look)
             refuse(composition, "writer", me, NOT_GIVEN_UP, give_up, "writer_looks_at_heartbeat")
         elif check != "none":
             refuse(composition, "writer", me, NOT_GIVEN_UP, give_up)
 
 
-def look(takes_lock: Transition) -> Transition:
+def look(begins: Transition) -> Transition:
     """The transition by which a writer checks its heartbeat before it takes the lock."""
-    return transition("writer_looks_at_heartbeat", takes_lock.actor)
+    return transition("writer_looks_at_heartbeat", begins.actor)
 
 
 def is_pending(own: Writer) -> bool:
@@ -66,13 +67,13 @@ def is_renewed(own_heartbeat: Heartbeat) -> bool:
     return not own_heartbeat.expired
 
 
-def is_silent(own: Writer, rests: tuple[str, ...]) -> bool:
-    """Whether the process that renewed the heartbeat of a pending write has ended."""
-    return own.step == DEAD or (own.requested > 0 and own.step in rests)
+def is_silent(own: Writer, left: tuple[str, ...]) -> bool:
+    """Whether the process that renewed the heartbeat has ended: the writer is dead, or has left its pending write."""
+    return own.step == DEAD or own.step in left
 
 
-def stall_is_left(own: Writer, stalls: int, world: World, rests: tuple[str, ...]) -> bool:
-    return is_silent(own, rests) or stalls < world[Failures].stalls
+def stall_is_left(own: Writer, stalls: int, world: World, left: tuple[str, ...]) -> bool:
+    return is_silent(own, left) or stalls < world[Failures].stalls
 
 
 def is_not_given_up(own: Writer, own_heartbeat: Heartbeat, rollbacks: tuple[Rollback, ...]) -> bool:
@@ -86,9 +87,9 @@ NOT_GIVEN_UP = Guard(
 )
 
 
-def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, rests: tuple[str, ...]) -> Changes:
+def expire(own: Writer, own_heartbeat: Heartbeat, stalls: int, left: tuple[str, ...]) -> Changes:
     """The heartbeat expires: the writer is dead, or stalls for longer than rollbackers wait."""
-    return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, rests))}
+    return {"own_heartbeat": own_heartbeat._replace(expired=True), "stalls": stalls + (not is_silent(own, left))}
 
 
 def give_up(own: Writer) -> Changes:

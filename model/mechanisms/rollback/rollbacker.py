@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 from ...kernel.compactor import PLANS, STARTS_PLAN, Planner
 from ...kernel.lock import LOCK_IS_FREE, release_lock
 from ...kernel.publication import (
+    BEGINS,
     COMMITS,
     READY,
-    TAKES_LOCK,
     UNDER_LOCK,
     Publication,
     publication,
@@ -32,7 +32,7 @@ from ...services.restoring import is_gone
 from ...table import Instant, Restore, Rollback, RolledBack, Write, is_undone
 from ...variants.completion import Completion
 from ...world import World
-from ..decision_log import DecisionLog
+from ..decision_log import ALL_PUBLISHED, DecisionLog, Decisions, is_caught_up
 from .heartbeat import Heartbeat, renewing
 from .options import Failures, Rollbacks
 from .removed import is_on_timeline
@@ -105,8 +105,8 @@ def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None
         )  # fmt: skip
         return
     plans = transition(action, me, at="idle", to=PLANNED, guards=(LOCK_IS_FREE, ROLLBACK_LEFT, there),
-                       effect=given(choose_write, **parameters), changes=changes, tags=(PLANS,))  # fmt: skip
-    composition.add(plans.extend(take_time).extend(put_plan, "rollbacks"))
+                       effect=given(choose_and_take_time, **parameters), changes=changes, tags=(PLANS,))  # fmt: skip
+    composition.add(plans.extend(put_plan, "rollbacks"))
     composition.note(Planner("rollbacker", me, action, "rollbacks", "rollback", become_idle))
 
 
@@ -121,10 +121,11 @@ def _completes(composition: Composition, me: str) -> None:
     looks = Guard("{me} must be about to start or to complete its rollback", given(is_about_to, last=last))
     free = Guard("the lock must be free, unless it starts or has it", lock_is_not_in_the_way)
     finds = transition("rollbacker_finds_it_done", me, guards=(looks, free, IS_COMPLETED), effect=become_idle)
-    composition.add(finds.extend(release_lock, "lock") if logged or outside else finds)
+    finds = finds.extend(release_lock, "lock") if logged or outside else finds
+    composition.add(finds.require(CAUGHT_UP) if logged else finds)
     publish = partial(published_rollback, me)
     publication(composition, Publication("rollbacker", me, "removed", publish, "rollback"))
-    composition.select(COMMITS if logged or outside else TAKES_LOCK, actors=[me]).require(NOT_COMPLETED)
+    composition.select(COMMITS if logged or outside else BEGINS, actors=[me]).require(NOT_COMPLETED)
     composition.note(Undoing(me, "target"))
 
 
@@ -157,6 +158,15 @@ def choose_write(
 ) -> Changes:
     """Choose a failed write."""
     return {"own": Rollbacker(target=failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0)}
+
+
+def choose_and_take_time(
+    clock: int, published: Published, rollbacks: Plans, every_writer: Writers, table_protocol: Protocol,
+    restores: Restores = (),
+) -> Changes:  # fmt: skip
+    """Choose a failed write, and take a requested time."""
+    target = failed_write(published, rollbacks, every_writer, table_protocol, restores) or 0
+    return {"own": Rollbacker(rollback=clock + 1, target=target), "clock": clock + 1}
 
 
 def take_time(own: Rollbacker, clock: int) -> Changes:
@@ -262,6 +272,13 @@ def is_about_to(own: Rollbacker, last: str) -> bool:
 
 def lock_is_not_in_the_way(own: Rollbacker, me: str, lock: str | None) -> bool:
     return lock in (None, me) or own.step in (PLANNED, UNDER_LOCK)
+
+
+def starts_or_is_caught_up(own: Rollbacker, decisions: Decisions, published: Published) -> bool:
+    return own.step == PLANNED or is_caught_up(decisions, published)
+
+
+CAUGHT_UP = Guard(ALL_PUBLISHED.reason, starts_or_is_caught_up)
 
 
 def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack]:

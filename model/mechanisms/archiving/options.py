@@ -1,36 +1,32 @@
-"""Archiving of the timeline."""
+"""The options and limits of archiving."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, choice, limit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Archiving(Options):
-    """Archiving of the timeline."""
+    """What is archived, and when a reader looks into the archive."""
 
     archive_bound: Literal["pending", "none"] = choice(
         "pending",
-        "archiving stops before what was requested or completed after the request of a pending instant, or "
-        "does not care",
+        "whether a pending instant stops archiving. pending: an instant stays if it was requested or completed after "
+        "the request of the pending one; none: pending instants are ignored",
     )
     archive_lookup: Literal["after_listing", "before_listing", "never"] = choice(
         "after_listing",
-        "a reader looks into the archive after each listing; or keeps to what it knew before the first one; "
-        "or never looks",
+        "when a reader looks into the archive. after_listing: after each listing; before_listing: once, before the "
+        "first listing; never: it reads the active timeline alone",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits(Limits):
-    """Limits: archiving of the timeline."""
+    """How much is archived."""
 
     archives: int = limit(0, "how often instants may be archived")
     instants_retained: int = limit(0, "how many of the newest writes and compactions stay on the active timeline")
-
-
-MECHANISM = Mechanism(options=Archiving, limits=ArchiveLimits)

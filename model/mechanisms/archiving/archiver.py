@@ -1,0 +1,139 @@
+"""Archivers: copy old completed instants to the archive, then remove them from the active timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.timeline import ACTIVE, VISIBLE, Published
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind
+from ...machine.transition import Args, Changes, Guard, transition
+from ...protocol import Protocol
+from ...services.archiving import archivable, last_decided, staying
+from ...table import Instant, Table
+from ...world import World
+from .options import ArchiveLimits, Archiving
+
+Times = frozenset[int]
+"""Requested times of instants."""
+
+ARCHIVABLE = "archivable_instants"
+"""The view of the instants that may leave the active timeline now, oldest first."""
+
+
+class Archiver(NamedTuple):
+    """`left`: the requested times of the instants that it has still to remove from the active timeline, ascending."""
+
+    step: str = "idle"
+    left: tuple[int, ...] = ()
+    extra: tuple[Any, ...] = ()
+
+
+ARCHIVER = Kind(name="archiver", prefix="a", first=Archiver(), service=True)
+
+
+def compose(composition: Composition) -> None:
+    """Add the components, the views and the transitions of every archiver.
+
+    `archive` are the requested times that the manifest covers, `removed` those that left the active timeline.
+    """
+    composition.add_component("archive", frozenset())
+    composition.add_component("removed", frozenset())
+    composition.add_component("archives", 0)
+    composition.map_view(ACTIVE, instants_left)
+    composition.map_view(ARCHIVABLE, archivable_instants)
+    if composition.protocol[Archiving].archive_lookup == "never":
+        composition.map_view(VISIBLE, visible_instants)
+    for me in composition.of("archiver"):
+        composition.add(
+            transition("archiver_archives_instants", me, at="idle", to="removing", arguments=instants_to_archive,
+                       guards=(LOCK_IS_FREE, ARCHIVING_LEFT, NONE_ON_BOTH, TO_ARCHIVE), effect=archive_instants,
+                       changes=("own", "archive", "archives")),
+            transition("archiver_resumes_archiving", me, at="idle", to="removing", arguments=instants_on_both,
+                       guards=(LOCK_IS_FREE, SOME_ON_BOTH), effect=resume_archiving),
+            transition("archiver_removes_instant", me, at="removing", arguments=oldest_left, effect=remove_instant,
+                       changes=("own", "removed")),
+        )  # fmt: skip
+
+
+def instants_left(active_instants: Published, removed: Times) -> Published:
+    """The view `active_instants`."""
+    return tuple(entry for entry in active_instants if entry.requested not in removed)
+
+
+def visible_instants(visible_instants: Published, removed: Times) -> Published:
+    """The view `visible_instants` of readers that never look into the archive."""
+    return tuple(entry for entry in visible_instants if entry.requested not in removed)
+
+
+def archiving_is_left(archives: int, world: World) -> bool:
+    return archives < world[ArchiveLimits].archives
+
+
+def none_is_on_both(archive: Times, removed: Times) -> bool:
+    return archive == removed
+
+
+def some_is_on_both(archive: Times, removed: Times) -> bool:
+    return archive != removed
+
+
+def archivable_instants(
+    active_instants: Published, pending_instants: Iterable[Instant], completed_table: Table, world: World,
+    rules: Protocol, decisions: tuple[Any, ...] = (),
+) -> tuple[int, ...]:  # fmt: skip
+    """The view `archivable_instants`."""
+    active, retained = list(active_instants), world[ArchiveLimits].instants_retained
+    stay = staying(active, completed_table, world.groups, retained, rules) | last_decided(decisions)
+    return archivable(active, (instant.requested for instant in pending_instants), stay, rules)
+
+
+def some_archivable(archivable_instants: tuple[int, ...]) -> bool:
+    return bool(archivable_instants)
+
+
+ARCHIVING_LEFT = Guard("an archiving must be left", archiving_is_left, limit=True)
+NONE_ON_BOTH = Guard("nothing archived may be on the active timeline", none_is_on_both)
+TO_ARCHIVE = Guard("there must be an instant that may go", some_archivable)
+SOME_ON_BOTH = Guard("something archived must be on the active timeline", some_is_on_both)
+
+
+def instants_to_archive(archivable_instants: tuple[int, ...]) -> Iterable[Args]:
+    return ((("instants", archivable_instants),),)
+
+
+def archive_instants(own: Archiver, archive: Times, archives: int, *, instants: tuple[int, ...]) -> Changes:
+    """Under the lock: add the instants to the archive and put its manifest."""
+    return {"own": own._replace(left=instants), "archive": covered(archive, instants), "archives": archives + 1}
+
+
+def instants_on_both(archive: Times, removed: Times) -> Iterable[Args]:
+    """The instants that a dead archiver has left on both timelines."""
+    return ((("instants", tuple(sorted(archive - removed))),),)
+
+
+def resume_archiving(own: Archiver, *, instants: tuple[int, ...]) -> Changes:
+    """Go on where the dead archiver stopped."""
+    return {"own": own._replace(left=instants)}
+
+
+def oldest_left(own: Archiver) -> Iterable[Args]:
+    return ((("instants", next_to_go(own.left)),),)
+
+
+def remove_instant(own: Archiver, removed: Times, *, instants: tuple[int, ...]) -> Changes:
+    """Remove the oldest of the instants from the active timeline."""
+    left = tuple(instant for instant in own.left if instant not in instants)
+    return {"own": own._replace(step="removing" if left else "idle", left=left), "removed": removed | set(instants)}
+
+
+def covered(archive: Times, instants: tuple[int, ...]) -> Times:
+    """The instants that the next manifest of the archive covers."""
+    return archive | set(instants)
+
+
+def next_to_go(left: tuple[int, ...]) -> tuple[int, ...]:
+    """The archived instant that leaves the active timeline next: the oldest."""
+    return left[:1]

@@ -1,0 +1,114 @@
+"""How a reader finds instants that have left the active timeline: it looks into the archive.
+
+A listing may miss every instant that leaves the active timeline while it runs. Such an instant is in the archive before
+it leaves. So a reader that looks into the archive after each listing misses none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from ...kernel.reader import KEEPS, LISTED, NOT_READING, READ_LEFT, SURE, Reader
+from ...kernel.timeline import Published
+from ...machine.composition import Composition
+from ...machine.transition import DEAD, Changes, Guard, Transition, given, transition
+from ...table import Write
+from ...variants.listing import Listing
+from .options import Archiving
+
+OPENED, HELD = "knows the archive", "listed what it will read"
+
+
+class ReadBegun(NamedTuple):
+    """`begun`: when the newest write had completed as the read began (promise ACK)."""
+
+    begun: int = 0
+
+
+class Archived(NamedTuple):
+    """The instants that the reader found in the archive before it listed the active timeline."""
+
+    instants: frozenset[int] = frozenset()
+
+
+def compose(composition: Composition) -> None:
+    """Let every reader look into the archive when the protocol says so."""
+    composition.add_field("reader", "begun", ReadBegun())
+    composition.some("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
+    match composition.protocol[Archiving].archive_lookup:
+        case "before_listing":
+            _before_listing(composition)
+        case "after_listing":
+            _after_listing(composition)
+
+
+def _before_listing(composition: Composition) -> None:
+    composition.add_field("reader", "archived", Archived())
+    starts = composition.some("reader_starts_listing")
+    for start in starts:
+        guards = tuple(guard for guard in start.guards if guard in (NOT_READING, READ_LEFT))
+        opens = transition("reader_opens_archive", start.actor, at=start.at, to=OPENED, effect=open_archive,
+                           guards=(*guards, NOT_OPENED), changes=("own_archived",))  # fmt: skip
+        composition.add(opens.precede(note_newest_write, "own_begun"))
+    starts.replace(_start_after_opening)
+    composition.some(KEEPS).extend(keep_archived, "own", "own_archived")
+
+
+def _start_after_opening(start: Transition) -> Transition:
+    return replace(start, at=OPENED, guards=tuple(guard for guard in start.guards if guard != NOT_READING))
+
+
+def _after_listing(composition: Composition) -> None:
+    listing = composition.protocol[Listing]
+    twice = bool(composition.some("reader_starts_listing_again"))
+    raises = "" if listing.read_time == "clock" else LISTED if twice else HELD
+    for last in composition.some(KEEPS):
+        composition.add(transition("reader_looks_into_archive", last.actor, guards=(HAS_LISTED,),
+                                   effect=given(read_archive, raises=raises)))  # fmt: skip
+    composition.some("reader_starts_listing_again").replace(lambda again: replace(again, at=OPENED))
+    composition.some(KEEPS).replace(lambda last: replace(last, to=HELD))
+
+
+NOT_OPENED = Guard("{me} must not have looked", lambda own: own.step != OPENED)
+HAS_LISTED = Guard("{me} must have listed", lambda own: own.step in (LISTED, HELD) and own.step != DEAD)
+
+
+def note_newest_write(own: Reader, own_begun: ReadBegun, published: Published) -> Changes:
+    """Remember, as the read begins, when the newest write had completed."""
+    if own.is_reading:
+        return {"own_begun": own_begun}
+    writes = (entry.completed or 0 for entry in published if isinstance(entry, Write))
+    return {"own_begun": ReadBegun(max(writes, default=0))}
+
+
+def open_archive(archive: frozenset[int]) -> Changes:
+    """Read the archive before the active timeline."""
+    return {"own_archived": Archived(archive)}
+
+
+def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
+    """Keep what the archive held of the instants that completed at or before T."""
+    return {"own": own._replace(kept=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
+
+
+def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
+    """Look for the instants that the listing missed because they were archived meanwhile.
+
+    `raises`: the step at which T becomes the greatest completion time of the archive, if that is later.
+    """
+    if own.step == raises:
+        own = own._replace(time=max(own.time, newest_archived(published, archive)))
+    if own.step == LISTED:
+        return {"own": own._replace(step=OPENED)}
+    return {"own": own._replace(step=SURE, kept=_kept(own, archive, published))}
+
+
+def newest_archived(published: Published, archive: frozenset[int]) -> int:
+    """The greatest completion time in the archive."""
+    return max((entry.completed for entry in published if entry.requested in archive), default=0)
+
+
+def _kept(own: Reader, archive: frozenset[int], published: Published) -> tuple[int, ...]:
+    seen = {*own.kept, *archive}
+    return tuple(entry.requested for entry in published if entry.requested in seen and entry.completed <= own.time)

@@ -1,0 +1,156 @@
+"""Cleaners: plan a clean under the lock, delete its files, publish."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...kernel.clock import READS_CLOCK, TakeTime
+from ...kernel.compactor import PLANS, Planner, Runner, runner
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.publication import Publication, publication
+from ...kernel.timeline import PENDING, Published
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind
+from ...machine.transition import Args, Changes, Guard, given, transition
+from ...protocol import Protocol
+from ...services.cleaning import horizon, published_horizon, since, superseded
+from ...table import Clean, Cleaned, DataFile, Instant, Table, Victims
+from ...world import World
+from .options import Cleans
+
+Plans = tuple[Clean, ...]
+CLEANED_TABLE, CLEAN_PLAN = "cleaned_table", "clean_plan"
+"""Views: the table of which a clean deletes files, and what a clean deletes that is planned now."""
+
+PLANNED, CLEANING = "about to start its clean", "cleaning"
+
+
+class Cleaner(NamedTuple):
+    """`clean` is the requested time of its clean, `groups` what it deletes, `gone` in how many groups it has done so.
+
+    `horizon`: that of the clean, until the plan is on storage.
+    """
+
+    step: str = "idle"
+    clean: int = 0
+    groups: tuple[Victims, ...] = ()
+    gone: int = 0
+    completed: int = 0
+    horizon: int = 0
+    extra: tuple[Any, ...] = ()
+
+
+CLEANER = Kind(name="cleaner", prefix="d", first=Cleaner(), drawn=1, service=True)
+
+
+class CleanPlan(NamedTuple):
+    """What a clean deletes, by file group, and its horizon (0: there is none yet)."""
+
+    horizon: int
+    groups: tuple[Victims, ...]
+
+
+def compose(composition: Composition) -> None:
+    """Add the components, the views and the transitions of every cleaner."""
+    composition.add_component("cleans", ())
+    composition.add_component("deleted", frozenset())
+    composition.map_view(CLEANED_TABLE, cleaned_table)
+    policies = {me: composition.world.limits_of(me, Cleans).commits_retained for me in composition.of("cleaner")}
+    composition.map_view(CLEAN_PLAN, given(clean_plan, retained=policies))
+    composition.map_view(PENDING, pending_cleans)
+    for me in composition.of("cleaner"):
+        composition.add(
+            transition("cleaner_schedules_clean", me, at="idle", to=PLANNED, effect=take_time,
+                       guards=(LOCK_IS_FREE, CLEAN_LEFT, NO_CLEAN_PENDING, FILES_TO_DELETE),
+                       changes=("own", "clock"), tags=(PLANS, READS_CLOCK)).extend(put_plan, "cleans"),
+            transition("cleaner_deletes_files", me, at=CLEANING, effect=delete_files, arguments=next_group,
+                       changes=("own", "deleted")),
+        )  # fmt: skip
+        composition.note(Planner("cleaner", me, "cleaner_schedules_clean", "cleans", "clean", become_idle))
+        runs = Runner("cleaner", me, "cleans", "clean", started, Cleaned, "cleaner_resumes_clean", "clean")
+        runner(composition, "cleaner_starts_clean", PLANNED, runs)
+        publication(composition, Publication("cleaner", me, "cleaned", partial(published_clean, me), "clean"))
+
+
+def clean_is_left(cleans: Plans, world: World) -> bool:
+    return len(cleans) < world[Cleans].cleans
+
+
+def no_clean_is_pending(cleans: Plans, published: Published) -> bool:
+    return {clean.requested for clean in cleans} <= {entry.requested for entry in published}
+
+
+def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Protocol) -> Table:
+    """The view `cleaned_table`: the table without the slices that earlier cleans delete."""
+    return since(completed_table, world.groups, published_horizon(cleans, published, rules), rules)
+
+
+def clean_plan(
+    me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Protocol,
+    retained: Mapping[str, int],
+) -> CleanPlan:  # fmt: skip
+    """The view `clean_plan`. `retained`: by cleaner, how many commits its policy retains."""
+    found = horizon(cleaned_table, retained[me])
+    if found is None:
+        return CleanPlan(0, ())
+    return CleanPlan(found, superseded(cleaned_table, world.groups, found, deleted, rules))
+
+
+def files_to_delete(clean_plan: CleanPlan) -> tuple[Victims, ...]:
+    return clean_plan.groups
+
+
+CLEAN_LEFT = Guard("a clean must be left", clean_is_left, limit=True)
+NO_CLEAN_PENDING = Guard("no clean may be pending", no_clean_is_pending)
+FILES_TO_DELETE = Guard("there must be a file that nobody needs", files_to_delete)
+
+
+def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:
+    """Under the lock: find the files that no read needs, and take a requested time."""
+    after = max(latest_time, *(clean.requested for clean in cleans), 0)
+    time, clock = request_time("clean", clock, after=after)
+    return {"own": Cleaner(clean=time, groups=clean_plan.groups, horizon=clean_plan.horizon), "clock": clock}
+
+
+def put_plan(own: Cleaner, me: str, cleans: Plans) -> Changes:
+    """Put the plan with its horizon."""
+    plan = Clean(own.clean, own.horizon, me, False, own.groups)
+    return {"own": own._replace(step=PLANNED, horizon=0), "cleans": (*cleans, plan)}
+
+
+def become_idle() -> Changes:
+    return {"own": Cleaner()}
+
+
+def started(own: Cleaner, me: str, clean: Clean, cleans: Plans) -> tuple[Cleaner, Plans]:
+    """The cleaner at work on a clean, and the cleans."""
+    own = own._replace(step=CLEANING, clean=clean.requested, groups=clean.groups, gone=0)
+    now = clean._replace(runner=me, inflight=True)
+    return own, tuple(now if each == clean else each for each in cleans)
+
+
+def next_group(own: Cleaner) -> Iterable[Args]:
+    return ((("group", own.groups[own.gone].group),),)
+
+
+def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
+    """Delete the superseded files of one file group."""
+    last = own.gone + 1 == len(own.groups)
+    after = own._replace(step="cleaned" if last else CLEANING, gone=own.gone + 1)
+    return {"own": after, "deleted": deleted | set(own.groups[own.gone].files)}
+
+
+def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, Cleaned]:
+    """The cleaner after its clean is published, and the completed instant."""
+    return Cleaner(), Cleaned(own.clean, own.completed, me)
+
+
+def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
+    """The pending instants, with those of cleans."""
+    yield from pending_instants
+    done = {entry.requested for entry in published if isinstance(entry, Cleaned)} if cleans else ()
+    for each in cleans:
+        if each.requested not in done:
+            yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)

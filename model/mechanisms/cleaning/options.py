@@ -1,0 +1,36 @@
+"""The options and limits of cleaning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ...machine.options import Limits, Options, choice, limit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleaning(Options):
+    """What a clean deletes, and from when on reads respect its horizon."""
+
+    retention: Literal["completion", "barrier", "any_barrier"] = choice(
+        "completion",
+        "the base file whose older slices a clean deletes. completion: the newest that was complete at the horizon; "
+        "barrier: the newest complete one whose barrier is at or before the horizon; any_barrier: as barrier, but its "
+        "compaction may be pending",
+    )
+    horizon: Literal["before_delete", "after_delete"] = choice(
+        "before_delete",
+        "when readers learn the horizon of a clean. before_delete: with its plan; after_delete: when it is complete",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleans(Limits):
+    """How many cleans, and the policy of cleaners."""
+
+    cleans: int = limit(0, "how many cleans may be planned")
+    commits_retained: int = limit(
+        0,
+        "of how many newest writes a clean keeps the state after each; every later state is kept as well",
+        by=("cleaner",),
+    )

@@ -1,0 +1,43 @@
+"""What deleted files mean to a reader, and to the runner of a compaction plan."""
+
+from __future__ import annotations
+
+from itertools import chain
+from math import inf
+
+from ...kernel.compactor import READS_INPUT, Compactor
+from ...kernel.reader import Reader
+from ...kernel.timeline import Published
+from ...machine.composition import Composition
+from ...machine.transition import Changes, Guard
+from ...protocol import Protocol
+from ...services.cleaning import needed, published_horizon
+from ...table import Clean, DataFile, Plan, Table
+from ...world import World
+
+
+def compose(composition: Composition) -> None:
+    """Let a read end without an answer, and a compactor stop, if a clean has deleted a file that it opens."""
+    composition.some("reader_reads").divert(misses_file, end_without_answer)
+    # Only a clean that breaks its promise deletes a file of a pending plan.
+    composition.some(READS_INPUT, actors=composition.of("compactor")).require(INPUT_IS_THERE)
+
+
+def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Protocol) -> bool:
+    """Whether a clean has deleted a file that the read opens."""
+    opened = (needed(kept_table, group, inf, rules) for group in range(world.groups))
+    return not deleted.isdisjoint(chain.from_iterable(opened))
+
+
+def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Protocol) -> Changes:
+    """The read is refused if its time is before the horizon. If no horizon explains the missing file, it is lost."""
+    behind = own.time < published_horizon(cleans, published, rules)
+    return {"own": own._replace(step="refused" if behind else "lost")}
+
+
+def inputs_are_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
+    parts = (plan.of(own.group) for plan in plans if plan.requested == own.plan)
+    return all(part is not None and deleted.isdisjoint(part.files) for part in parts)
+
+
+INPUT_IS_THERE = Guard("the files that the plan takes must be there", inputs_are_there)

@@ -1,0 +1,65 @@
+"""How a consumer meets a file that a clean has deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...kernel.timeline import Published
+from ...machine.composition import Composition
+from ...machine.transition import Changes
+from ...protocol import Protocol
+from ...services.cleaning import published_horizon
+from ...table import Clean, DataFile, Write
+from .consumer import LISTS_WINDOW, READABLE, Consumer
+from .options import Consumers
+
+Cleans = tuple[Clean, ...]
+
+
+def compose(composition: Composition) -> None:
+    """Let a window end unread if it begins before the horizon, or if its files are deleted."""
+    composition.map_view(READABLE, readable_writes)
+    composition.select(LISTS_WINDOW).extend(note_horizon)
+    composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
+
+
+def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Protocol) -> Changes:
+    """Remember whether the window begins before the horizon that the listing shows."""
+    return {"own": own._replace(behind=own.after < published_horizon(cleans, published, rules))}
+
+
+def readable_writes(
+    own: Consumer, readable_writes: tuple[int, ...], published: Published, deleted: frozenset[DataFile]
+) -> tuple[int, ...]:
+    """The view `readable_writes`: without the writes of which a clean has deleted a file."""
+    writes = (entry for entry in published if isinstance(entry, Write) and entry.requested in own.kept)
+    gone = {write.requested for write in writes if not deleted.isdisjoint(files_of(write))}
+    return tuple(requested for requested in readable_writes if requested not in gone)
+
+
+def cannot_be_read(
+    own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, protocol: Protocol,
+    rules: Protocol,
+) -> bool:  # fmt: skip
+    if _is_behind(own, readable_writes, cleans, published, rules):
+        return protocol[Consumers].behind_horizon != "skipped"
+    return readable_writes != own.kept
+
+
+def end_unread(
+    own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Protocol
+) -> Changes:
+    """The window is refused if it begins before the horizon. If no horizon explains the missing file, it is lost."""
+    behind = _is_behind(own, readable_writes, cleans, published, rules)
+    return {"own": own._replace(step="refused" if behind else "lost")}
+
+
+def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, published: Published, rules: Protocol) -> bool:
+    """Whether the window begins before the horizon: that of its listing, or, if a file is missing, that of now."""
+    return own.behind or (readable != own.kept and own.after < published_horizon(cleans, published, rules))
+
+
+def files_of(write: Write) -> Iterable[DataFile]:
+    """The data files of a write."""
+    versions = ((group, 0 if group in write.loaded else version) for group, version in write.files)
+    return (DataFile(group, write.requested, version) for group, version in versions)

@@ -1,0 +1,170 @@
+"""Log compactors: plan over several logs of a slice under the lock, write one log in their place, publish.
+
+The logs of a plan are contiguous in completion order, so that the new log can have their rank. A plan fixes its inputs:
+another log compactor can resume it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...kernel.clock import READS_CLOCK, TakeTime
+from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING, Planner, Plans, Runner, runner
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.publication import Publication, publication
+from ...kernel.reader import KEPT_TABLE
+from ...kernel.timeline import COMPLETED_TABLE, LATEST, PENDING, TABLE, Published
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind
+from ...machine.transition import Args, Changes, Guard, given, transition
+from ...protocol import Protocol
+from ...services.planning import log_plan
+from ...table import GroupPlan, Instant, LogCompaction, Plan, Table
+from ...world import World
+from .options import LogCompactionLimits
+
+LOG_PLAN = "log_plan"
+"""The view of the logs that a log compaction takes which is planned now."""
+
+
+class LogCompactor(NamedTuple):
+    """`plan` is the requested time of its plan, `groups` the plan's file groups, `logs` how many are written.
+
+    `parts`: what the plan takes, until the plan is on storage.
+    """
+
+    step: str = "idle"
+    plan: int = 0
+    groups: tuple[int, ...] = ()
+    logs: int = 0
+    completed: int = 0
+    parts: tuple[GroupPlan, ...] = ()
+    extra: tuple[Any, ...] = ()
+
+    @property
+    def group(self) -> int:
+        """The file group that is next."""
+        return self.groups[self.logs]
+
+
+LOG_COMPACTOR = Kind(name="log_compactor", prefix="m", first=LogCompactor(), drawn=1, service=True)
+
+
+def compose(composition: Composition) -> None:
+    """Add the component, the views and the transitions of every log compactor."""
+    compactors = composition.of("log_compactor")
+    if not compactors:
+        return
+    composition.add_component("log_plans", ())
+    composition.map_view(COMPLETED_TABLE, completed_table)
+    composition.map_view(TABLE, visible_table)
+    composition.map_view(KEPT_TABLE, kept_table)
+    composition.map_view(LATEST, latest_time)
+    composition.map_view(LOG_PLAN, planned_logs)
+    composition.map_view(PENDING, pending_log_compactions)
+    left = Guard("a log compaction must be left", given(log_compaction_is_left, compactors=compactors), limit=True)
+    for me in compactors:
+        composition.add(
+            transition("log_compactor_schedules_plan", me, at="idle", to=PLANNED, effect=take_time,
+                       guards=(LOCK_IS_FREE, left, SEVERAL_LOGS), changes=("own", "clock"),
+                       tags=(PLANS, READS_CLOCK)).extend(put_plan, "log_plans"),
+            transition("log_compactor_writes_log", me, at=RUNNING, effect=write_log, arguments=next_group,
+                       tags=(READS_INPUT,)),
+        )  # fmt: skip
+        composition.note(Planner("log_compactor", me, "log_compactor_schedules_plan", "log_plans", "plan", become_idle))
+        runs = Runner("log_compactor", me, "log_plans", "plan", started, LogCompaction, "log_compactor_resumes_plan")
+        runner(composition, "log_compactor_starts_plan", PLANNED, runs)
+        publish = partial(published_log_compaction, me)
+        publication(composition, Publication("log_compactor", me, "written", publish, "plan"))
+
+
+def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
+    """The view `completed_table`: with log compactions."""
+    return _with(completed_table, published, log_plans)
+
+
+def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
+    """The view `table`: with log compactions."""
+    return _with(table, visible_instants, log_plans)
+
+
+def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
+    """The view `kept_table`: with log compactions."""
+    return _with(kept_table, kept_instants, log_plans)
+
+
+def _with(table: Table, instants: Published, log_plans: Plans) -> Table:
+    done = {entry.requested: entry.completed for entry in instants if isinstance(entry, LogCompaction)}
+    return table._replace(log_compactions=tuple((plan, done.get(plan.requested)) for plan in log_plans))
+
+
+def latest_time(latest_time: int, log_plans: Plans) -> int:
+    """The view `latest_time`: with the plans of log compactions."""
+    return max(latest_time, *(plan.requested for plan in log_plans), 0)
+
+
+def planned_logs(completed_table: Table, world: World, rules: Protocol) -> tuple[GroupPlan, ...]:
+    """The view `log_plan`."""
+    return log_plan(completed_table, world.groups, rules)
+
+
+def log_compaction_is_left(log_plans: Plans, world: World, compactors: tuple[str, ...]) -> bool:
+    return sum(plan.runner in compactors for plan in log_plans) < world[LogCompactionLimits].log_compactions
+
+
+def several_logs(log_plan: tuple[GroupPlan, ...]) -> bool:
+    return bool(log_plan)
+
+
+SEVERAL_LOGS = Guard("there must be several logs in a slice", several_logs)
+
+
+def take_time(clock: int, request_time: TakeTime, log_plan: tuple[GroupPlan, ...], latest_time: int) -> Changes:
+    """Under the lock: list what has completed, and take a requested time."""
+    time, clock = request_time("logcompaction", clock, after=latest_time)
+    return {"own": LogCompactor(plan=time, parts=log_plan), "clock": clock}
+
+
+def put_plan(own: LogCompactor, me: str, log_plans: Plans) -> Changes:
+    """Put the plan."""
+    planned = own._replace(step=PLANNED, groups=tuple(part.group for part in own.parts), parts=())
+    return {"own": planned, "log_plans": (*log_plans, Plan(own.plan, me, False, own.parts))}
+
+
+def become_idle() -> Changes:
+    return {"own": LogCompactor()}
+
+
+def started(own: LogCompactor, me: str, plan: Plan, plans: Plans) -> tuple[LogCompactor, Plans]:
+    """The log compactor at work on a plan, and the plans."""
+    own = LogCompactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
+    now = plan._replace(runner=me, inflight=True)
+    return own, tuple(now if each == plan else each for each in plans)
+
+
+def next_group(own: LogCompactor) -> Iterable[Args]:
+    return ((("group", own.group),),)
+
+
+def write_log(own: LogCompactor) -> Changes:
+    """Put the log that replaces the planned logs of one file group."""
+    last = own.logs + 1 == len(own.groups)
+    return {"own": own._replace(step="written" if last else RUNNING, logs=own.logs + 1)}
+
+
+def published_log_compaction(me: str, own: LogCompactor) -> tuple[LogCompactor, LogCompaction]:
+    """The log compactor after its log compaction is published, and the completed instant."""
+    return LogCompactor(), LogCompaction(own.plan, own.completed, me)
+
+
+def pending_log_compactions(
+    pending_instants: Iterable[Instant], log_plans: Plans, published: Published
+) -> Iterable[Instant]:
+    """The pending instants, after those of log compactions, which come before a deltacommit of the same time."""
+    done = {entry.requested for entry in published if isinstance(entry, LogCompaction)} if log_plans else ()
+    for each in log_plans:
+        if each.requested not in done:
+            yield Instant(each.requested, "logcompaction", "inflight" if each.inflight else "requested", None)
+    yield from pending_instants

@@ -1,0 +1,63 @@
+"""Other readers' rules: a reader lists the timeline once, or reads as of the time on its clock."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..kernel.reader import KEEPS, SURE, Reader, keep_instants, take_time
+from ..kernel.timeline import SETTLED
+from ..machine.composition import Composition
+from ..machine.mechanism import Mechanism
+from ..machine.options import Options, choice
+from ..machine.transition import Changes, Transition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing(Options):
+    """How a reader finds the instants that it reads."""
+
+    read_time: Literal["settled", "clock"] = choice(
+        "settled",
+        "the time of a read that names none. settled: the greatest completion time that is published; clock: the time "
+        "on the clock",
+    )
+    listing: Literal["twice", "once"] = choice(
+        "twice",
+        "how often a reader lists the timeline. twice: once for its time, and again for the instants up to that time; "
+        "once: one listing for both",
+    )
+
+
+def compose(composition: Composition) -> None:
+    """Change how readers list, and what they take for their time."""
+    options = composition.protocol[Listing]
+    if options.listing == "once":
+        composition.some("reader_starts_listing_again", "reader_ends_listing_again").remove()
+        composition.some("reader_ends_listing").replace(_ends_only_listing)
+    if options.read_time == "clock":
+        composition.some("reader_starts_listing").extend(take_clock_time)
+        composition.some("reader_ends_listing").replace(_without_taking_time)
+        composition.map_view(SETTLED, time_on_clock)
+
+
+def _ends_only_listing(ends: Transition) -> Transition:
+    """The listing that gives the time of the read is the one that gives its instants."""
+    return replace(ends, to=SURE, effects=(take_time, keep_instants), tags=ends.tags | {KEEPS})
+
+
+def _without_taking_time(ends: Transition) -> Transition:
+    return replace(ends, effects=tuple(effect for effect in ends.effects if effect is not take_time))
+
+
+def take_clock_time(own: Reader, clock: int) -> Changes:
+    """T is the time on the clock as the listing begins."""
+    return {"own": own._replace(time=clock)}
+
+
+def time_on_clock(clock: int) -> int:
+    """The view `settled_time`."""
+    return clock
+
+
+MECHANISM = Mechanism(compose=compose, options=Listing)
