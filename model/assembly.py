@@ -14,12 +14,23 @@ from .machine.mechanism import Mechanism
 from .protocol import Protocol
 from .world import World
 
+LAST = "*"
+"""In `Mechanism.after`: after every mechanism that does not say so itself."""
 
-def in_order(several: Mapping[str, Mechanism]) -> Iterator[tuple[str, Mechanism]]:
-    """Mechanisms by name, each after those that it declares; alphabetically where nothing is declared."""
-    names = tuple(several)
-    for name in _sorted(names, tuple(tuple(each for each in several[name].after if each in several) for name in names)):
-        yield name, several[name]
+
+def in_order(several: Mapping[str, Mechanism]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names of mechanisms in their order, each with those that come before it by a declaration.
+
+    Variants come before all mechanisms: they choose between readings of the kernel's rules.
+    """
+    readings = tuple(name for name in several if name in mechanisms.of_package("variants"))
+    early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
+    after = {}
+    for name, each in several.items():
+        said = tuple(other for other in each.after if other in several)
+        after[name] = said if name in readings else (*readings, *said, *(early if LAST in each.after else ()))
+    for name in _sorted(tuple(several), tuple(after.values())):
+        yield name, after[name]
 
 
 @cache
@@ -49,10 +60,10 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
     composition = Composition(world, protocol, actors, own, rests)
     kernel.compose(composition)
     others = {name: each for name, each in mechanisms.every().items() if name not in kernel.ACTORS}
-    for name, mechanism in in_order(others):
+    for name, after in in_order(others):
         if only is None or name in only:
-            composition.begin(name, mechanism.after)
-            mechanism.compose(composition)
+            composition.begin(name, after)
+            others[name].compose(composition)
     return composition
 
 

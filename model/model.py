@@ -52,7 +52,7 @@ class Model:
         self._rests = {me: mechanisms.kinds()[kind].rests for kind, some in self.actors.items() for me in some}
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
-        self._services = frozenset(action.name for part in parts if part.service for action in part.actions)
+        self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
         names = assembly.names_of(self.composition)
         rows = assembly.bound(self.composition, names)
         self._views = {name: names.view(name) for name in (ACTIVE, PENDING, TABLE, SETTLED)}

@@ -37,17 +37,8 @@ class Protocol:
         flat = {**(_flat(options) if options else {}), **given}
         object.__setattr__(self, "options", collected(mechanisms.options(), flat))
         object.__setattr__(self, "_hash", hash(tuple(self.options.values())))
-        self._check()
-
-    def _check(self) -> None:
-        value = self.to_mapping()
-        if value["decision"] == "log" and value["concurrency"] == "occ":
-            raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")
-        if value["decision"] == "log" and (value["metadata_commit"], value["metadata_lock"]) != (
-            "before_data",
-            "under_lock",
-        ):
-            raise ValueError("protocol: decision = 'log' is modelled with a metadata table that is told under the lock")
+        for mechanism in mechanisms.every().values():
+            mechanism.agree(self)
 
     def __getitem__(self, part: type[Part]) -> Part:
         found = self.options[part]

@@ -91,6 +91,8 @@ class World:
         self._check_table()
         self._check_numbers()
         self._check_writes()
+        for mechanism in mechanisms.every().values():
+            mechanism.check(self)
 
     def __getitem__(self, part: type[Part]) -> Part:
         found = self.limits[part]
@@ -159,8 +161,6 @@ class World:
         whole_number(
             self.instants_retained, "world: instants_retained", least=int(self.actors.get("archiver", 0) > 0)
         )
-        if self.skew_beyond > self.skew:
-            raise ValueError(f"world: skew_beyond is a part of skew, found {self.skew_beyond} of {self.skew}")
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():

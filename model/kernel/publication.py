@@ -18,6 +18,8 @@ from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
 COMMITS = "commits"
 """The tag of the first transition under the lock that covers publication. Conditions of a commit are required here."""
+LOOKS = "looks under lock"
+"""The tag of a transition whose actor gives up under the lock, because of what it finds on the timeline."""
 
 UNDER_LOCK, READY = "under the lock", "ready to publish"
 

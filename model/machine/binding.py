@@ -57,6 +57,13 @@ class BoundTransition(NamedTuple):
     """The component of the actor: its name, unless the transition says otherwise."""
 
 
+class ViewStep(NamedTuple):
+    """One function of a view, and the actors for which it counts; None: for all, and where no actor is given."""
+
+    function: Callable[..., Any]
+    actors: frozenset[str] | None = None
+
+
 class Names:
     """The names of one model: its components, its actors by kind, its views, and constants by actor.
 
@@ -70,7 +77,7 @@ class Names:
         components: Iterable[str],
         actors: Mapping[str, Sequence[str]],
         constants: Callable[[str], Mapping[str, object]] = lambda actor: {},
-        views: Mapping[str, Sequence[Callable[..., Any]]] | None = None,
+        views: Mapping[str, Sequence[ViewStep]] | None = None,
         fields: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._components = frozenset(components)
@@ -158,7 +165,9 @@ class Names:
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
         """A view as a function of components, for one actor or for none; by its first functions, or by all of them."""
         number = len(self._views[name]) if functions is None else functions
-        function = self._views[name][number - 1]
+        while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:
+            number -= 1
+        function = step.function
         bound = self.function(function, me, {name: number - 1})
         if not isgeneratorfunction(function):
             return bound

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from .binding import ViewStep
 from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
 
 
@@ -62,7 +63,7 @@ class Composition:
     transitions: dict[Key, Transition] = field(default_factory=dict)
     components: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
-    views: dict[str, tuple[Callable[..., Any], ...]] = field(default_factory=dict)
+    views: dict[str, tuple[ViewStep, ...]] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -101,9 +102,13 @@ class Composition:
             raise ValueError(f"the field {name!r} of a {kind} is added twice")
         self.fields[kind][name] = first
 
-    def map_view(self, name: str, function: Callable[..., Any]) -> None:
-        """Replace the value of a view: the function may name the view itself, which is then its value so far."""
-        self.views[name] = (*self.views.get(name, ()), function)
+    def map_view(self, name: str, function: Callable[..., Any], actors: Iterable[str] | None = None) -> None:
+        """Replace the value of a view: the function may name the view itself, which is then its value so far.
+
+        `actors`: those for which it is replaced (default: every actor, and the view of no actor).
+        """
+        step = ViewStep(function, None if actors is None else frozenset(actors))
+        self.views[name] = (*self.views.get(name, ()), step)
 
     def note(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
@@ -187,6 +192,14 @@ class Selection:
 
     def __iter__(self) -> Iterator[Transition]:
         return iter([self.composition.transitions[key] for key in self.keys])
+
+    def __bool__(self) -> bool:
+        return bool(self.keys)
+
+    def without(self, *tags: str) -> Selection:
+        """The transitions of the selection that have none of these tags."""
+        found = self.composition.transitions
+        return Selection(self.composition, tuple(key for key in self.keys if not found[key].tags & {*tags}))
 
     @property
     def one(self) -> Transition:

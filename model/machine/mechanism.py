@@ -37,13 +37,19 @@ def _any_world(world: Any) -> None:
     """A mechanism that every world can have."""
 
 
+def _any_protocol(protocol: Any) -> None:
+    """Options that can have any values together."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
     """What one module adds.
 
     `compose` adds transitions, components and fields, and refines what is there. `after`: the mechanisms whose
-    refinements come first, where the order matters. `check` raises ValueError for a world that the mechanism does not
-    support. `rules` refines how a table is read. `service`: its actions are those of a table service (promise QUIET).
+    refinements come first, where the order matters; "*" stands for every mechanism that does not say "*" itself.
+    `check` raises ValueError for a world that the mechanism does not support, `agree` for options that it does not
+    support together. `rules` refines how a table is read. `service`: its actions are those of a table service (promise
+    QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing
@@ -53,5 +59,6 @@ class Mechanism:
     options: type[Options] | None = None
     limits: type[Limits] | None = None
     check: Callable[[Any], None] = _any_world
+    agree: Callable[[Any], None] = _any_protocol
     rules: Callable[[Any, Any], Any] | None = None
     service: bool = False

@@ -36,12 +36,14 @@ class Action(NamedTuple):
     """What is known of an action without a world: `says` is a sentence with {actor} and the names of its arguments.
 
     `joins`: at the grain `peer` it follows the previous step of its actor directly, because one call does both.
+    `service`: it is a table service's, also if its mechanism is none.
     """
 
     name: str
     about: str
     says: str
     joins: bool = False
+    service: bool = False
 
 
 @dataclass(frozen=True, slots=True)

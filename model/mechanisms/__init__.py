@@ -20,11 +20,13 @@ PACKAGES = ("kernel", "variants", "mechanisms")
 
 def every() -> dict[str, Mechanism]:
     """Every part by the name of its module: the actors of the kernel, then variants, then mechanisms."""
-    found: dict[str, Mechanism] = {}
-    for package in PACKAGES:
-        module = import_module(f"{__package__.rpartition('.')[0]}.{package}")
-        found.update(_declared(module.__name__, tuple(module.__path__)))
-    return found
+    return {name: each for package in PACKAGES for name, each in of_package(package).items()}
+
+
+def of_package(package: str) -> dict[str, Mechanism]:
+    """The parts of one of the packages `kernel`, `variants` and `mechanisms`."""
+    module = import_module(f"{__package__.rpartition('.')[0]}.{package}")
+    return _declared(module.__name__, tuple(module.__path__))
 
 
 @cache

@@ -1,35 +1,196 @@
-"""Clocks that differ between actors, and requested times that must be unique."""
+"""Clocks that differ between actors, and how an actor waits out the difference.
+
+RFC-66, "Global Monotonically Increasing Timestamp": TrueTime. The component `clock` is the time on the slowest clock.
+An actor's own clock may be `ahead` of it, by up to `skew` ticks. TrueTime reads a time under the lock, and waits out
+the bound on the skew before it releases the lock: every clock that is read later shows a later time. A bound smaller
+than the skew (`skew_beyond`, fault set F4) is waited out in vain.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
+from ..kernel.clock import READS_CLOCK, TakeTime
+from ..kernel.compactor import log_to_compact
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from ..machine.transition import Args, given
+from ..protocol import Protocol
+from ..table import Table
+from ..world import World
+
+LISTED = "listed_instants"
+"""The view of the instants that an actor lists before it takes a requested time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Clocks(Options):
-    """Clocks that differ between actors, and requested times that must be unique."""
+    """Where times come from."""
 
     clock: Literal["true_time", "time_service", "local", "seconds"] = choice(
         "true_time",
-        "true_time: read under the lock, the bound on the skew waited out; time_service: everybody asks one "
-        "clock; local: each actor's own, nothing waited out; seconds: one clock that gives a second twice",
+        "true_time: an actor reads its clock under the lock and waits out the bound on the skew; time_service: every "
+        "actor asks one clock; local: an actor reads its own clock and does not wait; seconds: one clock, which may "
+        "return a second twice",
     )
     uniqueness: Literal["as_given", "test_and_set"] = choice(
         "as_given",
-        "requested times as the clock gives them, or put if absent: who finds its own taken takes the next",
+        "as_given: an actor uses the clock reading as its requested time; test_and_set: it puts the requested "
+        "instant if absent, and on collision takes the next time",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Skew(Limits):
-    """Limits: clocks that differ between actors, and requested times that must be unique."""
+    """How far clocks differ."""
 
     skew: int = limit(0, "how far the clocks of two actors may differ, in ticks")
     skew_beyond: int = limit(0, "by how many ticks the skew exceeds the bound that actors wait out (fault set F4)")
 
 
-MECHANISM = Mechanism(options=Clocks, limits=Skew)
+class Clock(NamedTuple):
+    """How times are taken.
+
+    `most_ahead`: how far an actor's clock may be ahead of the slowest, in ticks; `wait`: how long an actor waits;
+    `coarse`: a time may be equal to the last one, because both fell into one second.
+    """
+
+    most_ahead: int = 0
+    wait: int = 0
+    coarse: bool = False
+
+    def readings(self) -> Iterable[Args]:
+        """What an actor's clock may show now; no argument if all clocks are equal."""
+        if self.coarse:
+            return ((("ahead", -1),), (("ahead", 0),))
+        return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
+
+    def take(self, clock: int, ahead: int, after: int) -> tuple[int, int]:
+        """A time later than `after`, and the time on the slowest clock when the actor goes on."""
+        time = max(clock + 1 + ahead, after + 1)
+        return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
+
+
+def clock_of(world: World, protocol: Protocol) -> Clock:
+    """The clock of a world under a protocol."""
+    match protocol[Clocks].clock:
+        case "seconds":
+            return Clock(coarse=True)
+        case "time_service":
+            return Clock()
+        case "true_time":
+            return Clock(world[Skew].skew, world[Skew].skew - world[Skew].skew_beyond)
+        case _:
+            return Clock(world[Skew].skew)
+
+
+def compose(composition: Composition) -> None:
+    """Let each transition that takes a time read the actor's own clock."""
+    clock = clock_of(composition.world, composition.protocol)
+    unique = composition.protocol[Clocks].uniqueness == "test_and_set"
+    composition.map_view(LISTED, listed_instants)
+    if clock != Clock():
+        composition.map_view("completion_time", given(own_completion_time, own_clock=clock))
+        composition.map_view("request_time", given(own_request_time, own_clock=clock))
+    if clock.most_ahead or unique:
+        composition.map_view("request_time", given(listed_request_time, own_clock=clock, unique=unique))
+    if clock.readings() != ((),):
+        for each in composition.select(READS_CLOCK):
+            readings = readings_with_logs if each.action == "compactor_schedules_plan" else all_readings
+            one = composition.select(each.action, actors=[each.actor])
+            one.add_argument(given(readings, own_clock=clock))
+
+
+def all_readings(own_clock: Clock) -> Iterable[Args]:
+    """What an actor's clock may show, as an argument of the transition."""
+    return own_clock.readings()
+
+
+def readings_with_logs(
+    own_clock: Clock, clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Protocol
+) -> Iterator[Args]:
+    """The readings at which there is a log to compact: a coarse clock may give a barrier that is before all of them."""
+    for args in own_clock.readings():
+        ahead = next((value for _, value in args if isinstance(value, int)), 0)
+        if log_to_compact(clock, partial(request_time, ahead=ahead), plan_table, world, rules):
+            yield args
+
+
+def own_completion_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
+    """The view `completion_time`: by the actor's own clock."""
+    return partial(_take, own_clock, ahead_of_slowest=ahead)
+
+
+def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
+    """The view `request_time`: by the actor's own clock."""
+    return partial(_take, own_clock, ahead_of_slowest=ahead)
+
+
+def _take(
+    own_clock: Clock, action: str, clock: int, after: int = 0, *, ahead_of_slowest: int, ahead: int | None = None
+) -> tuple[int, int]:
+    return own_clock.take(clock, ahead_of_slowest if ahead is None else ahead, after)
+
+
+class Listing(NamedTuple):
+    """The instants that an actor lists: completed ones, plans, and the pending ones of other writers."""
+
+    published: tuple[Any, ...]
+    plans: tuple[Any, ...]
+    others: tuple[Any, ...]
+
+
+def listed_instants(
+    me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any]
+) -> Listing:
+    """The view `listed_instants`: what an actor lists under the lock before it takes a requested time."""
+    return Listing(published, plans, tuple(each for name, each in every_writer.items() if name != me))
+
+
+def listed_request_time(
+    request_time: TakeTime, own_clock: Clock, unique: bool, listed_instants: Listing
+) -> TakeTime:
+    """The view `request_time` where clocks differ, or where requested times must be unique.
+
+    Where clocks differ the time is later than every time on the timeline. Test-and-set compares with the requested
+    instants of the same action alone: a plan and a write may share a time.
+    """
+    return partial(_take_listed, request_time, own_clock, unique, listed_instants)
+
+
+def _take_listed(
+    request_time: TakeTime, own_clock: Clock, unique: bool, listed: Listing, action: str, clock: int, after: int = 0,
+    **reading: int,
+) -> tuple[int, int]:  # fmt: skip
+    published, plans, others = listed
+    if own_clock.most_ahead:
+        requested = (each.requested for each in (*published, *plans, *others))
+        after = max([after, *(entry.completed for entry in published), *requested])
+    time, later = request_time(action, clock, after=after, **reading)
+    if not unique:
+        return time, later
+    same = plans if action == "commit" else others
+    taken = {entry.requested for entry in published if entry.action == action} | {each.requested for each in same}
+    while time in taken:
+        time += 1
+    return time, max(time, later)
+
+
+def check(world: World) -> None:
+    """Raise ValueError for a bound on the skew that is impossible."""
+    if world[Skew].skew_beyond > world[Skew].skew:
+        raise ValueError(
+            f"world: skew_beyond is a part of skew, found {world[Skew].skew_beyond} of {world[Skew].skew}"
+        )
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    options=Clocks,
+    limits=Skew,
+    check=check,
+)

@@ -1,27 +1,259 @@
-"""A log of numbered decisions that orders commits, so that a lost lock costs a retry and no data."""
+"""The decision log: entries that are put if absent under dense numbers decide what commits, and in which order.
+
+An actor that takes a number has first published everything that was decided before it, and its completion time is later
+than theirs. So a lost lock costs a retry, never the order of commits. The plan of a service takes a number as well: no
+write that is decided later can complete before the plan's barrier. Of a rollback and a commit the later one finds its
+number taken, and checks again.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
+from ..kernel.clock import TakeTime
+from ..kernel.compactor import Planner
+from ..kernel.lock import LOCK_IS_FREE, released
+from ..kernel.publication import (
+    LOOKS,
+    PUBLISHES,
+    TAKES_COMPLETION_TIME,
+    UNDER_LOCK,
+    Publication,
+    Publish,
+    publications,
+)
+from ..kernel.timeline import PENDING
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Action, Changes, Choice, Component, Guard, Transition, given, transition
+from ..protocol import Protocol
+from ..table import Instant, Restore, is_undone
+from .crashes import DONE
+from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
+
+Decisions = tuple[Any, ...]
+"""Completed instants, and the times of plans, in the order of their numbers."""
+
+READY_TO_DECIDE, DECIDED = "ready to decide", "decided"
+NOT_BY_LOG = ("alterer", "clusterer")
+"""The kinds whose commits are not modelled with a decision log."""
+FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
+"""The kinds that publish the last decision of another actor before they begin: that actor may have died."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionLog(Options):
-    """A log of numbered decisions that orders commits, so that a lost lock costs a retry and no data."""
+    """What decides a commit."""
 
     decision: Literal["lock", "log"] = choice(
         "lock",
-        "what makes a commit: holding the lock when it is published, or the next number of a log",
-    )
-    claims: Literal["every_time", "none"] = choice(
-        "every_time",
-        "decision = log: an actor claims each time of an instant: it puts an object that the time names, if "
-        "absent; or it uses the clock reading, so that a barrier and a request may be equal",
+        "lock: an actor commits by publishing under the lock; log: it commits by putting the next number of a log",
     )
 
 
-MECHANISM = Mechanism(options=DecisionLog)
+class Seen(NamedTuple):
+    """How many decisions there were when the actor looked; its own is the next."""
+
+    decisions: int = 0
+
+
+def is_logged(composition: Composition) -> bool:
+    """Whether a log decides."""
+    return composition.protocol[DecisionLog].decision == "log"
+
+
+def compose(composition: Composition) -> None:
+    """Let a number decide each commit and each plan."""
+    if not is_logged(composition):
+        return
+    composition.add_component("decisions", ())
+    composition.map_view(PENDING, without_published)
+    composition.map_view(DONE, decided)
+    deciders = {me: each for me, each in publications(composition).items() if each.kind not in NOT_BY_LOG}
+    for kind in {each.kind for each in deciders.values()}:
+        composition.add_field(kind, "seen", Seen())
+    composition.map_view("completion_time", completion_after_decisions, deciders)
+    composition.map_view("request_time", request_after_decisions, composition.noted(Planner))
+    for each in deciders.values():
+        _publication(composition, each)
+    composition.some(LOOKS).require(ALL_PUBLISHED)
+    for planner in composition.noted(Planner).values():
+        _plan(composition, planner)
+    for kind in FINISHING:
+        for me in composition.of(kind):
+            composition.add(transition(f"{kind}_finishes_decided", me, at="idle", effect=publish_decided,
+                                       guards=(LOCK_IS_FREE, SOME_UNPUBLISHED), changes=("published",)))  # fmt: skip
+
+
+def undecided(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
+    """The commit that is decided and not published, if there is one.
+
+    Only the last can be missing: an actor that took a later number saw the earlier ones published. The entry of a plan
+    is a time; the plan was put together with it.
+    """
+    return tuple(entry for entry in decisions[-1:] if not isinstance(entry, int) and entry not in published)
+
+
+def last_time(decisions: Decisions) -> int:
+    """The time of the last decision, 0 if there is none."""
+    if not decisions:
+        return 0
+    last = decisions[-1]
+    return int(last if isinstance(last, int) else last.completed)
+
+
+def is_caught_up(decisions: Decisions, published: tuple[Any, ...]) -> bool:
+    return not undecided(decisions, published)
+
+
+def some_unpublished(decisions: Decisions, published: tuple[Any, ...]) -> bool:
+    return bool(undecided(decisions, published))
+
+
+ALL_PUBLISHED = Guard("everything decided must be published", is_caught_up)
+SOME_UNPUBLISHED = Guard("a commit must be decided and not published", some_unpublished)
+
+
+def without_published(pending_instants: Iterable[Instant], active_instants: tuple[Any, ...]) -> Iterator[Instant]:
+    """The view `pending_instants`: another actor may have published an instant before its own actor knows it."""
+    known = {(entry.requested, entry.action) for entry in active_instants}
+    for each in pending_instants:
+        if (each.requested, each.completes_as) not in known or each.action == "savepoint":
+            yield each
+
+
+def decided(decisions: Decisions) -> Decisions:
+    """The view of the instants whose plans need no runner: the next actor that decides publishes them."""
+    return decisions
+
+
+def completion_after_decisions(completion_time: TakeTime, decisions: Decisions) -> TakeTime:
+    """The view `completion_time`: later than the last decision."""
+    return partial(_take_after, completion_time, last_time(decisions))
+
+
+def request_after_decisions(request_time: TakeTime, decisions: Decisions) -> TakeTime:
+    """The view `request_time` of an actor that plans: later than the last decision."""
+    return partial(_take_after, request_time, last_time(decisions))
+
+
+def _take_after(
+    take: TakeTime, last: int, action: str, clock: int, after: int = 0, **reading: int
+) -> tuple[int, int]:
+    return take(action, clock, after=max(after, last), **reading)
+
+
+def _publication(composition: Composition, each: Publication) -> None:
+    kind, me = each.kind, each.actor
+    time = composition.select(TAKES_COMPLETION_TIME, actors=[me])
+    time.replace(lambda timed: replace(timed, guards=(ALL_PUBLISHED,), to=READY_TO_DECIDE))
+    time.extend(note_decisions, "own_seen")
+    decides = Choice(number_is_taken, (look_again,), (given(decide, publish=each.publish),))
+    composition.add(
+        transition(f"{kind}_publishes_decided", me, at=UNDER_LOCK, guards=(SOME_UNPUBLISHED,), effect=publish_decided,
+                   changes=("published",)),
+        transition(f"{kind}_decides_instant", me, at=READY_TO_DECIDE, effect=decides, changes=("own", "decisions")),
+    )  # fmt: skip
+    publish = (given(publish_own_decision, publish=each.publish),)
+    publishes = composition.select(PUBLISHES, actors=[me])
+    publishes.replace(lambda last: replace(last, at=DECIDED, guards=(), effects=publish, tags=last.tags | {DECIDED}))
+
+
+def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:
+    """Publish what another actor has decided."""
+    return {"published": (*published, undecided(decisions, published)[0])}
+
+
+def note_decisions(decisions: Decisions) -> Changes:
+    """Remember how many numbers were taken when the actor looked."""
+    return {"own_seen": Seen(len(decisions))}
+
+
+def forget_decisions() -> Changes:
+    return {"own_seen": Seen()}
+
+
+def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
+    return len(decisions) > own_seen.decisions
+
+
+def look_again(own: Any) -> Changes:
+    """Another actor has taken the number: check again under the lock."""
+    return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
+
+
+def decide(own: Any, decisions: Decisions, publish: Publish) -> Changes:
+    """Put the commit under the next number of the log."""
+    return {"own": own._replace(step=DECIDED), "own_seen": Seen(), "decisions": (*decisions, publish(own)[1])}
+
+
+def publish_own_decision(
+    own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish,
+    restores: tuple[Restore, ...] = (),
+) -> Changes:  # fmt: skip
+    """Put the completed instant, unless another actor has put it, or a restore has undone it."""
+    after, entry = publish(own)
+    there = entry in published or is_undone(restores, entry.requested)
+    return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
+
+
+def _plan(composition: Composition, planner: Planner) -> None:
+    """The plan takes the next number: an actor that finds the number taken has looked at an old timeline."""
+    number = given(take_number, requested=planner.requested)
+    if not (halves := composition.some(PUTS_PLAN, actors=[planner.actor])):
+        composition.select(planner.action, actors=[planner.actor]).require(ALL_PUBLISHED).extend(number, "decisions")
+        return
+    composition.select(TAKES_TIME, actors=[planner.actor]).require(ALL_PUBLISHED).extend(note_decisions, "own_seen")
+    late = given(plan_is_late, plans=Component(planner.plans), requested=planner.requested)
+
+    def numbered(puts: Transition) -> Transition:
+        [found] = puts.effects
+        assert isinstance(found, Choice), "a lost lock leaves a choice: put the plan, or give it up"
+        release, *more = found.otherwise
+        put = Choice(late, found.then, (release, forget_decisions, *more, number))
+        return replace(puts, effects=(put,), changes=(*puts.changes, "decisions"))
+
+    halves.replace(numbered)
+
+
+def take_number(own: Any, decisions: Decisions, requested: str) -> Changes:
+    """The plan takes the next number of the decision log."""
+    return {"decisions": (*decisions, getattr(own, requested))}
+
+
+def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: Decisions, requested: str) -> bool:
+    """Whether the number is taken, perhaps by an instant that the plan rests on; or another plan has its time."""
+    return plan_is_there(own, plans, requested) or len(decisions) > own_seen.decisions
+
+
+def agree(protocol: Protocol) -> None:
+    """Raise ValueError for options that are not modelled together with a log."""
+    value = protocol.to_mapping()
+    if protocol[DecisionLog].decision == "log" and value["concurrency"] == "occ":
+        raise ValueError("protocol: decision = 'log' is modelled for concurrency = 'nbcc', not for 'occ'")
+
+
+def _actions() -> Iterator[Action]:
+    by_log = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    finishes = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
+    for kind in by_log:
+        yield Action(f"{kind}_publishes_decided", "puts the completed instant of another whose commit is decided",
+                     "{actor} publishes what another has decided")  # fmt: skip
+        yield Action(f"{kind}_decides_instant",
+                     "puts its commit under the next number of the log, if nobody has taken it",
+                     "{actor} decides")  # fmt: skip
+    for kind in FINISHING:
+        yield Action(f"{kind}_finishes_decided", finishes, "{actor} publishes what somebody has decided")
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    options=DecisionLog,
+    after=("lost_locks", "*"),
+    agree=agree,
+    actions=tuple(_actions()),
+)

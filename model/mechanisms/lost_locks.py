@@ -1,29 +1,152 @@
-"""Locks that are lost while their holder lives, and a store that fences."""
+"""Locks that are lost while their holder is alive (fault set F1): a lease ran out, or the lock service forgot it.
+
+Nothing informs the holder. So it can no longer tell whether it holds the lock, and an operation that was one step under
+the lock becomes two: another actor may act between them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
+from ..kernel.compactor import Planner
+from ..kernel.lock import release_lock, take_lock
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Limits, limit
+from ..machine.transition import (
+    DEAD,
+    Action,
+    ActorState,
+    Changes,
+    Choice,
+    Component,
+    Guard,
+    Transition,
+    given,
+    transition,
+)
+from ..world import World
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fencing(Options):
-    """Locks that are lost while their holder lives, and a store that fences."""
-
-    fencing: Literal["none", "storage"] = choice(
-        "none",
-        "a store takes every put; or refuses one whose lock was taken before that of a put it has seen",
-    )
+TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
+"""Tags of the two halves of a transition that puts a plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostLocks(Limits):
-    """Limits: locks that are lost while their holder lives, and a store that fences."""
+    """How often locks are lost."""
 
     lock_losses: int = limit(0, "how often the lock of a live holder is lost (fault set F1)")
 
 
-MECHANISM = Mechanism(options=Fencing, limits=LostLocks)
+def compose(composition: Composition) -> None:
+    """Let locks be lost, and divide each transition that puts a plan."""
+    if not composition.world[LostLocks].lock_losses:
+        return
+    composition.add_component("losses", 0)
+    composition.map_view("holds_lock", believes)
+    for actors in composition.actors.values():
+        for me in actors:
+            composition.add(transition("lock_is_lost", me, guards=(IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), effect=lose_lock,
+                                       changes=("lock", "losses")))  # fmt: skip
+    for planner in composition.noted(Planner).values():
+        _divide(composition, planner)
+
+
+def believes() -> bool:
+    """The view `holds_lock`: an actor that has taken the lock cannot tell whether it has lost it."""
+    return True
+
+
+def is_alive(own: ActorState) -> bool:
+    return own.step != DEAD
+
+
+def has_lock(lock: str | None, me: str) -> bool:
+    return lock == me
+
+
+def loss_is_left(losses: int, world: World) -> bool:
+    return losses < world[LostLocks].lock_losses
+
+
+IS_ALIVE = Guard("{me} must be alive", is_alive)
+HOLDS_LOCK = Guard("{me} must hold the lock", has_lock)
+LOSS_LEFT = Guard("a lock must be left to be lost", loss_is_left, limit=True)
+
+
+def lose_lock(losses: int) -> Changes:
+    """The lock is free again, and its holder does not notice."""
+    return {"lock": None, "losses": losses + 1}
+
+
+def _divide(composition: Composition, planner: Planner) -> None:
+    """Under the lock the actor takes the time of its plan; in a second step it puts the plan and releases the lock."""
+    takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "given a time for its plan"))
+    there = given(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
+
+    def first(whole: Transition) -> Transition:
+        look, *_ = whole.effects
+        half = replace(whole, action=takes, to=timed, effects=(look,), changes=("own", "clock"))
+        return replace(half, tags=whole.tags | {TAKES_TIME}).extend(take_lock, "lock")
+
+    def then(whole: Transition) -> Transition:
+        puts = Choice(there, (release_lock, planner.give_up), (release_lock, *whole.effects[1:]))
+        changes = (name for name in whole.changes if name not in ("own", "clock"))
+        return transition(f"{planner.kind}_puts_plan", planner.actor, at=timed, effect=puts,
+                          changes=("own", *changes, "lock"), tags=(PUTS_PLAN,))  # fmt: skip
+
+    composition.select(planner.action, actors=[planner.actor]).split(first, then)
+
+
+def plan_is_there(own: Any, plans: tuple[Any, ...], requested: str) -> bool:
+    """Whether another plan has the same time: its actor has read the same clock."""
+    return any(plan.requested == getattr(own, requested) for plan in plans)
+
+
+_WORDS = {
+    "compactor": ("compactor_takes_barrier", "given a barrier"),
+    "cleaner": ("cleaner_takes_time", "given a time for its clean"),
+    "rollbacker": ("rollbacker_takes_time", "given a time for its rollback"),
+}
+"""Kind -> the action of the first half, and the step after it, where they have other names."""
+
+
+def _halves() -> Iterator[Action]:
+    halves = {
+        "cleaner": ("finds files that nobody needs, takes a requested time", "takes a time for its clean",
+                    "puts that plan, or finds that something was decided meanwhile", "puts its plan of a clean"),
+        "compactor": ("lists what is completed, takes a requested time", "takes a barrier",
+                      "puts the plan for that barrier, or finds that something was decided meanwhile",
+                      "puts its plan"),
+        "log_compactor": ("lists what is completed, takes a requested time", "takes a time for its log compaction",
+                          "puts the plan for that time, or finds that something was decided meanwhile",
+                          "puts its plan over logs"),
+        "replacer": ("looks for pending plans, takes a requested time", "takes a time for its replace",
+                     "puts the plan of that replace, or finds that something was decided meanwhile",
+                     "puts the plan of its replace"),
+        "restorer": ("finds what is to be undone, takes a requested time", "finds what a restore would undo",
+                     "puts the plan of that restore, or finds that something was decided meanwhile",
+                     "puts the plan of its restore"),
+        "rollbacker": ("finds a failed write, takes a requested time", "finds a failed write",
+                       "puts the plan for that write, or finds that something was decided meanwhile",
+                       "puts its plan to roll back"),
+    }  # fmt: skip
+    for kind, (takes, says, puts, says_put) in halves.items():
+        action = _WORDS.get(kind, (f"{kind}_takes_time", ""))[0]
+        service = kind not in ("replacer", "restorer")
+        yield Action(action, f"under a lock that can be lost: {takes}", f"{{actor}} {says}", service=service)
+        yield Action(f"{kind}_puts_plan", puts, f"{{actor}} {says_put}", service=service)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    limits=LostLocks,
+    after=("*",),
+    actions=(
+        Action("lock_is_lost", "the lock of a living holder is free again, and nothing tells the holder",
+               "the lock of {actor} is lost, and {actor} does not know", service=True),
+        *_halves(),
+    ),
+)  # fmt: skip

@@ -1,26 +1,48 @@
-"""A completion time that is taken before the lock."""
+"""A completion time that is taken before the lock: the lock then covers the publication alone.
+
+RFC-66, "Assumption On Locks", requires both under one lock. Otherwise an instant with an earlier completion time may be
+published after one with a later time, behind the back of readers that took the later time for settled.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..kernel.publication import COMMITS, PUBLISHES, READY, TAKES_COMPLETION_TIME, TAKES_LOCK, publications
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Transition
+
+TIMED_EARLY = "given a completion time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Options):
-    """A completion time that is taken before the lock."""
+    """When a completion time is taken."""
 
     completion_time: Literal["under_lock", "outside_lock"] = choice(
         "under_lock",
-        "taken under the lock that also covers publishing, or before that lock is taken",
-        by=(
-            "alterer", "writer", "cleaner", "clusterer", "compactor",
-            "loader", "log_compactor", "replacer", "restorer", "rollbacker",
-        ),
-    )
+        "under_lock: the completion time is taken under the lock that also covers publication; outside_lock: before "
+        "that lock is taken",
+        by=("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer", "restorer",
+            "rollbacker", "writer"),
+    )  # fmt: skip
 
 
-MECHANISM = Mechanism(options=Completion)
+def compose(composition: Composition) -> None:
+    """Exchange the lock and the completion time of each actor that takes the time early."""
+    for me, each in publications(composition).items():
+        if composition.protocol_of(me)[Completion].completion_time == "outside_lock":
+            since = each.since
+
+            def takes_time(time: Transition, since: str = since) -> Transition:
+                return replace(time, at=since, to=TIMED_EARLY, guards=(), tags=time.tags - {COMMITS})
+
+            composition.select(TAKES_COMPLETION_TIME, actors=[me]).replace(takes_time)
+            composition.select(TAKES_LOCK, actors=[me]).replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY))
+            composition.select(PUBLISHES, actors=[me]).tag(COMMITS)
+
+
+MECHANISM = Mechanism(compose=compose, options=Completion)

@@ -1,0 +1,231 @@
+"""Waiting for all clocks, where a lock can be lost meanwhile; and the claims by which no two actors use one time.
+
+An actor waits out the bound on the skew under the lock (`clocks`). If the lock is lost during the wait, another actor
+may read the same time. So in worlds with lost locks taking a time is three steps: read the clock, wait, use the time.
+Elsewhere no actor can act in between, and it stays one step.
+
+With the decision log an actor claims its time after the wait: it puts an object that the time names, if absent. An
+actor that finds the object there reads its clock again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
+
+from ..kernel.clock import TakeTime
+from ..kernel.compactor import Planner
+from ..kernel.lock import released
+from ..kernel.publication import TAKES_COMPLETION_TIME
+from ..machine.composition import Composition
+from ..machine.mechanism import Mechanism
+from ..machine.options import Options, choice
+from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
+from ..protocol import Protocol
+from ..world import World
+from .clocks import Listing, all_readings, clock_of
+from .decision_log import DecisionLog
+from .lost_locks import TAKES_TIME, LostLocks
+
+WAITING, REFUSED_TIME = "waiting for all clocks", "refused its time"
+HOLDS_REQUEST = "given a time for its request"
+REQUESTING = ("loader", "writer")
+"""The kinds whose request is divided, besides the kinds that put plans."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claims(Options):
+    """Whether times are claimed."""
+
+    claims: Literal["every_time", "none"] = choice(
+        "every_time",
+        "with a decision log and locks that can be lost. every_time: an actor claims each time of an instant by a "
+        "put if absent; none: it uses the clock reading, so that a barrier and a request may be equal",
+    )
+
+
+class Wait(NamedTuple):
+    """`until`: the time that all clocks must have passed; `then`: the step that follows."""
+
+    until: int = 0
+    then: str = ""
+
+
+class Held(NamedTuple):
+    """The requested time that an actor has taken and has not put on the timeline yet."""
+
+    requested: int = 0
+
+
+NOTHING_HELD = Held()
+
+
+def claims_times(world: World, protocol: Protocol) -> bool:
+    """Whether a time must be claimed; where no lock is lost every claim succeeds, so that none is modelled."""
+    logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
+    return world[LostLocks].lock_losses > 0 and logged
+
+
+def waits(world: World, protocol: Protocol) -> bool:
+    """Whether reading the clock and waiting are steps of their own.
+
+    A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,
+    so that taking a time stays one step.
+    """
+    return world[LostLocks].lock_losses > 0 and (
+        claims_times(world, protocol) or not world.actors.get("rollbacker")
+    )
+
+
+def compose(composition: Composition) -> None:
+    """Divide each transition that takes a time."""
+    world, protocol = composition.world, composition.protocol
+    if not waits(world, protocol):
+        return
+    claimed = claims_times(world, protocol)
+    if claimed:
+        composition.add_component("claims", frozenset())
+    fields = {each.actor: (each.kind, each.requested) for each in composition.noted(Planner).values()}
+    fields |= {me: (kind, "requested") for kind in REQUESTING for me in composition.of(kind)}
+    for kind in {kind for kind, _ in fields.values()}:
+        composition.add_field(kind, "wait", Wait())
+    for kind in REQUESTING:
+        composition.add_field(kind, "held", Held())
+        for me in composition.of(kind):
+            _divide_request(composition, kind, me, claimed)
+    composition.some(TAKES_COMPLETION_TIME, TAKES_TIME, actors=fields).replace(_without_wait)
+    for me, (kind, requested) in fields.items():
+        _wait(composition, kind, me, requested, claimed)
+
+
+def _without_wait(takes: Transition) -> Transition:
+    """The transition that reads the clock: the clock stays, and the actor goes on once all clocks have passed."""
+    then = takes.extend(go_to(takes.to)) if takes.to else takes
+    return replace(then, to=WAITING).extend(note_wait).compute_only("clock")
+
+
+def note_wait(own: Any, clock: int) -> Changes:
+    """Remember until when to wait, and the step that follows."""
+    return {"own_wait": Wait(clock, own.step)}
+
+
+def _divide_request(composition: Composition, kind: str, me: str, claimed: bool) -> None:
+    def first(requests: Transition) -> Transition:
+        half = replace(requests, action=f"{kind}_takes_time", to=HOLDS_REQUEST).extend(hold_request, "own", "lock")
+        return _without_wait(half)
+
+    def then(requests: Transition) -> Transition:
+        return transition(f"{kind}_puts_request", me, at=HOLDS_REQUEST, to="requested", effect=put_request,
+                          changes=("own", "lock"))  # fmt: skip
+
+    composition.select(f"{kind}_requests_instant", actors=[me]).split(first, then)
+    if not claimed:
+        puts = composition.select(f"{kind}_puts_request", actors=[me])
+        puts.require(Guard("no other request may carry its time", is_request_there, negated=True))
+        there = Guard("another request must carry its time", is_request_there)
+        fails = fail_write if kind == "writer" else fail_load
+        puts.exit(lambda start: transition(f"{kind}_finds_request", me, guards=(there,), changes=("own", "lock"),
+                                           effect=fails))  # fmt: skip
+
+
+def hold_request(own: Any, me: str) -> Changes:
+    """Keep the lock, and the requested time for the put that follows."""
+    return {"own": own._replace(requested=0), "own_held": Held(own.requested), "lock": me}
+
+
+def put_request(own: Any, own_held: Held, me: str, lock: str | None) -> Changes:
+    """Put the requested instant and release the lock."""
+    return {"own": own._replace(requested=own_held.requested), "own_held": Held(), "lock": released(lock, me)}
+
+
+def is_request_there(own_held: Held, listed_instants: Listing) -> bool:
+    """Whether another request has the time of this one."""
+    there = (entry for entry in listed_instants.published if entry.action == "deltacommit")
+    return any(each.requested == own_held.requested for each in (*there, *listed_instants.others))
+
+
+def fail_write(own: Any, me: str, lock: str | None) -> Changes:
+    """The write fails: another request has its time."""
+    return {"own": type(own)(number=own.number), "lock": released(lock, me)}
+
+
+def fail_load(own: Any, me: str, lock: str | None) -> Changes:
+    """The bulk insert fails: another request has its time."""
+    return {"own": type(own)("refused"), "lock": released(lock, me)}
+
+
+def _wait(composition: Composition, kind: str, me: str, requested: str, claimed: bool) -> None:
+    waited = transition(f"{kind}_waits", me, at=WAITING, effect=pass_clocks, changes=("own", "clock"))
+    if not claimed:
+        composition.add(waited)
+        return
+    claim = given(claim_time, requested=requested)
+    claims = Choice(given(is_claimed, requested=requested), (refuse_time,), (claim, pass_clocks))
+    readings = given(all_readings, own_clock=clock_of(composition.world, composition.protocol))
+    composition.add(
+        replace(waited, effects=(claims,), changes=("own", "clock", "claims")),
+        transition(f"{kind}_reads_clock_again", me, at=REFUSED_TIME, to=WAITING, arguments=readings,
+                   effect=given(read_clock_again, requested=requested)),
+    )  # fmt: skip
+
+
+def _time_of(own: Any, own_held: Held, requested: str) -> int:
+    """The time for which an actor waits: its completion time, if it has one, or the requested time."""
+    return int(own.completed or own_held.requested or getattr(own, requested))
+
+
+def pass_clocks(own: Any, own_wait: Wait, clock: int) -> Changes:
+    """Every clock has passed the time."""
+    return {"own": own._replace(step=own_wait.then), "own_wait": Wait(), "clock": max(clock, own_wait.until)}
+
+
+def is_claimed(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> bool:
+    """Whether another actor has claimed the time."""
+    return _time_of(own, own_held, requested) in claims
+
+
+def claim_time(own: Any, claims: frozenset[int], requested: str, own_held: Held = NOTHING_HELD) -> Changes:
+    """Put the object that the time names, if absent."""
+    return {"claims": claims | {_time_of(own, own_held, requested)}}
+
+
+def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
+    """Another actor has claimed the time."""
+    later = max(clock, own_wait.until)
+    return {"own": own._replace(step=REFUSED_TIME), "own_wait": own_wait._replace(until=0), "clock": later}
+
+
+def read_clock_again(
+    own: Any, own_wait: Wait, clock: int, completion_time: TakeTime, requested: str, own_held: Held = NOTHING_HELD
+) -> Changes:
+    """Take a later time than the one that another actor has claimed."""
+    time, later = completion_time("", clock, after=_time_of(own, own_held, requested))
+    wait: dict[str, object] = {"own_wait": own_wait._replace(until=later)}
+    if own_held.requested and not own.completed:
+        return {"own_held": Held(time), **wait}
+    return {"own": own._replace(**{"completed" if own.completed else requested: time}), **wait}
+
+
+def _actions() -> Iterator[Action]:
+    kinds = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    for kind in kinds:
+        yield Action(f"{kind}_waits", "waits until every clock has passed the time that it read, and claims that time",
+                     "{actor} waits for all clocks")  # fmt: skip
+        yield Action(f"{kind}_reads_clock_again", "reads its clock again, because another has claimed the time",
+                     "{actor} reads its clock again")  # fmt: skip
+    for kind in REQUESTING:
+        yield Action(f"{kind}_takes_time", "under a lock that can be lost: reads its clock for a requested time",
+                     "{actor} reads its clock for a request")  # fmt: skip
+        yield Action(f"{kind}_puts_request", "puts the requested instant, gives the lock back",
+                     "{actor} puts its request")  # fmt: skip
+        yield Action(f"{kind}_finds_request", "finds that another has put a request of the same time, and gives up",
+                     "{actor} finds another request of its time")  # fmt: skip
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    options=Claims,
+    after=("clocks", "decision_log", "fencing", "lost_locks", "metadata_table", "*"),
+    actions=tuple(_actions()),
+)

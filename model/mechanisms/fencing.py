@@ -1,0 +1,78 @@
+"""Fencing: each put carries the number of its lock, and the store refuses it once it has seen a greater number.
+
+The component `fence` lists the locks that were taken, in this order; where no lock is lost there is none to refuse.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from ..kernel.lock import release_lock
+from ..kernel.publication import PUBLISHES, TAKES_LOCK
+from ..kernel.writer import REQUESTS
+from ..machine.composition import Composition
+from ..machine.mechanism import Mechanism
+from ..machine.options import Options, choice
+from ..machine.transition import Changes, Choice, Transition, go_to
+from .decision_log import DECIDED
+from .lost_locks import TAKES_TIME, LostLocks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fencing(Options):
+    """Whether the store fences."""
+
+    fencing: Literal["none", "storage"] = choice(
+        "none",
+        "none: the store accepts every put; storage: it refuses a put whose lock was taken before the lock of a put "
+        "that it has seen",
+    )
+
+
+def fenced(composition: Composition) -> bool:
+    """Whether the store can tell the put of an older lock."""
+    return composition.protocol[Fencing].fencing == "storage" and composition.world[LostLocks].lock_losses > 0
+
+
+def compose(composition: Composition) -> None:
+    """Number the locks, and let the store refuse a completed instant whose lock is too old."""
+    if not fenced(composition):
+        return
+    composition.add_component("fence", ())
+    composition.some(REQUESTS, TAKES_TIME).extend(forget_lost_locks, "fence")
+    composition.select(TAKES_LOCK).extend(note_newest_lock, "fence")
+    composition.some(PUBLISHES).without(DECIDED).replace(_refusable)
+
+
+def _refusable(publishes: Transition) -> Transition:
+    refused = (release_lock, note_refusal, go_to("idle"))
+    put = Choice(lock_is_newest, (note_put, *publishes.effects), refused)
+    return replace(publishes, effects=(put,), changes=(*publishes.changes, "fence"))
+
+
+def forget_lost_locks() -> Changes:
+    """A put under the lock: the store has now seen a lock that is newer than all lost ones."""
+    return {"fence": ()}
+
+
+def note_newest_lock(fence: tuple[Any, ...], me: str) -> Changes:
+    return {"fence": (*(name for name in fence if name != me), me)}
+
+
+def lock_is_newest(fence: tuple[Any, ...], me: str) -> bool:
+    """Whether the store has seen no put under a newer lock."""
+    return me in fence
+
+
+def note_put(fence: tuple[Any, ...], me: str) -> Changes:
+    """From this put on the store refuses older locks."""
+    return {"fence": fence[fence.index(me) + 1 :]}
+
+
+def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
+    """The store refuses a put under a lock that is no longer the newest."""
+    return {"fence": (*fence, ("refused", me))}
+
+
+MECHANISM = Mechanism(compose=compose, options=Fencing, after=("decision_log", "lost_locks", "metadata_table", "*"))
