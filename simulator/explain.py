@@ -16,7 +16,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from nbcc.model import Protocol, World
-from nbcc.model.actions import mechanisms
+from nbcc.model.machine.transition import Action
+from nbcc.model.mechanisms import actions, kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 
@@ -67,9 +68,8 @@ def _folded(name: str) -> str:
 def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
     for name in PROMISES:
         yield name, partial(_promise, name)
-    for mechanism in mechanisms():
-        for action in mechanism.actions:
-            yield action.name, partial(_action, mechanism.kind, action)
+    for action in actions().values():
+        yield action.name, partial(_action, action)
     for field, values in choices().items():
         yield field, partial(_setting, field)
         for value in values:
@@ -113,10 +113,16 @@ def _promise(name: str) -> Explanation:
     )  # fmt: skip
 
 
-def _action(kind: str, action: Any) -> Explanation:
+def taken_by(action: str) -> str:
+    """The kind of actor that takes an action: the one with which the action's name begins; "any" if there is none."""
+    return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
+
+
+def _action(action: Action) -> Explanation:
+    kind = taken_by(action.name)
     return Explanation(
         action.name, "action", action.about, "RFC-66, one access of storage, lock or clock that others can see",
-        (f"taken by: {kind or 'any actor'}",),
+        (f"taken by: {'any actor' if kind == 'any' else kind}",),
         "The shortest run that ends with it:", lambda: smallest.taking(action.name),
     )  # fmt: skip
 
