@@ -26,6 +26,16 @@ from . import smallest, specs
 from .trace import Trace, load
 
 DEMO: Final = "demo"
+HUDI_RFCS: Final = "https://github.com/apache/hudi/blob/master/rfc"
+WIKI: Final = "https://cwiki.apache.org/confluence/display/HUDI"
+LINKS: Final = {
+    "RFC-15": f"{WIKI}/RFC+-+15%3A+HUDI+File+Listing+Improvements",
+    "RFC-22": f"{WIKI}/RFC+-+22+%3A+Snapshot+Isolation+using+Optimistic+Concurrency+Control+for+multi-writers",
+    "RFC-56": f"{HUDI_RFCS}/rfc-56/rfc-56.md",
+    "RFC-66": f"{HUDI_RFCS}/rfc-66/rfc-66.md",
+    "RFC-91": f"{HUDI_RFCS}/rfc-91/rfc-91.md",
+}
+"""Where a reader opens each document that a source names. `docs/contract.md` is a page of this repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +52,11 @@ class Explanation:
     more: tuple[str, ...] = ()
     shows: str = ""
     run: Callable[[], Trace | None] = lambda: None
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The addresses of the documents that the source names."""
+        return tuple(address for document, address in LINKS.items() if document in self.source)
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
