@@ -148,7 +148,7 @@ class Names:
             number -= 1
         function = step.function
         bound = self.function(function, me, {name: number - 1})
-        if not isgeneratorfunction(function):
+        if not isgeneratorfunction(function.function if isinstance(function, Given) else function):
             return bound
         return bound._replace(call=lambda *values, **args: tuple(bound.call(*values, **args)))
 

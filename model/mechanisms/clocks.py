@@ -25,6 +25,8 @@ from ..world import World
 
 LISTED = "listed_instants"
 """The view of the instants that an actor lists before it takes a requested time."""
+OTHER_WRITES = "other_writes"
+"""The view of the other actors that write and are no writers, as far as an actor lists them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +147,15 @@ class Listing(NamedTuple):
 
 
 def listed_instants(
-    me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any]
-) -> Listing:
-    """The view `listed_instants`: what an actor lists under the lock before it takes a requested time."""
-    return Listing(published, plans, tuple(each for name, each in every_writer.items() if name != me))
+    me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any],
+    other_writes: tuple[Any, ...] = (),
+) -> Listing:  # fmt: skip
+    """The view `listed_instants`: what an actor lists under the lock before it takes a requested time.
+
+    The view `other_writes` adds actors that write and are no writers.
+    """
+    writers = (each for name, each in every_writer.items() if name != me)
+    return Listing(published, plans, (*writers, *other_writes))
 
 
 def listed_request_time(

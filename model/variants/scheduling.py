@@ -1,28 +1,52 @@
-"""Other readings of compaction planning."""
+"""Other readings of compaction planning: when a plan may be made, and which logs it takes."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from ..kernel.compactor import PLAN_TABLE
+from ..kernel.writer import Writer
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Guard
+from .slicing import table_with_unpublished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduling(Options):
-    """Other readings of compaction planning."""
+    """When a compaction is planned, and which logs its plan takes."""
 
     scheduling: Literal["non_serial", "serial"] = choice(
         "non_serial",
-        "whether a plan may be made while somebody writes",
+        "non_serial: a plan may be made while writers write; serial: only while none does",
         by=("compactor",),
     )
     plan_takes: Literal["completed_before_barrier", "any_log"] = choice(
         "completed_before_barrier",
-        "completed logs only, or whatever log files are there",
+        "completed_before_barrier: a plan takes logs that completed before its barrier; any_log: whatever log files "
+        "it finds",
         by=("compactor",),
     )
 
 
-MECHANISM = Mechanism(options=Scheduling)
+def compose(composition: Composition) -> None:
+    """Refine the planning of each compactor by its own protocol."""
+    for me in composition.of("compactor"):
+        options = composition.protocol_of(me)[Scheduling]
+        if options.scheduling == "serial":
+            composition.select("compactor_schedules_plan", actors=[me]).require(NO_WRITER_WRITES)
+        if options.plan_takes == "any_log":
+            composition.map_view(PLAN_TABLE, table_with_unpublished, actors=[me])
+
+
+def no_writer_writes(every_writer: Mapping[str, Writer]) -> bool:
+    return not any(writer.requested for writer in every_writer.values())
+
+
+NO_WRITER_WRITES = Guard("nobody may be writing", no_writer_writes)
+
+
+MECHANISM = Mechanism(compose=compose, options=Scheduling)

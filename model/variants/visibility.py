@@ -1,23 +1,59 @@
-"""Readers that show more, or less, than completed instants."""
+"""Readers that show more, or less, than completed instants (RFC-22, comments; readers of other engines)."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
+from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published, no_writes
+from ..kernel.writer import Writer
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..mechanisms.rollback.removed import is_on_timeline
+from ..table import Rollback, Write
+from .slicing import all_unpublished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visibility(Options):
-    """Readers that show more, or less, than completed instants."""
+    """Which instants a reader shows."""
 
     visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = choice(
         "completed",
-        "whether a reader asks if a log's instant is completed; all_earlier: and every one requested before; "
-        "unless_pending: it asks if it is pending (what has left the timeline counts as archived)",
+        "which logs a reader shows. completed: those of completed instants; any: those that lie on storage; "
+        "all_earlier: those of completed instants before the earliest pending request; unless_pending: those whose "
+        "instant is not pending (an instant that is off the timeline counts as archived)",
     )
 
 
-MECHANISM = Mechanism(options=Visibility)
+def compose(composition: Composition) -> None:
+    """Map what a reader sees of completed and of pending writes."""
+    match composition.protocol[Visibility].visibility:
+        case "any":
+            composition.map_view(VISIBLE_WRITES, all_unpublished)
+        case "all_earlier":
+            composition.map_view(VISIBLE, before_pending)
+            composition.map_view(VISIBLE_WRITES, no_writes)
+        case "unless_pending":
+            composition.map_view(VISIBLE_WRITES, not_pending)
+
+
+def before_pending(visible_instants: Published, every_writer: Mapping[str, Writer]) -> Published:
+    """A completed instant is shown when all instants that were requested before it are complete."""
+    oldest = min((writer.requested for writer in every_writer.values() if writer.requested), default=inf)
+    return tuple(entry for entry in visible_instants if entry.requested < oldest)
+
+
+def not_pending(
+    unpublished_writes: Iterable[Write], every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
+) -> Iterator[Write]:
+    """The unpublished writes whose instant a rollback has taken off the timeline."""
+    for each in unpublished_writes:
+        if not is_on_timeline(every_writer[each.actor], rollbacks):
+            yield each
+
+
+MECHANISM = Mechanism(compose=compose, after=("as_of", "slicing"), options=Visibility)
