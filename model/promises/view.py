@@ -11,11 +11,11 @@ from ..files.slicing import barriers, file_slices
 from ..kernel.reader import KEPT_TABLE
 from ..machine.state import State
 from ..machine.transition import extra
+from ..mechanisms.restores.listing import ever_published
 from ..merging.fold import Fold, logs_of
 from ..model import Model
 from ..reads import definitions as reads
 from ..reads import windows
-from ..reads.listing import ever_published
 from ..services.restoring import hides
 from ..table import Compaction, FileSlice, Log, Restore, Table, Write
 from ..variants.listing import Listing

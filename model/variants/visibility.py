@@ -12,6 +12,7 @@ from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..mechanisms.metadata_table import HasMetadataTable, MetadataOptions
 from ..mechanisms.rollback.removed import is_on_timeline
 from ..table import Rollback, Write
 from .slicing import all_unpublished
@@ -31,7 +32,12 @@ class Visibility(Options):
 
 def compose(composition: Composition) -> None:
     """Map what a reader sees of completed and of pending writes."""
-    match composition.protocol[Visibility].visibility:
+    protocol = composition.protocol
+    trusts_metadata = protocol[MetadataOptions].metadata_trust == "listed"
+    by_metadata = trusts_metadata and composition.world[HasMetadataTable].metadata_table
+    match protocol[Visibility].visibility:
+        case "completed" if by_metadata:  # the metadata table hides those writes that it does not list
+            composition.map_view(VISIBLE_WRITES, all_unpublished)
         case "any":
             composition.map_view(VISIBLE_WRITES, all_unpublished)
         case "all_earlier":
