@@ -27,6 +27,8 @@ LISTED = "listed_instants"
 """The view of the instants that an actor lists before it takes a requested time."""
 OTHER_WRITES = "other_writes"
 """The view of the other actors that write and are no writers, as far as an actor lists them."""
+LATEST_ALONE = ("cleaner", "log_compactor")
+"""The kinds whose requested time is after the latest time that they list, whatever other actors have requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +101,8 @@ def compose(composition: Composition) -> None:
         composition.map_view("completion_time", given(own_completion_time, own_clock=clock))
         composition.map_view("request_time", given(own_request_time, own_clock=clock))
     if clock.most_ahead or unique:
-        composition.map_view("request_time", given(listed_request_time, own_clock=clock, unique=unique))
+        lists = (me for kind, actors in composition.actors.items() if kind not in LATEST_ALONE for me in actors)
+        composition.map_view("request_time", given(listed_request_time, own_clock=clock, unique=unique), lists)
     if clock.readings() != ((),):
         for each in composition.select(READS_CLOCK):
             readings = readings_with_logs if each.action == "compactor_schedules_plan" else all_readings

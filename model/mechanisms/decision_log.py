@@ -66,6 +66,11 @@ def is_logged(composition: Composition) -> bool:
     return composition.protocol[DecisionLog].decision == "log"
 
 
+def is_decided_by_log(composition: Composition, kind: str) -> bool:
+    """Whether a log decides the commits of a kind of actors."""
+    return is_logged(composition) and kind not in NOT_BY_LOG
+
+
 def compose(composition: Composition) -> None:
     """Let a number decide each commit and each plan."""
     if not is_logged(composition):

@@ -25,8 +25,8 @@ from ..kernel.publication import (
     Publish,
     publications,
 )
-from ..kernel.reader import READ_LEFT
-from ..kernel.timeline import VISIBLE, VISIBLE_WRITES
+from ..kernel.reader import KEPT, READ_LEFT
+from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
@@ -202,6 +202,7 @@ def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) ->
 
 def _reading(composition: Composition, options: MetadataOptions) -> None:
     composition.add_field("reader", "files", ListedFiles())
+    composition.map_view(KEPT, kept_instants)
     if options.metadata_read == "after_timeline":
         composition.some("reader_reads").insert_before(FILES_LISTED, _lists_files)
         return
@@ -217,6 +218,11 @@ def _lists_files(other: Transition) -> Transition:
 def list_files(metadata: MetadataTable) -> Changes:
     """List the files through the metadata table instead of the store."""
     return {"own_files": ListedFiles(metadata.listed)}
+
+
+def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
+    """The view `kept_instants`: with the files that the reader found in the metadata table."""
+    return through(kept_instants, own_files.instants)
 
 
 def check(world: World) -> None:

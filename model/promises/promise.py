@@ -4,11 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ..machine.state import State
 from ..machine.transition import Step
 from ..model import Model
+from ..protocol import Protocol
+
+
+def components_in(model: Model, *names: str) -> tuple[str, ...]:
+    """Those of these components that the model has."""
+    return tuple(name for name in names if name in model.components)
+
+
+def protocol_of(model: Model, actor: str) -> Protocol:
+    """The protocol of one actor."""
+    found: Protocol = model.composition.protocol_of(actor)
+    return found
+
+
+def value_in(model: Model, state: State, name: str, otherwise: Any = ()) -> Any:
+    """The value of a component; `otherwise` if the model does not have it."""
+    return model.component(state, name) if name in model.components else otherwise
 
 
 def _always(model: Model) -> str | None:

@@ -14,8 +14,11 @@ from typing import Any, NamedTuple
 
 from ..files.shared_log import LOGS
 from ..machine.state import State
+from ..mechanisms.clustering import Clustering
 from ..model import Model
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
+from ..variants.as_of import AsOf
+from .promise import components_in
 
 KNOWN = {
     Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced",
@@ -123,17 +126,17 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []
-    if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":
+    if model.of("clusterer") and model.protocol[Clustering].clustering == "file_ids":
         return [], []
 
     def field(name: str, telling: Callable[[Any], Told | Undone]) -> _Field:
         return _Field(model, name, model.coding.mask((model.coding.place[name],)), telling, {})
 
-    names = ("published", "plans", *model.setting.if_any("rollbacks"))
+    names = ("published", "plans", *components_in(model, "rollbacks"))
     table = [field(name, _told_of_rollbacks if name == "rollbacks" else _told_of_entries) for name in names]
-    if model.protocol.read_time == "clock":
+    if model.protocol[AsOf].read_time == "clock":
         table.append(field("clock", lambda clock: Told(None, (clock,))))
-    return table, [field(name, _told_by_reader) for name in model.setting.of("reader")]
+    return table, [field(name, _told_by_reader) for name in model.of("reader")]
 
 
 def _ranked(told: Told | Undone, rank: Mapping[int, int]) -> Hashable:

@@ -7,18 +7,22 @@ from functools import cached_property
 from math import inf
 from typing import TypeVar, cast
 
-from ..actions.reader import kept_table
 from ..files.slicing import barriers, file_slices
+from ..kernel.reader import Reader
 from ..machine.state import State
+from ..machine.transition import extra
 from ..merging.fold import Fold, logs_of
+from ..metadata import through
 from ..model import Model
 from ..reads import definitions as reads
 from ..reads import windows
-from ..reads.listing import ever_published
+from ..reads.listing import all_plans, ever_published
 from ..services.restoring import hides
-from ..table import Compaction, FileSlice, Log, Restore, Table, Write
+from ..table import Compaction, FileSlice, Log, Restore, Table, Write, table_of
+from ..variants.as_of import AsOf
 from . import oracle
 from .oracle import Row
+from .promise import components_in, value_in
 from .valuations import Valuation, names_for, renamed
 
 Found = TypeVar("Found")
@@ -157,12 +161,32 @@ def answered_times(model: Model, state: State) -> tuple[int, ...]:
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
-    published, plans = model.component(state, "published"), model.component(state, "plans")
-    logs = model.component(state, "log_plans") if "log_plans" in model.components else ()
-    for name in model.setting.of("reader"):
+    for name in model.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
-            yield name, reader.time, kept_table(reader, published, plans, logs, model.restores(state))
+            yield name, reader.time, kept_table(model, state, reader)
+
+
+def kept_table(model: Model, state: State, reader: Reader) -> Table:
+    """The table that the instants make up which a reader has kept."""
+    restores = model.restores(state)
+    there = ever_published(model.component(state, "published"), restores)
+    kept = through(tuple(entry for entry in there if entry.requested in reader.kept), _listed(model, reader))
+    # A reader that sees a compaction completed knows its base files, even if its listing missed the plan.
+    seen = {*reader.plans, *reader.kept}
+    plans = all_plans(model.component(state, "plans"), restores)
+    log_plans = value_in(model, state, "log_plans")
+    return table_of(kept, tuple(plan for plan in plans if plan.requested in seen), log_plans=log_plans)
+
+
+def _listed(model: Model, reader: Reader) -> frozenset[int] | None:
+    """The instants whose files the reader found in the metadata table; None if it lists the store."""
+    if "metadata" not in model.components:
+        return None
+    from ..mechanisms.metadata_table import FilesListed  # until that mechanism is merged
+
+    found: frozenset[int] | None = extra(reader, FilesListed).listed
+    return found
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
@@ -171,8 +195,10 @@ def truths(model: Model, state: State, name: str) -> list[View]:
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
-    reader = model.component(state, name)
-    return [_as_before(view, restores[since:]) for since in range(reader.before, reader.restores + 1)]
+    from ..mechanisms.restores import RestoresSeen  # until that mechanism is merged
+
+    seen = extra(model.component(state, name), RestoresSeen)
+    return [_as_before(view, restores[since:]) for since in range(seen.before, seen.restores + 1)]
 
 
 def everything(model: Model, state: State) -> View:
@@ -187,11 +213,10 @@ def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
 
 def on_table(model: Model) -> tuple[str, ...]:
     """What a read of the table rests on, a clock that reads go by included."""
-    restores = ("restores",) if "restores" in model.components else ()
-    clock = ("clock",) if model.protocol.read_time == "clock" else ()
-    return (*model.table_reads, *restores, *clock)
+    clock = ("clock",) if model.protocol[AsOf].read_time == "clock" else ()
+    return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
     """The same, and what reader actors answered."""
-    return (*on_table(model), *model.setting.of("reader"))
+    return (*on_table(model), *model.of("reader"))

@@ -15,6 +15,7 @@ from nbcc.model.merging.record import Ranked
 from nbcc.model.reads.definitions import as_of, base_file
 from nbcc.model.reads.windows import incremental
 from nbcc.model.table import Log, Table
+from nbcc.model.variants.merging import Merging
 
 from .observables import Batch, canonical_rows
 
@@ -35,7 +36,7 @@ def foreign_rows(
             shape = as_of(table, group, until, reader)
         written = _base_as_written(table, group, shape, model.protocol, reader)
         top = shape if written is None else shape._replace(base=Fold(None, (_BASE,)))
-        rule = model.rule._replace(fold=reader.fold)  # whether tombstones were kept was the writer's choice
+        rule = model.rule._replace(fold=reader[Merging].fold)  # whether tombstones were kept was the writer's choice
         for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
             record_of = partial(_record, data, group, key)
             base = None if written is None else evaluate(written, record_of, model.rule)

@@ -14,7 +14,9 @@ from nbcc.model.merging.record import Ranked
 from nbcc.model.reads.definitions import as_of, base_file
 from nbcc.model.reads.windows import incremental
 from nbcc.model.table import Log, Table
+from nbcc.model.variants.slicing import Slicing
 
+from ..components import pending_files
 from .rows import Case, reader_table, shown
 
 Shown = list[Any]
@@ -110,7 +112,7 @@ class Files:
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
         """What the rule holds against a log that a base file has not taken and yet is said to replace."""
-        slicing = self.model.protocol.slicing
+        slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"
         completed = next(each.completed for each in self.model.timeline(state) if each.requested == log[0])
@@ -178,8 +180,8 @@ class Files:
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
-        for write in self.model.pending_writes(state):
-            yield from write.logs(group)
+        for requested, files in pending_files(self.model, state):
+            yield from ((requested, version) for in_group, version in files if in_group == group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})
