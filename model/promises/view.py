@@ -19,7 +19,7 @@ from ..reads import windows
 from ..reads.listing import all_plans, ever_published
 from ..services.restoring import hides
 from ..table import Compaction, FileSlice, Log, Restore, Table, Write, table_of
-from ..variants.as_of import AsOf
+from ..variants.listing import Listing
 from . import oracle
 from .oracle import Row
 from .promise import components_in, value_in
@@ -213,7 +213,7 @@ def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
 
 def on_table(model: Model) -> tuple[str, ...]:
     """What a read of the table rests on, a clock that reads go by included."""
-    clock = ("clock",) if model.protocol[AsOf].read_time == "clock" else ()
+    clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
     return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
