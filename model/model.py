@@ -85,7 +85,7 @@ class Model:
     def parting(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """The component in which runs part for good, and which way each value of it went (None: not yet). None where
         nothing stays: a restore takes back what was published."""
-        return None if "restores" in self.components else ("published", _first_published)
+        return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""

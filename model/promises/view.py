@@ -11,12 +11,12 @@ from ..files.slicing import barriers, file_slices
 from ..kernel.reader import Reader
 from ..machine.state import State
 from ..machine.transition import extra
+from ..mechanisms.restores.listing import all_plans, ever_published
 from ..merging.fold import Fold, logs_of
 from ..metadata import through
 from ..model import Model
 from ..reads import definitions as reads
 from ..reads import windows
-from ..reads.listing import all_plans, ever_published
 from ..services.restoring import hides
 from ..table import Compaction, FileSlice, Log, Restore, Table, Write, table_of
 from ..variants.listing import Listing
