@@ -7,10 +7,12 @@ from typing import Any
 
 from ..machine.state import State
 from ..machine.transition import Step, extra
+from ..mechanisms.archiving.reader import ReadBegun
 from ..mechanisms.batches import Resends, batch_of, rows_of
 from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.lost_answers import Answers
-from ..mechanisms.rollback import Failures
+from ..mechanisms.rollback.heartbeat import Heartbeat
+from ..mechanisms.rollback.options import Failures
 from ..model import Model
 from ..table import Rollback, Write
 from .promise import Promise, components_in, value_in
@@ -34,8 +36,6 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
         if isinstance(entry, Write) and entry.requested in planned:
             return f"{write_named(entry, entry.requested)} is completed, and a rollback of it is on the timeline"
     for me in model.of("writer") if planned else ():
-        from ..mechanisms.rollback import Heartbeat  # until that mechanism is merged
-
         writer = model.component(after, me)
         if writer.requested in planned and not extra(writer, Heartbeat).expired:
             return f"{me}'s write requested at t{writer.requested} is rolled back, and its heartbeat has not expired"
@@ -141,9 +141,7 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 def _begun(reader: Any) -> int:
     """When the newest write had completed as the read began."""
-    from ..mechanisms.archiving import ReadBegun  # until that mechanism is merged
-
-    return int(extra(reader, ReadBegun).begun)
+    return extra(reader, ReadBegun).begun
 
 
 ACK = Promise(

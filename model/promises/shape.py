@@ -17,7 +17,7 @@ from ..machine.state import State
 from ..mechanisms.clustering import Clustering
 from ..model import Model
 from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
-from ..variants.as_of import AsOf
+from ..variants.listing import Listing
 from .promise import components_in
 
 KNOWN = {
@@ -134,7 +134,7 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
 
     names = ("published", "plans", *components_in(model, "rollbacks"))
     table = [field(name, _told_of_rollbacks if name == "rollbacks" else _told_of_entries) for name in names]
-    if model.protocol[AsOf].read_time == "clock":
+    if model.protocol[Listing].read_time == "clock":
         table.append(field("clock", lambda clock: Told(None, (clock,))))
     return table, [field(name, _told_by_reader) for name in model.of("reader")]
 
