@@ -7,6 +7,7 @@ from typing import Any
 
 from ..machine.state import State
 from ..machine.transition import Step, extra
+from ..mechanisms.archiving.reader import ReadBegun
 from ..mechanisms.batches import Resends, batch_of, rows_of
 from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.lost_answers import Answers
@@ -140,9 +141,7 @@ def _acknowledged(model: Model, state: State) -> bool:
 
 def _begun(reader: Any) -> int:
     """When the newest write had completed as the read began."""
-    from ..mechanisms.archiving import ReadBegun  # until that mechanism is merged
-
-    return int(extra(reader, ReadBegun).begun)
+    return extra(reader, ReadBegun).begun
 
 
 ACK = Promise(

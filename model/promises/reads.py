@@ -7,6 +7,7 @@ from math import inf
 
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.consumers.consumer import time_of
 from ..merging.fold import Fold, logs_of
 from ..model import Model
 from ..services.restoring import hides
@@ -118,8 +119,6 @@ def consumers_served(model: Model, state: State) -> str | None:
     """The windows that a consumer reads one after the other deliver every write once."""
     done = view_of(model, state).done
     for name in model.of("consumer"):
-        from ..mechanisms.consumers import time_of  # until that mechanism is merged
-
         consumer = model.component(state, name)
         if consumer.again:
             return f"{name} has read {write_named(done.get(consumer.again), consumer.again)} in two of its windows"

@@ -8,21 +8,20 @@ from math import inf
 from typing import TypeVar, cast
 
 from ..files.slicing import barriers, file_slices
-from ..kernel.reader import Reader
+from ..kernel.reader import KEPT_TABLE
 from ..machine.state import State
 from ..machine.transition import extra
-from ..mechanisms.restores.listing import all_plans, ever_published
+from ..mechanisms.restores.listing import ever_published
 from ..merging.fold import Fold, logs_of
-from ..metadata import through
 from ..model import Model
 from ..reads import definitions as reads
 from ..reads import windows
 from ..services.restoring import hides
-from ..table import Compaction, FileSlice, Log, Restore, Table, Write, table_of
+from ..table import Compaction, FileSlice, Log, Restore, Table, Write
 from ..variants.listing import Listing
 from . import oracle
 from .oracle import Row
-from .promise import components_in, value_in
+from .promise import components_in
 from .valuations import Valuation, names_for, renamed
 
 Found = TypeVar("Found")
@@ -164,29 +163,7 @@ def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     for name in model.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
-            yield name, reader.time, kept_table(model, state, reader)
-
-
-def kept_table(model: Model, state: State, reader: Reader) -> Table:
-    """The table that the instants make up which a reader has kept."""
-    restores = model.restores(state)
-    there = ever_published(model.component(state, "published"), restores)
-    kept = through(tuple(entry for entry in there if entry.requested in reader.kept), _listed(model, reader))
-    # A reader that sees a compaction completed knows its base files, even if its listing missed the plan.
-    seen = {*reader.plans, *reader.kept}
-    plans = all_plans(model.component(state, "plans"), restores)
-    log_plans = value_in(model, state, "log_plans")
-    return table_of(kept, tuple(plan for plan in plans if plan.requested in seen), log_plans=log_plans)
-
-
-def _listed(model: Model, reader: Reader) -> frozenset[int] | None:
-    """The instants whose files the reader found in the metadata table; None if it lists the store."""
-    if "metadata" not in model.components:
-        return None
-    from ..mechanisms.metadata_table import FilesListed  # until that mechanism is merged
-
-    found: frozenset[int] | None = extra(reader, FilesListed).listed
-    return found
+            yield name, reader.time, model.view(state, KEPT_TABLE, name)
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:

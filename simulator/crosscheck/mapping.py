@@ -15,7 +15,7 @@ from typing import Final
 
 from nbcc.model import World
 from nbcc.model.mechanisms import kind_of
-from nbcc.model.mechanisms.archiving import ArchiveLimits
+from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 
 from ..control.conductor import RETURN
 

@@ -12,6 +12,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
+from nbcc.model.mechanisms.consumers.consumer import time_of
 from nbcc.model.merging.columns import told
 from nbcc.model.merging.record import Rule, Several
 from nbcc.model.promises import oracle
@@ -132,8 +133,6 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
 
 def _of_consumer(model: Model, state: Any, name: str, data: Data) -> Answers:
     """The merge of all windows so far, and of what completed up to the checkpoint."""
-    from nbcc.model.mechanisms.consumers import time_of  # until that mechanism is merged
-
     consumer = model.component(state, name)
     writes = oracle.completed(model.component(state, "published"), 0, inf)
     passed = tuple(write for write in writes if time_of(write, model.protocol) <= consumer.checkpoint)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from nbcc.model import Model, Protocol
@@ -56,7 +54,7 @@ def test_a_write_that_says_what_it_read_aborts_when_that_has_changed() -> None:
     model = Model(SKEWED, Protocol(concurrency="occ"))
     result = explore(model, [PROMISES["ISO"], PROMISES["FIRST"]])
     assert {found.verdict for found in result.promises.values()} == {Verdict.HOLDS}
-    blind = Model(replace(SKEWED, reads={}), Protocol(concurrency="occ"))
+    blind = Model(SKEWED.replace(reads={}), Protocol(concurrency="occ"))
     aborts = [
         any(step.action == "writer_aborts" for s in reachable(m) for step in m.enabled(s)) for m in (model, blind)
     ]

@@ -13,6 +13,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.table import Cleaned, Compaction, Write
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run as cli
+from nbcc.simulator.components import is_dead
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.systems.registry import factory
@@ -48,7 +49,7 @@ def test_it_is_never_behind_and_ahead_by_what_is_about_to_complete_or_dead(name:
         assert {entry.requested for entry in published} <= metadata.listed
         early = len(metadata.listed) - len(published)
         owns = {who: model.component(state, who) for actors in model.actors.values() for who in actors}
-        dead = sum(own.dead for own in owns.values())
+        dead = sum(is_dead(own) for own in owns.values())
         assert early <= dead + (model.component(state, "lock") is not None)
         assert len(metadata.begun) <= 1
         ahead += bool(early)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nbcc.model.machine.binding import BoundTransition, Names, UnknownName
+from nbcc.model.machine.binding import BoundTransition, Names, UnknownName, ViewStep
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
 from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guard, Step, Transition, given, transition
@@ -16,7 +16,6 @@ from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guar
 class Worker(NamedTuple):
     step: str = "idle"
     done: int = 0
-    dead: bool = False
 
 
 FIRST: dict[str, Any] = {"lock": None, "count": 0, "w1": Worker(), "w2": Worker()}
@@ -91,7 +90,7 @@ def test_a_view_is_what_its_functions_return_one_after_another() -> None:
     def seen(both: list[Any]) -> bool:
         return both == [0, 1]
 
-    bound = names({"both": [first, second]}).bind(TAKES.require(Guard("seen", seen)))
+    bound = names({"both": [ViewStep(first), ViewStep(second)]}).bind(TAKES.require(Guard("seen", seen)))
     assert bound.guards[1].reads == ("count", "lock")
     assert steps(bound)
 
