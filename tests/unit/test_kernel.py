@@ -47,8 +47,10 @@ def test_a_search_of_the_kernel_alone() -> None:
     assert (len(seen), depth) == (415, 19)
 
 
-def test_every_action_of_the_kernel_alone_is_its_own() -> None:
+def test_components_and_actions_of_the_kernel_alone_are_its_own() -> None:
     composition = assembly.compose(specs.world("demo"), Protocol(), only=())
+    assert composition.components.keys() == {"clock", "lock", "plans", "published"}
+    assert not any(composition.fields.values())
     own = {action.name for part in kernel.ACTORS.values() for action in part.actions}
     assert {each.action for each in composition.transitions.values()} <= own
     assert own < {*mechanisms.actions()}
