@@ -80,17 +80,21 @@ def test_all_actors_of_a_kind_come_as_a_mapping() -> None:
     assert steps(bound) == [Step("w1", "takes lock")]
 
 
-def test_a_view_is_what_its_functions_return_one_after_another() -> None:
+def test_a_later_function_of_a_view_replaces_its_value_and_may_name_it() -> None:
     def first(count: int) -> Iterable[int]:
         return (count, count + 1)
 
-    def second(lock: str | None) -> Iterable[str]:
-        return () if lock is None else (lock,)
+    def second(both: tuple[Any, ...], lock: str | None) -> Iterable[Any]:
+        return (*both, lock)
 
-    def seen(both: list[Any]) -> bool:
-        return both == [0, 1]
+    def of_another(both: tuple[Any, ...]) -> Iterable[Any]:
+        return ()
 
-    bound = names({"both": [ViewStep(first), ViewStep(second)]}).bind(TAKES.require(Guard("seen", seen)))
+    def seen(both: tuple[Any, ...]) -> bool:
+        return both == (0, 1, None)
+
+    both = [ViewStep(first), ViewStep(second), ViewStep(of_another, frozenset({"w2"}))]
+    bound = names({"both": both}).bind(TAKES.require(Guard("seen", seen)))
     assert bound.guards[1].reads == ("count", "lock")
     assert steps(bound)
 

@@ -27,7 +27,7 @@ PROTOCOLS = (
 
 
 OWN = frozenset(name for kind in kinds() for name in chosen_by(kind))
-"""The options that actors of some kind choose for themselves. The others are the table's, whichever actor reads them."""
+"""The options that actors of some kind choose for themselves. The others are the table's, whoever reads them."""
 
 
 class TracedPart:
