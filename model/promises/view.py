@@ -11,7 +11,7 @@ from ..files.slicing import barriers, file_slices
 from ..kernel.reader import KEPT_TABLE
 from ..machine.state import State
 from ..machine.transition import extra
-from ..mechanisms.restores.listing import ever_published
+from ..mechanisms.restores.listing import Seen, ever_published
 from ..merging.fold import Fold, logs_of
 from ..model import Model
 from ..reads import definitions as reads
@@ -172,9 +172,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
-    from ..mechanisms.restores import RestoresSeen  # until that mechanism is merged
-
-    seen = extra(model.component(state, name), RestoresSeen)
+    seen = extra(model.component(state, name), Seen)
     return [_as_before(view, restores[since:]) for since in range(seen.before, seen.restores + 1)]
 
 
