@@ -17,7 +17,7 @@ from .kernel.reads import Query
 from .kernel.slicing import file_slices
 from .kernel.table import FileSlice, Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
-from .machine.binding import BoundTransition
+from .machine.binding import Bound, BoundTransition
 from .machine.limits import Limits
 from .machine.state import Coding, State
 from .machine.stepper import Stepper
@@ -51,9 +51,10 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
-        names = assembly.names_of(self.composition, world, self.protocol)
-        rows = assembly.bound(self.composition, names)
-        self._views = {name: names.view(name) for name in (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)}
+        self._names = assembly.names_of(self.composition, world, self.protocol)
+        rows = assembly.bound(self.composition, self._names)
+        observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
+        self._views: dict[Hashable, Bound] = {name: self._names.view(name) for name in observed}
         # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
         self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
         self.stepper = Stepper(self.coding, rows, joins=self.joins)
@@ -82,7 +83,7 @@ class Model:
     def parting(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """The component in which runs part for good, and which way each value of it went (None: not yet). None where
         nothing stays: a restore takes back what was published."""
-        return None if "restores" in self.components else ("published", _first_published)
+        return None if "published" in self.composition.withdrawn else ("published", _first_published)
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
@@ -145,10 +146,11 @@ class Model:
 
     # What can be observed.
 
-    def view(self, state: State, name: str) -> Any:
-        """The value of a view that no actor's name is needed for; once per distinct values of what it reads."""
-        bound = self._views[name]
-        return self.derive(state, bound.reads, name, bound.call)
+    def view(self, state: State, name: str, actor: str = "") -> Any:
+        """The value of a view, of one actor or of none; computed once per distinct values of what it reads."""
+        key = (name, actor) if actor else name
+        bound = self._views.get(key) or self._views.setdefault(key, self._names.view(name, actor))
+        return self.derive(state, bound.reads, key, bound.call)
 
     @property
     def table_reads(self) -> tuple[str, ...]:

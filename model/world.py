@@ -16,15 +16,6 @@ Part = TypeVar("Part", bound=Limits)
 Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
-BESIDE = {
-    ("restorer",): frozenset(("writer", "compactor", "cleaner", "archiver", "savepointer", "restorer", "rollbacker",
-                              "log_compactor", "replacer", "reader", "consumer")),
-    ("restorer", "reader"): (beside_readers := frozenset(("writer", "compactor", "savepointer", "restorer", "replacer",
-                                                          "reader", "consumer"))),
-    ("restorer", "consumer"): beside_readers,
-}  # fmt: skip
-"""By actors that not everybody is modelled beside: the kinds of actors that their world may have."""
-
 
 @dataclass(frozen=True, slots=True, init=False)
 class World:
@@ -110,11 +101,6 @@ class World:
             for name in limits:
                 whole_number(choices.get(name, 1), f"world [actor.{actor}]: {name}", least=1)
             Protocol.from_mapping(_of_protocol(choices))
-        there = {kind for kind, count in self.actors.items() if count}
-        for kinds_met, allowed in BESIDE.items():
-            if there >= {*kinds_met} and (others := sorted(there - allowed)):
-                met = " and a ".join(kinds_met)
-                raise ValueError(f"world: a {others[0]} beside a {met} is not modelled; leave one of them out")
 
     def _check_table(self) -> None:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
@@ -149,7 +135,7 @@ class World:
     @property
     def copy_on_write(self) -> bool:
         """Whether writes put base files instead of log files."""
-        return self.table_type == "COPY_ON_WRITE"
+        return bool(self.table_type == "COPY_ON_WRITE")
 
     @property
     def custom(self) -> bool:

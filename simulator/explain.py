@@ -16,7 +16,8 @@ from importlib.resources import files
 from typing import Any, Final
 
 from nbcc.model import Protocol, World
-from nbcc.model.actions import mechanisms
+from nbcc.model.machine.transition import Action
+from nbcc.model.mechanisms import actions, kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 
@@ -25,6 +26,16 @@ from . import smallest, specs
 from .trace import Trace, load
 
 DEMO: Final = "demo"
+HUDI_RFCS: Final = "https://github.com/apache/hudi/blob/master/rfc"
+WIKI: Final = "https://cwiki.apache.org/confluence/display/HUDI"
+LINKS: Final = {
+    "RFC-15": f"{WIKI}/RFC+-+15%3A+HUDI+File+Listing+Improvements",
+    "RFC-22": f"{WIKI}/RFC+-+22+%3A+Snapshot+Isolation+using+Optimistic+Concurrency+Control+for+multi-writers",
+    "RFC-56": f"{HUDI_RFCS}/rfc-56/rfc-56.md",
+    "RFC-66": f"{HUDI_RFCS}/rfc-66/rfc-66.md",
+    "RFC-91": f"{HUDI_RFCS}/rfc-91/rfc-91.md",
+}
+"""Where a reader opens each document that a source names. `docs/contract.md` is a page of this repository."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,11 @@ class Explanation:
     more: tuple[str, ...] = ()
     shows: str = ""
     run: Callable[[], Trace | None] = lambda: None
+
+    @property
+    def links(self) -> tuple[str, ...]:
+        """The addresses of the documents that the source names."""
+        return tuple(address for document, address in LINKS.items() if document in self.source)
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
@@ -67,9 +83,8 @@ def _folded(name: str) -> str:
 def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
     for name in PROMISES:
         yield name, partial(_promise, name)
-    for mechanism in mechanisms():
-        for action in mechanism.actions:
-            yield action.name, partial(_action, mechanism.kind, action)
+    for action in actions().values():
+        yield action.name, partial(_action, action)
     for field, values in choices().items():
         yield field, partial(_setting, field)
         for value in values:
@@ -113,10 +128,16 @@ def _promise(name: str) -> Explanation:
     )  # fmt: skip
 
 
-def _action(kind: str, action: Any) -> Explanation:
+def taken_by(action: str) -> str:
+    """The kind of actor that takes an action: the one with which the action's name begins; "any" if there is none."""
+    return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
+
+
+def _action(action: Action) -> Explanation:
+    kind = taken_by(action.name)
     return Explanation(
         action.name, "action", action.about, "RFC-66, one access of storage, lock or clock that others can see",
-        (f"taken by: {kind or 'any actor'}",),
+        (f"taken by: {'any actor' if kind == 'any' else kind}",),
         "The shortest run that ends with it:", lambda: smallest.taking(action.name),
     )  # fmt: skip
 

@@ -13,9 +13,9 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final
 
-from nbcc.model import actions
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.kernel.answers import KINDS
+from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.model.world import world_names
@@ -95,7 +95,7 @@ def missing(mechanism: Mechanism) -> Iterator[str]:
 def homeless(all_of_them: Iterable[Mechanism]) -> Iterator[str]:
     """Actions of the model, operations of the engine and choices of the protocol that no mechanism names."""
     found = tuple(all_of_them)
-    for field, there in (("model", actions.ACTIONS), ("engine", _operations()), ("settings", choices())):
+    for field, there in (("model", actions()), ("engine", _operations()), ("settings", choices())):
         named = {word for mechanism in found for word in getattr(mechanism, field)}
         yield from (f"{field}: no mechanism names {word!r}" for word in there if word not in named)
 
@@ -106,7 +106,7 @@ def _known() -> dict[str, Iterable[str]]:
 
     limits = (f"world.{name}" for name in world_names())
     return {
-        "model": tuple(actions.ACTIONS),
+        "model": tuple(actions()),
         "settings": (*choices(), *limits),
         "engine": _operations(),
         "hudi": (*(step.call for step in STEPS if step.call), *BY_HAND, *KINDS),

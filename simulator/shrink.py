@@ -143,7 +143,7 @@ def smaller_world(trace: Trace) -> Trace:
     }
     writes = {write: shape for write, shape in world.writes.items() if write in trace.batches}
     crashes = sum(step.action == "actor_crashes" for step in trace.steps)
-    small = replace(world, actors=counts, writes=writes, crashes=crashes)
+    small = world.replace(actors=counts, writes=writes, crashes=crashes)
     return replace(trace, world=small) if _fits(small, trace) else trace
 
 

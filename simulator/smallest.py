@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbcc.model import Model, Protocol, Step, World
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 from nbcc.model.promises import PROMISES
 
 from . import specs
@@ -101,7 +102,8 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
     yield World(actors=crew, writes_per_writer=2, log_versions=2, log_compactions=1, lock_losses=1), log
     for name in specs.world_names():
         serves = {"archiver", "cleaner", "consumer", "log_compactor", "restorer", "rollbacker", "savepointer"}
-        if specs.has_table(name) and (serves & (world := specs.world(name)).actors.keys() or world.metadata_table):
+        world = specs.world(name) if specs.has_table(name) else None
+        if world and (serves & world.actors.keys() or world[HasMetadataTable].metadata_table):
             yield world, Protocol()
     yield specs.world("answer_lost"), Protocol()
     yield specs.world("sent_again"), Protocol()

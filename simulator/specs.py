@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.mechanisms import kind_of
 from nbcc.model.fields import nearest, refuse_unknown
+from nbcc.model.mechanisms import kind_of
 from nbcc.model.protocol import choices
 
 from .explore.hudi_v5 import HudiV5, Setting

@@ -37,7 +37,6 @@ from nbcc.model.mechanisms.foreign_services import unmarked
 from nbcc.model.mechanisms.log_compaction.rules import log_compactions, log_plan
 from nbcc.model.mechanisms.replacing import replaced
 from nbcc.model.mechanisms.shared_logs import Places
-
 from nbcc.model.variants.slicing import BaseInstants
 from nbcc.simulator import specs
 

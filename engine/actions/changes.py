@@ -21,7 +21,7 @@ ASKED = "read what changed"
 def run(context: Context, config: TableConfig, after: Time = BEGINNING, until: Time | None = None) -> Any:
     """The change log of (after, until]: op (i, u, d), completed, before, after; net, one row a key.
 
-    Only file groups that a write of the window touched are read: services change no row (design.md §4, QUIET).
+    Only file groups that a write of the window touched are read: services change no row (docs/contract.md, QUIET).
     """
     window = settled_window(context, after, until, ASKED)
     shape = table_shape(config, context.rules)

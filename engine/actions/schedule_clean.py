@@ -22,8 +22,8 @@ def run(
     """Publish a plan and return its instant; None if nothing would go, or while another clean is pending.
 
     The plan holds the horizon, so that reads before it are refused from here on, before the first file is gone
-    (design.md §4, CLEAN). The timeline is listed and the time taken under one lock: whoever plans a compaction later
-    takes files that this clean keeps. Where a log decides: None, too, if its number was taken (`put_plan`).
+    (docs/contract.md, CLEAN). The timeline is listed and the time taken under one lock: whoever plans a compaction
+    later takes files that this clean keeps. Where a log decides: None, too, if its number was taken (`put_plan`).
     Raises `BadInput` for a policy that is none.
     """
     config.check_writable()

@@ -20,7 +20,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     `instant`: the savepoint, as an Instant or the requested time that it pins; by default that of the newest instant.
     Undone is, by one listing under the lock, what completed after the pinned instant and what is pending: a writer asks
     under the same lock before it publishes, so that it is either in the plan's list or has nothing to fear from it.
-    (design.md §4, REC.) Raises `BadInput` if there is no such savepoint, or a newer one.
+    (docs/contract.md, REC.) Raises `BadInput` if there is no such savepoint, or a newer one.
     """
     config.check_writable()
     with held(context.lock):

@@ -17,7 +17,7 @@ def run(context: Context, config: TableConfig, columns: Sequence[str] = ()) -> A
     """The table at T, the greatest completion in a first listing of the timeline; the second one is complete up to T.
 
     `columns`: only these, which are all that is read besides what merging needs. Raises `BadInput` for unknown ones.
-    (RFC-66, "Snapshot queries"; for the two listings: design.md §3.)
+    (RFC-66, "Snapshot queries"; for the two listings: docs/contract.md, Words.)
     """
     schema = selected(table_shape(config, context.rules).stored_schema, columns)
     timeline = load_settled(context.storage, context.rules, _now(context), context.commits)

@@ -1,4 +1,4 @@
-"""The change log of a window: the net difference of two snapshots, one row a key (design.md §4, CDC)."""
+"""The change log of a window: the net difference of two snapshots, one row a key (docs/contract.md, CDC)."""
 
 from __future__ import annotations
 

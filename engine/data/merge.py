@@ -3,8 +3,8 @@
 Records are numbered in the order of their *layers*: base, its tombstones, then the logs in the order that the caller's
 rule gives them; inside a layer rows come before deletes, as in a log file. A record's rank is
 (ordering value, number) under event time, so that a tie goes to the later record, and the number alone under commit
-time (design.md §4, SNAP). A delete is ranked like a row; one without ordering value is Hudi's "always wins": it beats
-whatever came before it and loses to whatever comes after (hudi-format §11.3).
+time (docs/contract.md, SNAP). A delete is ranked like a row; one without ordering value is Hudi's "always wins": it
+beats whatever came before it and loses to whatever comes after (hudi-format §11.3).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Services of other engines on a table of ours: found by the mark that their instants lack (design.md §4).
+"""Services of other engines on a table of ours: found by the mark that their instants lack (docs/contract.md,
+Assumptions).
 
 A compaction that is not ours folds by requested time and drops tombstones: the file groups that begin with its base
 files are merged by its rules, until a compaction of ours. A clean that is not ours publishes no horizon. Who takes a

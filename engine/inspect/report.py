@@ -111,7 +111,7 @@ class Inventory:
         return replace(self, as_of=as_of, instants=instants, slices=slices, plans=plans, left_out=left_out)
 
     def to_mapping(self) -> dict[str, Any]:
-        """The value of ``inspect --json``, without its ``format`` (design.md §9)."""
+        """The value of ``inspect --json``, without its ``format``."""
         return {
             "table": {
                 "version": self.version,

@@ -1,4 +1,4 @@
-"""Which points in time can be read: settled ones, on the completion axis (design.md §4, TRAVEL and INCR)."""
+"""Which points in time can be read: settled ones, on the completion axis (docs/contract.md, TRAVEL and INCR)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The laws that a user's merge function must keep, looked for counterexamples before a table is created with it.
 
 Commutative, associative, idempotent: then a row does not depend on when, how often and in which groups its records were
-merged (design.md §4, LAWS). Rows are drawn of a few telling values a column, the same at every call, and those that
+merged (docs/contract.md, LAWS). Rows are drawn of a few telling values a column, the same at every call, and those that
 break a law are made simpler as long as they do; that none was found is no proof.
 """
 

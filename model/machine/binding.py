@@ -164,11 +164,12 @@ class Names:
 
         def call(*values: Any, **args: Any) -> Changes:
             at, yes, no = places
-            chosen, where = (then, yes) if when.call(*(values[i] for i in at)) else (otherwise, no)
+            asked = {name: args[name] for name in when.keywords if name in args} if when.keywords else {}
+            chosen, where = (then, yes) if when.call(*(values[i] for i in at), **asked) else (otherwise, no)
             changes: Changes = chosen.call(*(values[i] for i in where), **args)
             return changes
 
-        return Bound(call, reads, tuple(dict.fromkeys((*then.keywords, *otherwise.keywords))))
+        return Bound(call, reads, tuple(dict.fromkeys((*when.keywords, *then.keywords, *otherwise.keywords))))
 
     def _guard(self, guard: Guard, me: str) -> BoundGuard:
         bound = self.function(guard.holds, me)

@@ -66,6 +66,7 @@ class Composition:
     fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
     views: dict[str, tuple[ViewStep, ...]] = field(default_factory=dict)
     constants: dict[str, Any] = field(default_factory=dict)
+    withdrawn: set[str] = field(default_factory=set)
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
     _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
@@ -93,6 +94,10 @@ class Composition:
         if name in self.components:
             raise ValueError(f"the component {name!r} is added twice")
         self.components[name] = first
+
+    def withdraw(self, component: str) -> None:
+        """Withdraw that a component only grows: an effect of the mechanism removes part of its value."""
+        self.withdrawn.add(component)
 
     def add_field(self, kind: str, name: str, first: tuple[Any, ...]) -> None:
         """Add a typed record to each actor of a kind: functions name it `own_` and its name.

@@ -1,6 +1,7 @@
 """The mechanisms of the model, one module or folder each.
 
-A module here with a value `MECHANISM` is a mechanism: it is found by its place. `__path__` may be extended, so that a
+A module here with a value `MECHANISM`, or a folder with a module `mechanism` that has one, is a mechanism: it is found by
+its place. `__path__` may be extended, so that a
 module in another folder is a mechanism as well. The modules of `variants`, and the actors of the kernel, are declared
 in the same way.
 """
@@ -35,7 +36,8 @@ def of_package(package: str) -> dict[str, Mechanism]:
 def _declared(package: str, paths: tuple[str, ...]) -> dict[str, Mechanism]:
     found: dict[str, Mechanism] = {}
     for info in sorted(iter_modules(paths), key=lambda each: each.name):
-        declared = getattr(import_module(f"{package}.{info.name}"), "MECHANISM", None)
+        module = import_module(f"{package}.{info.name}.mechanism" if info.ispkg else f"{package}.{info.name}")
+        declared = getattr(module, "MECHANISM", None)
         if isinstance(declared, Mechanism):
             found[info.name] = declared
     return found

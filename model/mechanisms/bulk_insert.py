@@ -1,15 +1,46 @@
-"""Bulk inserts: a write that puts base files. Their barrier is the requested time of the write."""
+"""Bulk insert: a base file into each file group that has no files, a log file into the others.
+
+A base file is a barrier at the requested time of its write: a slice before it is hidden, a log that completes later
+belongs to it. So it may be published only as the first file of its group to complete. A loader that another write
+overtook gives up. Apache Hudi, too, checks this one operation for conflicts under non-blocking concurrency control.
+"""
+
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..kernel.clock import READS_CLOCK, TakeTime
+from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
+from ..kernel.publication import (
+    COMMITS,
+    LOOKS,
+    PUBLISHES,
+    READY,
+    UNDER_LOCK,
+    Publication,
+    publication,
+    publication_actions,
+)
 from ..kernel.rules import Rules
-from ..kernel.table import Log, Table, Write, mark
-from ..machine.mechanism import Mechanism
+from ..kernel.table import Instant, Log, Plan, Table, Write, mark, marks
+from ..kernel.timeline import PENDING, no_instants
+from ..kernel.writer import PUTS_FILE, REQUESTS
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Action, Args, Changes, Choice, Guard, given, go_to, transition
+from ..protocol import Protocol
+from ..variants.slicing import Slicing
+from ..world import World
+from .clocks import OTHER_WRITES
+from .decision_log import is_logged
+from .occ.conflicts import Attempt, conflicting
+from .occ.validation import is_optimistic
 
 if TYPE_CHECKING:
     from ..protocol import Protocol
@@ -17,13 +48,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BulkInsert(Options):
-    """Bulk inserts."""
+    """When a bulk insert puts base files, and when it gives up."""
 
     bulk_insert: Literal["checked", "unchecked", "resolved"] = choice(
         "checked",
-        "checked: a bulk insert puts base files only into file groups in which nothing has completed, and checks that "
-        "again under the lock. resolved: it is refused also if a write completed where it put logs (Hudi's conflict "
-        "resolution). unchecked: it puts base files into every file group.",
+        "checked: base files only into file groups without files, checked again under the lock. resolved: the loader "
+        "also gives up if another write overtook one of its logs, as Hudi's conflict resolution does. unchecked: base "
+        "files into every file group",
     )
 
 
@@ -82,4 +113,225 @@ def _with_files_in_windows(rules: Rules) -> Rules:
     return replace(rules, window=window)
 
 
-MECHANISM = Mechanism(options=BulkInsert, rules=refined)
+Published = tuple[Any, ...]
+
+
+Plans = tuple[Plan, ...]
+
+
+class Loader(NamedTuple):
+    """It bulk inserts once. `bases`, `logs`: the file groups that get a base file or a log; `files` counts those put.
+
+    `sealed` counts the instants that were published when it began to write (`resolved`), or when it requested its
+    instant (optimistic). `clear`: it has checked again, and no other write overtook it.
+    """
+
+    step: str = "idle"
+    requested: int = 0
+    completed: int = 0
+    bases: tuple[int, ...] = ()
+    logs: tuple[int, ...] = ()
+    files: int = 0
+    inflight: bool = False
+    sealed: int = 0
+    clear: bool = False
+    extra: tuple[Any, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """The number of its bulk insert among its writes."""
+        return 1
+
+    @property
+    def group(self) -> int | None:
+        """The next file group, partition by partition, bucket by bucket; None after the last one."""
+        return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
+
+
+LOADER = Kind(name="loader", prefix="l", first=Loader(), rests=("idle", "done", "refused"), drawn=1)
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every loader."""
+    by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert}
+    loaders = composition.of("loader")
+    if loaders and composition.protocol[Slicing].slicing == "base_instant":
+        raise ValueError("world: a loader beside slicing = 'base_instant' is not modelled; leave one of them out")
+    for me in loaders:
+        requests = transition("loader_requests_instant", me, at="idle", to="requested", effect=request_instant,
+                              guards=(LOCK_IS_FREE,), changes=("own", "clock"),
+                              tags=(REQUESTS, READS_CLOCK))  # fmt: skip
+        composition.add(
+            requests.extend(seal_timeline) if is_optimistic(composition, me) else requests,
+            transition("loader_starts_writing", me, at="requested", to="writing",
+                       effect=given(start_writing, **by_rule)),
+            transition("loader_writes_base", me, at="writing", guards=(BASE_IS_NEXT,), effect=write_file,
+                       arguments=next_base, tags=(PUTS_FILE,)),
+            transition("loader_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
+                       arguments=next_log, tags=(PUTS_FILE,)),
+            transition("loader_withdraws_instant", me, at="withdrawing", guards=(LOCK_IS_FREE,), effect=withdraw),
+        )  # fmt: skip
+        publication(composition, Publication("loader", me, "written", partial(published_load, me)))
+        check_again(composition, me, by_rule)
+    composition.map_view(PENDING, pending_loads)
+    if loaders:  # a compactor lists the instants of writers alone
+        others = [me for kind, actors in composition.actors.items() for me in actors if kind != "compactor"]
+        composition.map_view(OTHER_WRITES, no_instants)
+        composition.map_view(OTHER_WRITES, other_loads, others)
+
+
+def request_instant(clock: int, request_time: TakeTime) -> Changes:
+    """Under the lock: take a requested time and put the requested instant."""
+    time, clock = request_time("deltacommit", clock)
+    return {"own": Loader(requested=time), "clock": clock}
+
+
+def seal_timeline(own: Loader, published: Published) -> Changes:
+    """Optimistic: instants that are completed by now do not conflict."""
+    return {"own": own._replace(sealed=len(published))}
+
+
+def start_writing(own: Loader, me: str, world: World, published: Published, plans: Plans, rule: str) -> Changes:
+    """Find the file groups that have files, and put the inflight instant."""
+    groups = sorted({group for group, _ in world.files(me, 1)})
+    filled = set() if rule == "unchecked" else filled_groups(published, plans)
+    bases = tuple(group for group in groups if group not in filled)
+    logs = tuple(group for group in groups if group in filled)
+    sealed = len(published) if rule == "resolved" else own.sealed
+    return {"own": own._replace(inflight=True, bases=bases, logs=logs, sealed=sealed)}
+
+
+def filled_groups(published: Iterable[Any], plans: Plans) -> set[int]:
+    """The file groups in which a write has completed, or that a plan takes."""
+    written = {group for entry in published if isinstance(entry, Write) for group, _ in entry.files}
+    return written | {part.group for plan in plans for part in plan.groups}
+
+
+def base_is_next(own: Loader) -> bool:
+    return own.group in own.bases
+
+
+def log_is_next(own: Loader) -> bool:
+    return own.group in own.logs
+
+
+BASE_IS_NEXT = Guard("the next file group must be without files", base_is_next)
+
+
+LOG_IS_NEXT = Guard("the next file group must have files", log_is_next)
+
+
+def next_base(own: Loader) -> Iterable[Args]:
+    return ((("group", own.group),),)
+
+
+def next_log(own: Loader) -> Iterable[Args]:
+    return ((("group", own.group), ("version", 1)),)
+
+
+def write_file(own: Loader) -> Changes:
+    """Put the file of the next file group."""
+    last = own.files + 1 == len(own.bases) + len(own.logs)
+    return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
+
+
+def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
+    """Make a loader check under the lock whether another write overtook it, and give up if one did."""
+    overtaken = given(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
+    commits = composition.select(COMMITS, actors=[me])
+    gives_up = transition("loader_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
+                          effect=release_lock, changes=("own", "lock"))  # fmt: skip
+    if is_logged(composition):  # the check holds for one number of the log; for the next number it is made again
+        reason = "no other may have completed in its new file groups"
+        commits.require(Guard(reason, overtaken, negated=True))
+        found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((LOOKS,)))
+        commits.exit(lambda start: found)
+        return
+    look = Choice(overtaken, (go_to("overtaken"),), (become_clear,))
+    looks = transition("loader_looks_again", me, guards=(MAY_LOOK, HOLDS_LOCK), effect=look)
+    composition.select(COMMITS, PUBLISHES, actors=[me]).require(IS_CLEAR)
+    composition.add(looks, gives_up)
+
+
+def is_overtaken(
+    own: Loader, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
+) -> bool:
+    """Whether another write has completed in its new file groups; or, if it is optimistic, a conflicting one."""
+    found = False
+    if rule == "checked":
+        found = not filled_groups(published, plans).isdisjoint(own.bases)
+    elif rule == "resolved":
+        found = not filled_groups(published[own.sealed :], ()).isdisjoint((*own.bases, *own.logs))
+    return found or (optimistic and _conflicts(own, protocol, published, plans))
+
+
+def _conflicts(own: Loader, protocol: Protocol, published: Published, plans: Plans) -> bool:
+    return conflicting(published, plans, Attempt((*own.bases, *own.logs), (), own.sealed), protocol) is not None
+
+
+def may_look(own: Loader) -> bool:
+    return own.step in (UNDER_LOCK, READY) and not own.clear
+
+
+def is_clear(own: Loader) -> bool:
+    return own.clear
+
+
+MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
+
+
+IS_CLEAR = Guard("{me} must have looked again", is_clear)
+
+
+def become_clear(own: Loader) -> Changes:
+    """Under the lock: no other write overtook it."""
+    return {"own": own._replace(clear=True)}
+
+
+def withdraw() -> Changes:
+    """Delete the files, then, under the lock, the pending instant."""
+    return {"own": Loader("refused")}
+
+
+def published_load(me: str, own: Loader) -> tuple[Loader, Write]:
+    """The loader after its bulk insert is published, and the completed instant."""
+    files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
+    return Loader("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
+
+
+def other_loads(me: str, every_loader: Mapping[str, Loader]) -> tuple[Loader, ...]:
+    """The view `other_writes`: the loaders that an actor lists."""
+    return tuple(each for name, each in every_loader.items() if name != me)
+
+
+def pending_loads(pending_instants: Iterable[Instant], every_loader: Mapping[str, Loader]) -> Iterator[Instant]:
+    """The pending instants, with those of loaders."""
+    yield from pending_instants
+    for own in every_loader.values():
+        if own.requested:
+            yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
+
+
+MECHANISM = Mechanism(
+    rules=refined,
+    compose=compose,
+    after=("completion", "occ"),
+    kinds=(LOADER,),
+    options=BulkInsert,
+    actions=(
+        Action("loader_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+               "{actor} requests an instant for a bulk insert"),
+        Action("loader_starts_writing", "looks which file groups have files, puts the inflight instant",
+               "{actor} starts its bulk insert"),
+        Action("loader_writes_base", "puts a base file into a file group without files",
+               "{actor} loads the base of group {group}", joins=True),
+        Action("loader_writes_log", "puts a log file into a file group that has files",
+               "{actor} writes a log of group {group}", joins=True),
+        Action("loader_looks_again", "under the lock: looks whether anything has completed beside its base files",
+               "{actor} looks whether others were faster"),
+        Action("loader_gives_up", "gives the lock back and publishes nothing, because others were", "{actor} gives up"),
+        Action("loader_withdraws_instant", "takes its files back and, under the lock, its instant",
+               "{actor} withdraws its bulk insert"),
+        *publication_actions("loader"),
+    ),
+)  # fmt: skip

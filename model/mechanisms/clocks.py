@@ -25,6 +25,10 @@ from ..world import World
 
 LISTED = "listed_instants"
 """The view of the instants that an actor lists before it takes a requested time."""
+OTHER_WRITES = "other_writes"
+"""The view of the other actors that write and are no writers, as far as an actor lists them."""
+LATEST_ALONE = ("cleaner", "log_compactor")
+"""The kinds whose requested time is after the latest time that they list, whatever other actors have requested."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +101,8 @@ def compose(composition: Composition) -> None:
         composition.map_view("completion_time", given(own_completion_time, own_clock=clock))
         composition.map_view("request_time", given(own_request_time, own_clock=clock))
     if clock.most_ahead or unique:
-        composition.map_view("request_time", given(listed_request_time, own_clock=clock, unique=unique))
+        lists = (me for kind, actors in composition.actors.items() if kind not in LATEST_ALONE for me in actors)
+        composition.map_view("request_time", given(listed_request_time, own_clock=clock, unique=unique), lists)
     if clock.readings() != ((),):
         for each in composition.select(READS_CLOCK):
             readings = readings_with_logs if each.action == "compactor_schedules_plan" else all_readings
@@ -145,10 +150,15 @@ class Listing(NamedTuple):
 
 
 def listed_instants(
-    me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any]
-) -> Listing:
-    """The view `listed_instants`: what an actor lists under the lock before it takes a requested time."""
-    return Listing(published, plans, tuple(each for name, each in every_writer.items() if name != me))
+    me: str, published: tuple[Any, ...], plans: tuple[Any, ...], every_writer: Mapping[str, Any],
+    other_writes: tuple[Any, ...] = (),
+) -> Listing:  # fmt: skip
+    """The view `listed_instants`: what an actor lists under the lock before it takes a requested time.
+
+    The view `other_writes` adds actors that write and are no writers.
+    """
+    writers = (each for name, each in every_writer.items() if name != me)
+    return Listing(published, plans, (*writers, *other_writes))
 
 
 def listed_request_time(

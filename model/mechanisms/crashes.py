@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
-from ..kernel.compactor import Runner, Start, runners
+from ..kernel.compactor import Runner, Start
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
@@ -42,8 +43,7 @@ def compose(composition: Composition) -> None:
     """Add crashes to every actor, and a transition to every runner of plans that resumes those of dead runners."""
     composition.add_component("crashes", 0)
     composition.map_view(DONE, published_instants)
-    for each in runners(composition).values():
-        resumes(composition, each)
+    composition.refine_noted(Runner, partial(resumes, composition))
     everyone = [(kind, me) for kind, actors in composition.actors.items() for me in actors]
     for kind, me in everyone if composition.world[Crashes].crashes else ():
         busy = given(is_busy, rests=composition.rests[kind])
@@ -124,7 +124,6 @@ def resume_plan(
 
 MECHANISM = Mechanism(
     compose=compose,
-    after=("cleaning", "log_compaction"),  # their plans are resumed, too
     options=LockExpiry,
     limits=Crashes,
     service=True,

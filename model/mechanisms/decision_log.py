@@ -34,7 +34,6 @@ from ..machine.transition import Action, Changes, Choice, Component, Guard, Tran
 from ..protocol import Protocol
 from .crashes import DONE
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
-from .restores.rules import Restore, is_undone
 
 Decisions = tuple[Any, ...]
 """Completed instants, and the times of plans, in the order of their numbers."""
@@ -65,6 +64,11 @@ class Seen(NamedTuple):
 def is_logged(composition: Composition) -> bool:
     """Whether a log decides."""
     return composition.protocol[DecisionLog].decision == "log"
+
+
+def is_decided_by_log(composition: Composition, kind: str) -> bool:
+    """Whether a log decides the commits of a kind of actors."""
+    return is_logged(composition) and kind not in NOT_BY_LOG
 
 
 def compose(composition: Composition) -> None:
@@ -200,11 +204,11 @@ def decide(own: Any, decisions: Decisions, publish: Publish) -> Changes:
 
 def publish_own_decision(
     own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish,
-    restores: tuple[Restore, ...] = (),
+    restores: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
     """Put the completed instant, unless another actor has put it, or a restore has undone it."""
     after, entry = publish(own)
-    there = entry in published or is_undone(restores, entry.requested)
+    there = entry in published or any(entry.requested in each.undone for each in restores)
     return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
 
 

@@ -75,4 +75,6 @@ def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
     return {"fence": (*fence, ("refused", me))}
 
 
-MECHANISM = Mechanism(compose=compose, options=Fencing, after=("clocks", "decision_log", "lost_locks", "metadata_table", "*"))
+MECHANISM = Mechanism(
+    compose=compose, options=Fencing, after=("clocks", "decision_log", "lost_locks", "metadata_table", "*")
+)

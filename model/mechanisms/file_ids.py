@@ -64,10 +64,11 @@ Groups = Callable[[World, str, Any], tuple[int, ...]]
 def compose(composition: Composition) -> None:
     """Make writers choose file ids when they request an instant."""
     writers = composition.of("writer")
-    choose_file_ids(composition, "writer", REQUESTS, groups_of)
     own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
-    if own and not mints(composition):
+    if own or (writers and mints(composition)):
         composition.add_field("writer", "file_ids", MintedIds())
+    if writers and mints(composition):
+        composition.select(REQUESTS, actors=writers).extend(given(mint_file_ids, groups=groups_of), "own_file_ids")
     for me in own:  # another number of buckets: file ids that no other writer chooses
         composition.select(REQUESTS, actors=[me]).extend(name_own_buckets, "own_file_ids")
 
@@ -75,14 +76,6 @@ def compose(composition: Composition) -> None:
 def mints(composition: Composition) -> bool:
     """Whether writes begin file groups with new ids."""
     return bool(composition.protocol[FileIds].file_ids == "minted")
-
-
-def choose_file_ids(composition: Composition, kind: str, requests: str, groups: Groups) -> None:
-    """Make the actors of a kind choose file ids when they request an instant; `requests` is the action or tag."""
-    if mints(composition) and composition.of(kind):
-        composition.add_field(kind, "file_ids", MintedIds())
-        mint = given(mint_file_ids, groups=groups)
-        composition.select(requests, actors=composition.of(kind)).extend(mint, "own_file_ids")
 
 
 def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:

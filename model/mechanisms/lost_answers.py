@@ -68,8 +68,12 @@ def answer_is_left(lost_answers: int, world: World) -> bool:
 
 def recognises_own(own: Writer, protocol: Protocol, published: Published) -> bool:
     """Whether the writer reads the instant that exists, and finds its own."""
-    is_own = any(entry.requested == own.requested for entry in published)
-    return protocol[LostAnswers].lost_answer == "recognised" and is_own
+    return protocol[LostAnswers].lost_answer == "recognised" and is_there(published, own.requested)
+
+
+def is_there(published: Published, requested: int) -> bool:
+    """Whether the instant of a write is published."""
+    return any(entry.requested == requested for entry in published)
 
 
 ANSWER_LEFT = Guard("an answer must be left that can be lost", answer_is_left, limit=True)

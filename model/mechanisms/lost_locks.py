@@ -82,17 +82,19 @@ def lose_lock(losses: int) -> Changes:
 
 
 def _divide(composition: Composition, planner: Planner) -> None:
-    """Under the lock the actor takes the time of its plan; in a second step it puts the plan and releases the lock."""
+    """Under the lock the actor takes the time of its plan; in a second step it puts the plan and releases the lock.
+
+    The last effect of the transition is the one that puts the plan.
+    """
     takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "given a time for its plan"))
     there = given(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
 
     def first(whole: Transition) -> Transition:
-        look, *_ = whole.effects
-        half = replace(whole, action=takes, to=timed, effects=(look,), changes=("own", "clock"))
+        half = replace(whole, action=takes, to=timed, effects=whole.effects[:-1], changes=("own", "clock"))
         return replace(half, tags=whole.tags | {TAKES_TIME}).extend(take_lock, "lock")
 
     def then(whole: Transition) -> Transition:
-        puts = Choice(there, (release_lock, planner.give_up), (release_lock, *whole.effects[1:]))
+        puts = Choice(there, (release_lock, planner.give_up), (release_lock, whole.effects[-1]))
         changes = (name for name in whole.changes if name not in ("own", "clock"))
         return transition(f"{planner.kind}_puts_plan", planner.actor, at=timed, effect=puts,
                           changes=("own", *changes, "lock"), tags=(PUTS_PLAN,))  # fmt: skip

@@ -23,9 +23,7 @@ class Refusal(NamedTuple):
     guard: Guard
 
 
-def refuse(
-    composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS
-) -> None:
+def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: Effect, check: str = COMMITS) -> None:
     """Require a condition before an actor publishes. `give_up` is the effect by which it takes back what it put.
 
     `check`: the action or tag of the transitions that require it.
@@ -40,5 +38,5 @@ def refuse(
     checks.require(guard)
     composition.note(Refusal(me, guard))
     checks.exit(lambda start: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
-                                         changes=("own", "lock"), tags=(LOOKS,)))
+                                         changes=("own", "lock"), tags=(LOOKS,)))  # fmt: skip
     composition.add(transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up))

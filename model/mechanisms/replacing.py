@@ -1,16 +1,42 @@
-"""Replacing writes: an insert overwrite hides what completed before it was requested, in all its partitions."""
+"""Replacing writes (insert overwrite, delete partition) hide what completed in their partitions before their time.
+
+A replace is a plan at its requested time that takes nothing, for all file groups of its partitions, and base files with
+the new rows, if there are any. A log that completes later lies behind that barrier and stays; one that completed
+earlier lies before it. Apache Hudi names the file ids that it replaces (`replacing = file_ids`), which permanently
+hides later writes to fixed buckets as well.
+
+An optimistic replace is a write like others: a write that completed in its partitions since it began conflicts with it,
+and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
+"""
+
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..kernel.clock import READS_CLOCK, TakeTime
+from ..kernel.compactor import PLANS, STARTS_PLAN, Planner
+from ..kernel.lock import LOCK_IS_FREE
 from ..kernel.merge import Fold
+from ..kernel.publication import Publication, publication, publication_actions
 from ..kernel.reads import standing
 from ..kernel.rules import Rules
-from ..kernel.table import Table, Write, mark
-from ..machine.mechanism import Mechanism
+from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan, mark, marks
+from ..kernel.timeline import PENDING
+from ..kernel.writer import marks_of
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
+from ..machine.transition import Action, Changes, Guard, given, transition
+from ..world import World
+from .bulk_insert import Loaded
+from .file_ids import MintedIds, mint_file_ids, mints
+from .occ.mechanism import seal_timeline
+from .occ.options import Validation
+from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
 if TYPE_CHECKING:
     from ..protocol import Protocol
@@ -18,12 +44,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacing(Options):
-    """Replacing writes."""
+    """What hides the rows that a replace replaces."""
 
     replacing: Literal["plan", "file_ids"] = choice(
         "plan",
-        "plan: an insert overwrite hides older writes by a barrier at its request. file_ids: it names the file groups "
-        "that it replaces, which also hides what is written to them later (Hudi's replacecommit).",
+        "plan: a replace hides earlier rows by a barrier at its requested time. file_ids: it names the file groups "
+        "that it replaces, which also hides what is written to them later (Hudi's replacecommit)",
     )
 
 
@@ -73,4 +99,172 @@ def _by_file_ids(rules: Rules) -> Rules:
     return replace(rules, as_of=as_of)
 
 
-MECHANISM = Mechanism(options=Replacing, rules=refined, after=("foreign_services",))
+Published = tuple[Any, ...]
+
+
+Plans = tuple[Plan, ...]
+
+
+SCHEDULED, REPLACING = "scheduled", "replacing"
+
+
+RESTS = ("idle", "done", "gave up")
+
+
+class Replacer(NamedTuple):
+    """It replaces once. `partitions` are those that it replaces, `bases` counts the base files that it has put."""
+
+    step: str = "idle"
+    partitions: tuple[int, ...] = ()
+    requested: int = 0
+    completed: int = 0
+    bases: int = 0
+    extra: tuple[Any, ...] = ()
+
+    @property
+    def number(self) -> int:
+        """The number of its replace among its writes."""
+        return 1
+
+
+REPLACER = Kind(name="replacer", prefix="o", first=Replacer(), rests=RESTS)
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every replacer."""
+    world, replacers = composition.world, composition.of("replacer")
+    by_plan = composition.protocol[Replacing].replacing == "plan"
+    if any(is_optimistic(composition, me) for me in replacers):
+        composition.add_field("replacer", "validation", Validation())
+    if replacers and mints(composition):
+        composition.add_field("replacer", "file_ids", MintedIds())
+    for me in replacers:
+        schedule(composition, me, by_plan)
+        composition.add(
+            transition("replacer_starts_replace", me, at=SCHEDULED, to=REPLACING, effect=start,
+                       changes=("own", "plans"), tags=(STARTS_PLAN,)),
+            transition("replacer_writes_base", me, at=REPLACING, effect=write_base),
+        )  # fmt: skip
+        publication(composition, Publication("replacer", me, "written", partial(published_replace, world, me)))
+        if is_optimistic(composition, me):
+            check_conflicts(composition, "replacer", me, partial(groups_of_replace, world, me))
+            composition.add(transition("replacer_takes_back_replace", me, at=ABORTED, guards=(LOCK_IS_FREE,),
+                                       effect=take_back, changes=("own", "plans")))  # fmt: skip
+    if not by_plan:
+        composition.map_view(PENDING, pending_replaces)
+
+
+def schedule(composition: Composition, me: str, by_plan: bool) -> None:
+    """Add the transition by which a replacer takes its requested time and puts its plan."""
+    action = "replacer_schedules_replace"
+    plans = transition(action, me, at="idle", to=SCHEDULED, guards=(LOCK_IS_FREE, NO_PLAN_PENDING), effect=take_time,
+                       changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
+    if is_optimistic(composition, me):
+        plans = plans.extend(seal_timeline, "own_validation")
+    if mints(composition):
+        plans = plans.extend(given(mint_file_ids, groups=groups_of_replace), "own_file_ids")
+    composition.add(plans.extend(put_plan if by_plan else put_no_plan, "plans"))
+    composition.note(Planner("replacer", me, action, "plans", "requested", give_up))
+
+
+def replaced_groups(world: World, me: str) -> tuple[int, ...]:
+    """All file groups of the partitions in which its write has rows."""
+    partitions = replaced_partitions(world, me)
+    return tuple(group for group in range(world.groups) if group // world.buckets in partitions)
+
+
+def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
+    """The partitions in which its write has rows."""
+    return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
+
+
+def groups_of_replace(world: World, me: str, own: Replacer) -> tuple[int, ...]:
+    return replaced_groups(world, me)
+
+
+def no_plan_is_pending(me: str, world: World, published: Published, plans: Plans) -> bool:
+    done = {entry.requested for entry in published if completes_plan(entry)}
+    pending = [plan for plan in plans if plan.requested not in done]
+    return not any(plan.of(group) for plan in pending for group in replaced_groups(world, me))
+
+
+NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_pending)
+
+
+def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
+    """Take the requested time: what completed before it in the partitions will be hidden."""
+    time, clock = request_time("commit", clock)
+    return {"own": Replacer(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
+
+
+def put_plan(own: Replacer, me: str, world: World, plans: Plans) -> Changes:
+    """Put a plan that takes nothing, for all file groups of the partitions."""
+    groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(world, me))
+    return {"own": own._replace(step=SCHEDULED), "plans": (*plans, Plan(own.requested, me, False, groups))}
+
+
+def put_no_plan(own: Replacer) -> Changes:
+    """`replacing = file_ids`: there is no plan."""
+    return {"own": own._replace(step=SCHEDULED)}
+
+
+def give_up() -> Changes:
+    return {"own": Replacer("gave up")}
+
+
+def start(own: Replacer, plans: Plans) -> Changes:
+    """Put the inflight instant."""
+    return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
+
+
+def write_base(own: Replacer, me: str, world: World) -> Changes:
+    """Put the base file of the next file group, with the new rows that there are."""
+    last = own.bases + 1 == len(replaced_groups(world, me))
+    return {"own": own._replace(step="written" if last else REPLACING, bases=own.bases + 1)}
+
+
+def published_replace(world: World, me: str, own: Replacer) -> tuple[Replacer, Write]:
+    """The replacer after its replace is published, and the completed instant."""
+    groups = replaced_groups(world, me)
+    files = tuple((group, 1) for group in groups)
+    said = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
+    return Replacer("done"), Write(own.requested, own.completed, me, 1, files, (*said, *marks_of(own)))
+
+
+def take_back(own: Replacer, plans: Plans) -> Changes:
+    """Delete the files, then, under the lock, the plan."""
+    return {"own": Replacer("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
+
+
+def pending_replaces(
+    pending_instants: Iterable[Instant], every_replacer: Mapping[str, Replacer]
+) -> Iterator[Instant]:
+    """The pending instants, with replaces that have no plan."""
+    yield from pending_instants
+    for own in every_replacer.values():
+        if own.requested:
+            yield Instant(own.requested, "commit", "requested" if own.step == SCHEDULED else "inflight", None)
+
+
+MECHANISM = Mechanism(
+    rules=refined,
+    compose=compose,
+    after=("file_ids", "foreign_services", "occ"),
+    kinds=(REPLACER,),
+    options=Replacing,
+    actions=(
+        Action("replacer_schedules_replace",
+               "under the lock: takes a requested time and puts a plan that takes nothing",
+               "{actor} schedules a replace"),
+        Action("replacer_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
+        Action("replacer_writes_base", "puts the base file of a file group, with the new rows that there are",
+               "{actor} writes a base file", joins=True),
+        Action("replacer_passes_check", "finds no conflicting write that completed since it began",
+               "{actor} finds no conflict"),
+        Action("replacer_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+               "{actor} aborts: a write conflicts that completed since it began"),
+        Action("replacer_takes_back_replace", "deletes its files, then, under the lock, its plan",
+               "{actor} takes its files and its plan back"),
+        *publication_actions("replacer"),
+    ),
+)  # fmt: skip

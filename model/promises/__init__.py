@@ -1,4 +1,4 @@
-"""What a reader, a service and a writer are promised, each a named function with a message (design, section 4)."""
+"""What a reader, a service and a writer are promised, each a named function with a message (docs/contract.md)."""
 
 from __future__ import annotations
 

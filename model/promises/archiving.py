@@ -7,7 +7,7 @@ from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.log_compaction.rules import WRITES
 from ..model import Model
-from .promise import Promise
+from .promise import Promise, value_in
 
 _NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")
 
@@ -35,8 +35,7 @@ def _rolled_back(model: Model, state: State) -> frozenset[int]:
 
     Whoever meets one behind the archive knows it for that by its age alone, for nothing else may be pending there.
     """
-    rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
-    return frozenset(each.target for each in rollbacks if each.removed)
+    return frozenset(each.target for each in value_in(model, state, "rollbacks") if each.removed)
 
 
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
@@ -50,7 +49,7 @@ def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
 def _readers_miss(model: Model, state: State) -> str | None:
     gone = model.component(state, "removed")
     entries = [entry for entry in model.component(state, "published") if entry.requested in gone]
-    for name in model.setting.of("reader"):
+    for name in model.of("reader"):
         reader = model.component(state, name)
         if reader.step in (SURE, *ENDS):
             for entry in entries:
@@ -67,10 +66,10 @@ ARCH = Promise(
     name="ARCH",
     about="Archiving changes no answer: each completed instant is found, active or archived, and nothing goes past "
     "a pending one.",
-    source="RFC-66 and the LSM timeline, completion time look-up; design, section 4",
+    source="RFC-66 and the LSM timeline, completion time look-up; docs/contract.md, ARCH",
     kind="state",
     holds=archive_holds,
     sometimes=lambda model, state: bool(model.component(state, "removed")),
-    reads=lambda model: _looked_at(model) if model.setting.of("archiver") else ("published",),
-    unfit=lambda model: None if model.setting.of("archiver") else "the world has no archiver",
+    reads=lambda model: _looked_at(model) if model.of("archiver") else ("published",),
+    unfit=lambda model: None if model.of("archiver") else "the world has no archiver",
 )

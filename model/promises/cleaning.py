@@ -9,7 +9,7 @@ from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.cleaning.rules import needed, needed_by_plans
 from ..model import Model
-from .promise import Promise
+from .promise import Promise, components_in
 from .view import on_table, settled_times
 
 
@@ -28,7 +28,7 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
         for group in range(model.world.groups):
             if missing := gone & needed(model.rules, table, group, saved.at):
                 return f"the savepoint of t{saved.requested} needs {_named(min(missing))}, which is deleted"
-    for name in (*model.setting.of("reader"), *model.setting.of("consumer")):
+    for name in (*model.of("reader"), *model.of("consumer")):
         if model.component(after, name).step == "lost":
             return f"{name} found files gone and no horizon that says why"
     return None
@@ -40,19 +40,18 @@ def _named(file: DataFile) -> str:
 
 
 def _on_files(model: Model) -> tuple[str, ...]:
-    cleaning = ("cleans", "deleted") if model.setting.of("cleaner") else ()
-    saved = ("savepoints",) if model.setting.of("savepointer") else ()
-    return (*on_table(model), *cleaning, *saved, *model.setting.of("reader"), *model.setting.of("consumer"))
+    cleaning = components_in(model, "cleans", "deleted", "savepoints")
+    return (*on_table(model), *cleaning, *model.of("reader"), *model.of("consumer"))
 
 
 CLEAN = Promise(
     name="CLEAN",
     about="No file that a read since the horizon, a pending plan or a savepoint needs is deleted; "
     "who is behind is told.",
-    source="design, section 4; RFC-66, cleaning by completion time",
+    source="RFC-66, cleaning by completion time; docs/contract.md, CLEAN",
     kind="state",
     holds=clean_holds,
     sometimes=lambda model, state: bool(model.component(state, "deleted")),
     reads=_on_files,
-    unfit=lambda model: None if model.setting.of("cleaner") else "the world has no cleaner",
+    unfit=lambda model: None if model.of("cleaner") else "the world has no cleaner",
 )

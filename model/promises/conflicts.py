@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
-from ..actions.replacer import replaced_groups
 from ..kernel.table import Compaction, Write
 from ..machine.state import State
-from ..machine.transition import Step
-from ..mechanisms.file_ids import file_id_of
+from ..machine.transition import Step, extra
+from ..mechanisms.file_ids import file_id_of, minted_ids
+from ..mechanisms.occ.options import Occ, Validation
 from ..mechanisms.occ.validation import ABORTED
+from ..mechanisms.replacing import replaced_groups
 from ..mechanisms.restores.rules import is_undone
 from ..model import Model
-from .promise import Promise
+from .promise import Promise, components_in, protocol_of
 from .sentences import write_named
 
 Published = tuple[Write | Compaction, ...]
@@ -36,14 +37,15 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
         if own.step != ABORTED or is_undone(model.restores(after), own.requested):
             continue  # the restore that has undone its write may have undone the one that it names
         groups = _touched(model, me, own.number)
-        if wrong := _no_reason(own.conflict, own.requested, groups, model.component(after, "published")):
+        conflict = extra(own, Validation).conflict
+        if wrong := _no_reason(conflict, own.requested, groups, model.component(after, "published")):
             return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
     return None
 
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
     """The file groups of what an actor is about to publish, and those on which that rests."""
-    if me in model.setting.of("replacer"):
+    if me in model.of("replacer"):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
 
@@ -75,7 +77,7 @@ def key_twice(writes: Iterable[Write]) -> str | None:
     """The sentence about a key that two completed writes have put into two file groups, None if there is none."""
     for one, other in combinations(writes, 2):
         for group in sorted(set(one.groups) & set(other.groups)):
-            if file_id_of(one.file_ids, group) != file_id_of(other.file_ids, group):
+            if file_id_of(minted_ids(one), group) != file_id_of(minted_ids(other), group):
                 return (
                     f"a key of bucket {group} that both write lives twice: {write_named(one, one.requested)} and "
                     f"{write_named(other, other.requested)} have put it into file groups of their own"
@@ -85,15 +87,11 @@ def key_twice(writes: Iterable[Write]) -> str | None:
 
 def under_occ(model: Model, actor: str) -> bool:
     """Whether a writer is optimistic."""
-    return model.setting.protocol_of(actor).concurrency == "occ"
+    return protocol_of(model, actor)[Occ].concurrency == "occ"
 
 
 def _who_may_abort(model: Model) -> tuple[str, ...]:
-    return tuple(me for kind in LOOKING for me in model.setting.of(kind) if under_occ(model, me))
-
-
-def _restores(model: Model) -> tuple[str, ...]:
-    return ("restores",) if "restores" in model.components else ()
+    return tuple(me for kind in LOOKING for me in model.of(kind) if under_occ(model, me))
 
 
 def _writes(published: Published) -> tuple[Write, ...]:
@@ -102,7 +100,7 @@ def _writes(published: Published) -> tuple[Write, ...]:
 
 def looks(model: Model, actor: str) -> bool:
     """Whether a writer promises that nothing conflicts: only NBCC does without."""
-    return model.setting.protocol_of(actor).concurrency != "nbcc"
+    return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 
 def _conflict(earlier: Write, later: Write) -> bool:
@@ -112,7 +110,7 @@ def _conflict(earlier: Write, later: Write) -> bool:
 
 def _met(model: Model, state: State) -> bool:
     """A writer has aborted, or one that looks has published beside another write."""
-    if any(model.component(state, me).step == ABORTED for me in _who_may_abort(model)):
+    if any(model.component(state, me).step == "aborted" for me in _who_may_abort(model)):
         return True
     pairs = combinations(_writes(model.component(state, "published")), 2)
     return any(looks(model, later.actor) and later.requested < (earlier.completed or 0) for earlier, later in pairs)
@@ -123,7 +121,7 @@ def _two_writes(model: Model, state: State) -> bool:
 
 
 def _nobody_looks(model: Model) -> str | None:
-    if any(looks(model, me) for kind in LOOKING for me in model.setting.of(kind)):
+    if any(looks(model, me) for kind in LOOKING for me in model.of(kind)):
         return None
     return "every writer is non-blocking: none promises to abort"
 
@@ -135,7 +133,7 @@ FIRST = Promise(
     kind="state",
     holds=first_holds,
     sometimes=_met,
-    reads=lambda model: ("published", *_restores(model), *_who_may_abort(model)),
+    reads=lambda model: ("published", *components_in(model, "restores"), *_who_may_abort(model)),
     unfit=_nobody_looks,
 )
 KEY = Promise(

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 from ..kernel.table import Write
 from ..machine.state import State
-from ..machine.transition import Step
-from ..mechanisms.batches import batch_of, rows_of
+from ..machine.transition import Step, extra
+from ..mechanisms.archiving.reader import ReadBegun
+from ..mechanisms.batches import Resends, batch_of, rows_of
+from ..mechanisms.decision_log import DecisionLog
+from ..mechanisms.lost_answers import Answers
+from ..mechanisms.rollback.heartbeat import Heartbeat
+from ..mechanisms.rollback.options import Failures
 from ..mechanisms.rollback.rules import Rollback
 from ..model import Model
-from .promise import Promise
+from .promise import Promise, components_in, value_in
 from .sentences import write_named
 
 
 def no_rollback(model: Model) -> str | None:
     """Why a promise about rollback says nothing of this model."""
-    there = model.setting.of("rollbacker") and model.world.rollbacks
-    return None if there or model.setting.of("restorer") else "nothing is rolled back in this world"
+    there = model.of("rollbacker") and model.world[Failures].rollbacks
+    return None if there or model.of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -25,14 +31,14 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
     restore undoes exactly what its savepoint does not hold."""
     if broken := restored_wrongly(model, after):
         return broken
-    rollbacks: tuple[Rollback, ...] = model.component(after, "rollbacks") if "rollbacks" in model.components else ()
+    rollbacks: tuple[Rollback, ...] = value_in(model, after, "rollbacks")
     planned = {rollback.target for rollback in rollbacks}
     for entry in model.component(after, "published"):
         if isinstance(entry, Write) and entry.requested in planned:
             return f"{write_named(entry, entry.requested)} is completed, and a rollback of it is on the timeline"
-    for me in model.setting.of("writer") if planned else ():
+    for me in model.of("writer") if planned else ():
         writer = model.component(after, me)
-        if writer.requested in planned and not writer.expired:
+        if writer.requested in planned and not extra(writer, Heartbeat).expired:
             return f"{me}'s write requested at t{writer.requested} is rolled back, and its heartbeat has not expired"
     return None
 
@@ -51,22 +57,19 @@ def restored_wrongly(model: Model, state: State) -> str | None:
 
 
 def _is_undone(model: Model, state: State) -> bool:
-    rolled_back = "rollbacks" in model.components and model.component(state, "rollbacks")
-    return bool(rolled_back or model.restores(state))
+    return bool(value_in(model, state, "rollbacks") or model.restores(state))
 
 
 def _on_rollbacks(model: Model) -> tuple[str, ...]:
-    restores = ("restores",) if "restores" in model.components else ()
-    if "rollbacks" not in model.components:
-        return ("published", *restores)
-    return ("published", "rollbacks", *restores, *model.setting.of("writer"))
+    rollbacks = components_in(model, "rollbacks")
+    return ("published", *rollbacks, *components_in(model, "restores"), *(model.of("writer") if rollbacks else ()))
 
 
 REC = Promise(
     name="REC",
     about="Commit and rollback of a write exclude each other; a writer whose heartbeat lives is not rolled back; "
     "a restore undoes exactly what its savepoint does not hold.",
-    source="RFC-22, inline rollback; design, section 4",
+    source="RFC-22, inline rollback; docs/contract.md, REC",
     kind="state",
     holds=recovery_holds,
     sometimes=_is_undone,
@@ -81,7 +84,7 @@ TOLD = ("reported_done", "reported_failed", "lost_answers")
 def nothing_lost(model: Model) -> str | None:
     """Why ACK says nothing of this model: where every answer arrives, a write returns in the step that shows it, and
     where nothing is archived a listing shows all that was there when it began."""
-    lost, log = model.world.lost_answers, model.protocol.decision == "log"
+    lost, log = model.world[Answers].lost_answers, model.protocol[DecisionLog].decision == "log"
     if _read_beside_archiver(model) and not (lost and log):
         return None
     if log:
@@ -90,7 +93,7 @@ def nothing_lost(model: Model) -> str | None:
 
 
 def _read_beside_archiver(model: Model) -> bool:
-    return bool(model.setting.of("reader") and model.setting.of("archiver"))
+    return bool(model.of("reader") and model.of("archiver"))
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -108,15 +111,15 @@ def acknowledged_holds(model: Model, before: State | None, step: Step | None, af
 
 def _told(model: Model, state: State, what: str) -> set[int]:
     """The writes of which a caller was told so."""
-    return set(model.component(state, what)) if model.world.lost_answers else set()
+    return set(value_in(model, state, what))
 
 
 def _read_too_early(model: Model, state: State) -> str | None:
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
-    for name in model.setting.of("reader"):
+    for name in model.of("reader"):
         reader = model.component(state, name)
         for write in writes if reader.step == "answered" else ():
-            if reader.time < (write.completed or 0) <= reader.begun:
+            if reader.time < (write.completed or 0) <= _begun(reader):
                 return (
                     f"{name} has answered as of t{reader.time}, and began after {write_named(write, write.requested)} "
                     "had returned"
@@ -125,22 +128,27 @@ def _read_too_early(model: Model, state: State) -> str | None:
 
 
 def _on_what_was_told(model: Model) -> tuple[str, ...]:
-    readers = model.setting.of("reader") if _read_beside_archiver(model) else ()
-    return ("published", *(TOLD if model.world.lost_answers else ()), *readers)
+    readers = model.of("reader") if _read_beside_archiver(model) else ()
+    return ("published", *components_in(model, *TOLD), *readers)
 
 
 def _acknowledged(model: Model, state: State) -> bool:
     """An answer was lost, or somebody has read who began after a write."""
-    if model.world.lost_answers and model.component(state, "lost_answers"):
+    if value_in(model, state, "lost_answers"):
         return True
-    readers = model.setting.of("reader") if _read_beside_archiver(model) else ()
-    return any(reader.step == "answered" and reader.begun for reader in (model.component(state, me) for me in readers))
+    readers = model.of("reader") if _read_beside_archiver(model) else ()
+    return any(own.step == "answered" and _begun(own) for own in (model.component(state, me) for me in readers))
+
+
+def _begun(reader: Any) -> int:
+    """When the newest write had completed as the read began."""
+    return extra(reader, ReadBegun).begun
 
 
 ACK = Promise(
     name="ACK",
     about="A write that returned is in every snapshot begun later; one that was reported as failed is in none.",
-    source="design, section 4; RFC-22, atomic commits",
+    source="RFC-22, atomic commits; docs/contract.md, ACK",
     kind="state",
     holds=acknowledged_holds,
     sometimes=_acknowledged,
@@ -151,7 +159,7 @@ ACK = Promise(
 
 def nothing_sent_again(model: Model) -> str | None:
     """Why ONCE says nothing of this model."""
-    return None if model.world.resends and len(model.setting.of("writer")) > 1 else "no batch is sent again here"
+    return None if model.world[Resends].resends and len(model.of("writer")) > 1 else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -184,7 +192,7 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 
 def _answered(model: Model) -> tuple[str, ...]:
     """The components that an answer changes; where all rows of an id are the same, commits alone count."""
-    writers = model.setting.of("writer") if model.world.other_rows else ()
+    writers = model.of("writer") if model.world[Resends].other_rows else ()
     return ("published", *writers)
 
 
@@ -196,7 +204,7 @@ def _of_batches(model: Model, state: State) -> list[Write]:
 ONCE = Promise(
     name="ONCE",
     about="A batch that carries an id commits at most once, however often it is sent; an answered one has committed.",
-    source="design, section 4; RFC-22, restarts of streaming writers",
+    source="RFC-22, restarts of streaming writers; docs/contract.md, ONCE",
     kind="step",
     holds=once_holds,
     sometimes=lambda model, state: bool(_of_batches(model, state)),

@@ -1,4 +1,4 @@
-"""PROGRESS: what was begun comes to an end, in every run that is fair to those who live (design, section 4).
+"""PROGRESS: what was begun comes to an end, in every run that is fair to those who live (docs/contract.md).
 
 A promise about whole runs. It is judged where a run can go no further, or goes round for ever: what is outstanding
 there will never happen. Crashes are never owed to anybody; everything else that stays possible happens one day.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..machine.state import State
-from ..machine.transition import Step
+from ..machine.transition import DEAD, Step
 from ..model import Model
 from .promise import Promise
 
@@ -35,8 +35,8 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left
-    working = {model.component(state, name).requested for name in model.setting.of("writer") if name in left}
-    alone = (*model.setting.of("replacer"), *model.setting.of("clusterer"))
+    working = {model.component(state, name).requested for name in model.of("writer") if name in left}
+    alone = (*model.of("replacer"), *model.of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
     for action, requested in ((instant.action, instant.requested) for instant in owed):
         kind, what = TAKEN_UP.get(action, ("", ""))
@@ -50,12 +50,12 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
 
 
 def _lives(model: Model, state: State, kind: str) -> bool:
-    return any(not model.component(state, name).dead for name in model.setting.of(kind))
+    return any(model.component(state, name).step != DEAD for name in model.of(kind))
 
 
 def limited(model: Model, state: State) -> str:
     """Who, of those that could help, only a limit of the world keeps from acting; empty if nobody."""
-    writers = model.setting.of("writer")
+    writers = model.of("writer")
     return " and ".join(name for name in model.stopped_by_budget(state) if name not in writers)
 
 
@@ -70,7 +70,7 @@ def progress_holds(model: Model, before: State | None, step: Step | None, after:
 PROGRESS = Promise(
     name="PROGRESS",
     about="Every plan completes, every failed write is removed, and no writer starves, in every fair run.",
-    source="RFC-66, non-blocking; RFC-22, liveness of writers; design, section 4",
+    source="RFC-66, non-blocking; RFC-22, liveness of writers; docs/contract.md, PROGRESS",
     kind="run",
     holds=progress_holds,
     sometimes=lambda model, state: bool(model.component(state, "published")),

@@ -4,11 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
+from ..machine.options import Chosen
 from ..machine.state import State
 from ..machine.transition import Step
 from ..model import Model
+
+
+def components_in(model: Model, *names: str) -> tuple[str, ...]:
+    """Those of these components that the model has."""
+    return tuple(name for name in names if name in model.components)
+
+
+def protocol_of(model: Model, actor: str) -> Chosen:
+    """The protocol of one actor."""
+    return model.composition.protocol_of(actor)
+
+
+def value_in(model: Model, state: State, name: str, otherwise: Any = ()) -> Any:
+    """The value of a component; `otherwise` if the model does not have it."""
+    return model.component(state, name) if name in model.components else otherwise
 
 
 def _always(model: Model) -> str | None:

@@ -13,7 +13,7 @@ from ..mechanisms.log_compaction.rules import covered
 from ..mechanisms.replacing import ranks_at, replaced
 from ..model import Model
 from .compare import one_against_other
-from .promise import Promise
+from .promise import Promise, components_in, value_in
 from .reads import same_reads, two_writes
 from .sentences import write_named
 from .shape import shape_of
@@ -24,32 +24,32 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 def no_service(model: Model) -> str | None:
     """Why a promise about compaction says nothing of this model."""
-    there = any(model.setting.of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
+    there = any(model.of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
     """Why QUIET says nothing of this model."""
-    there = any(model.setting.of(kind) for kind in SERVICES)
+    there = any(model.of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 
 def planned_between_writes(model: Model, state: State) -> bool:
     """A plan was made and two writes are complete."""
-    logs = "log_plans" in model.components and model.component(state, "log_plans")
+    logs = value_in(model, state, "log_plans")
     return bool(model.component(state, "plans") or logs) and two_writes(model, state)
 
 
 def served_between_writes(model: Model, state: State) -> bool:
     """A compaction was planned and two writes are complete, or a rollback and one, or something was archived."""
-    if "removed" in model.components and model.component(state, "removed"):
+    if value_in(model, state, "removed"):
         return True
-    rolled_back = "rollbacks" in model.components and model.component(state, "rollbacks")
+    rolled_back = value_in(model, state, "rollbacks")
     return planned_between_writes(model, state) or (bool(rolled_back) and bool(view_of(model, state).done))
 
 
 def _on_table_and_archive(model: Model) -> tuple[str, ...]:
-    return tuple(dict.fromkeys((*on_table(model), *model.setting.if_any("removed"))))
+    return tuple(dict.fromkeys((*on_table(model), *components_in(model, "removed"))))
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
@@ -120,7 +120,7 @@ def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | Non
 QUIET = Promise(
     name="QUIET",
     about="A table service never changes the answer of a retained read: pending, complete, or dead half way.",
-    source="RFC-66, non-serial compaction; design, section 4",
+    source="RFC-66, non-serial compaction; docs/contract.md, QUIET",
     kind="step",
     holds=quiet_holds,
     sometimes=served_between_writes,

@@ -17,14 +17,16 @@ from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write, mark
 from ..machine.state import State
 from ..mechanisms.added_columns.rules import Columns, PlanColumns
 from ..mechanisms.bulk_insert import Loaded, loaded
-from ..mechanisms.clustering import Clustered, Clusters, Into
+from ..mechanisms.clustering import Clustered, Clustering, Clusters, Into
 from ..mechanisms.copy_on_write import Onto, onto
 from ..mechanisms.foreign_services import Unmarked, unmarked
 from ..mechanisms.replacing import Replaced, replaced
 from ..mechanisms.rollback.rules import Rollback, RolledBack
 from ..mechanisms.shared_logs import LOGS, Places
 from ..model import Model
+from ..variants.listing import Listing
 from ..variants.slicing import BaseInstants
+from .promise import components_in
 
 KNOWN = {
     Write: ("requested", "completed", "actor", "number", "files", "marks"),
@@ -143,17 +145,17 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []
-    if model.setting.of("clusterer") and model.protocol.clustering == "file_ids":
+    if model.of("clusterer") and model.protocol[Clustering].clustering == "file_ids":
         return [], []
 
     def field(name: str, telling: Callable[[Any], Told | Undone]) -> _Field:
         return _Field(model, name, model.coding.mask((model.coding.place[name],)), telling, {})
 
-    names = ("published", "plans", *model.setting.if_any("rollbacks"))
+    names = ("published", "plans", *components_in(model, "rollbacks"))
     table = [field(name, _told_of_rollbacks if name == "rollbacks" else _told_of_entries) for name in names]
-    if model.protocol.read_time == "clock":
+    if model.protocol[Listing].read_time == "clock":
         table.append(field("clock", lambda clock: Told(None, (clock,))))
-    return table, [field(name, _told_by_reader) for name in model.setting.of("reader")]
+    return table, [field(name, _told_by_reader) for name in model.of("reader")]
 
 
 def _ranked(told: Told | Undone, rank: Mapping[int, int]) -> Hashable:

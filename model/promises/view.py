@@ -8,17 +8,20 @@ from math import inf
 from typing import TypeVar, cast
 
 from ..kernel.merge import Fold, logs_of
-from ..kernel.reader import kept_table
+from ..kernel.reader import KEPT_TABLE
 from ..kernel.reads import as_of, base_file, incremental
 from ..kernel.slicing import file_slices
 from ..kernel.table import Compaction, FileSlice, Log, Table, Write
 from ..machine.state import State
+from ..machine.transition import extra
 from ..mechanisms.replacing import ranks_at
+from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
-from ..reads.listing import ever_published
+from ..variants.listing import Listing
 from . import oracle
 from .oracle import Row
+from .promise import components_in
 from .valuations import Valuation, names_for, renamed
 
 Found = TypeVar("Found")
@@ -157,12 +160,10 @@ def answered_times(model: Model, state: State) -> tuple[int, ...]:
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
-    published, plans = model.component(state, "published"), model.component(state, "plans")
-    logs = model.component(state, "log_plans") if "log_plans" in model.components else ()
-    for name in model.setting.of("reader"):
+    for name in model.of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
-            yield name, reader.time, kept_table(reader, published, plans, logs, model.restores(state))
+            yield name, reader.time, model.view(state, KEPT_TABLE, name)
 
 
 def truths(model: Model, state: State, name: str) -> list[View]:
@@ -171,8 +172,8 @@ def truths(model: Model, state: State, name: str) -> list[View]:
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
-    reader = model.component(state, name)
-    return [_as_before(view, restores[since:]) for since in range(reader.before, reader.restores + 1)]
+    seen = extra(model.component(state, name), Seen)
+    return [_as_before(view, restores[since:]) for since in range(seen.before, seen.restores + 1)]
 
 
 def everything(model: Model, state: State) -> View:
@@ -187,11 +188,10 @@ def _as_before(view: View, restores: tuple[Restore, ...]) -> View:
 
 def on_table(model: Model) -> tuple[str, ...]:
     """What a read of the table rests on, a clock that reads go by included."""
-    restores = ("restores",) if "restores" in model.components else ()
-    clock = ("clock",) if model.protocol.read_time == "clock" else ()
-    return (*model.table_reads, *restores, *clock)
+    clock = ("clock",) if model.protocol[Listing].read_time == "clock" else ()
+    return (*model.table_reads, *components_in(model, "restores"), *clock)
 
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
     """The same, and what reader actors answered."""
-    return (*on_table(model), *model.setting.of("reader"))
+    return (*on_table(model), *model.of("reader"))

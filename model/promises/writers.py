@@ -9,13 +9,16 @@ from ..kernel.merge import Ranked, logs_of, merge
 from ..kernel.table import Log, Write, completes_plan
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.decision_log import DecisionLog
+from ..mechanisms.lock_wait import LockWait
 from ..mechanisms.log_compaction.rules import covered, inputs
-from ..mechanisms.merge_function import ByFunction
+from ..mechanisms.merge_function.mechanism import ByFunction
 from ..mechanisms.merge_function.values import law_broken
+from ..mechanisms.occ.options import Occ
 from ..mechanisms.partial_updates.states import Part, join, row_of, row_of_state, state_of
 from ..mechanisms.replacing import replaced
 from ..model import Model
-from .promise import Promise
+from .promise import Promise, components_in, protocol_of, value_in
 from .sentences import write_named
 from .services import no_service
 from .shape import shape_of
@@ -49,7 +52,7 @@ def free_holds(model: Model, before: State | None, step: Step | None, after: Sta
         return f"{step.actor} lives, and gave its write up because another held the lock for too long"
     if before is None or step is None or step.action != "writer_publishes_instant":
         return None
-    if model.protocol.decision == "log":
+    if model.protocol[DecisionLog].decision == "log":
         return None  # what is decided is as good as published, by whomever
     if model.component(before, "published") == model.component(after, "published"):
         return f"{step.actor} lives, and its write was refused publication"
@@ -57,11 +60,11 @@ def free_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def _impatient(model: Model) -> tuple[str, ...]:
-    return tuple(me for me in model.setting.of("writer") if model.setting.protocol_of(me).lock_wait == "times_out")
+    return tuple(me for me in model.of("writer") if protocol_of(model, me)[LockWait].lock_wait == "times_out")
 
 
 def _somebody_may_abort(model: Model) -> str | None:
-    looking = [me for me in model.setting.of("writer") if model.setting.protocol_of(me).concurrency != "nbcc"]
+    looking = [me for me in model.of("writer") if protocol_of(model, me)[Occ].concurrency != "nbcc"]
     return f"{looking[0]} does not write under non-blocking concurrency control" if looking else None
 
 
@@ -141,7 +144,7 @@ def _left_out(view: View, group: int, taken: tuple[Log, ...]) -> Log | None:
 
 
 def _folds_two(model: Model, state: State) -> bool:
-    logs = model.component(state, "log_plans") if "log_plans" in model.components else ()
+    logs = value_in(model, state, "log_plans")
     return any(len(part.logs) > 1 for plan in (*model.component(state, "plans"), *logs) for part in plan.groups)
 
 
@@ -162,13 +165,13 @@ FREE = Promise(
     kind="step",
     holds=free_holds,
     sometimes=_somebody_wrote,
-    reads=lambda model: ("published", "lock", *(("fence",) if model.setting.fenced else ()), *_impatient(model)),
+    reads=lambda model: ("published", "lock", *components_in(model, "fence"), *_impatient(model)),
     unfit=_somebody_may_abort,
 )
 LAWS = Promise(
     name="LAWS",
     about="Merging is commutative, associative, idempotent; a base groups writes contiguous in completion order.",
-    source="RFC-66, the compaction procedure; design, section 4",
+    source="RFC-66, the compaction procedure; docs/contract.md, LAWS",
     kind="state",
     holds=laws_hold,
     sometimes=_folds_two,
@@ -179,7 +182,7 @@ LAWS = Promise(
 CANARY = Promise(
     name="CANARY",
     about="No instant is ever published: false in every world, a search that does not find it looks at nothing.",
-    source="design, section 8",
+    source="docs/contract.md, Verdicts",
     kind="state",
     holds=lambda model, before, step, after: (
         "an instant was published" if model.component(after, "published") else None

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Literal
 from ..kernel.rules import Rules, Stands
 from ..kernel.slicing import writes_by_slice
 from ..kernel.table import Table, Write
+from ..kernel.timeline import VISIBLE_WRITES
+from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from .slicing import slice_begin
+from .slicing import all_unpublished, slice_begin
 
 if TYPE_CHECKING:
     from ..protocol import Protocol
@@ -82,4 +84,10 @@ def is_refused(table: Table, time: float) -> bool:
     return any(write.completed is None and write.requested <= time for write in table.writes)
 
 
-MECHANISM = Mechanism(options=AsOf, rules=refined)
+def compose(composition: Composition) -> None:
+    """Show pending writes to a reader that refuses a read because of them."""
+    if composition.protocol[AsOf].as_of_pending == "refused":
+        composition.map_view(VISIBLE_WRITES, all_unpublished)
+
+
+MECHANISM = Mechanism(compose=compose, options=AsOf, rules=refined)

@@ -21,6 +21,7 @@ from ..kernel.publication import (
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..mechanisms.decision_log import is_decided_by_log
 
 TIMED_EARLY = "given a completion time"
 
@@ -43,7 +44,8 @@ def compose(composition: Composition) -> None:
 
     def exchange(each: Publication) -> None:
         me, since = each.actor, each.since
-        if composition.protocol_of(me)[Completion].completion_time == "outside_lock":
+        early = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
+        if early and not is_decided_by_log(composition, each.kind):
             times, locks, publishes = (
                 composition.select(tag, actors=[me]) for tag in (TAKES_COMPLETION_TIME, TAKES_LOCK, PUBLISHES)
             )

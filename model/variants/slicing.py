@@ -32,7 +32,7 @@ class Slicing(Options):
         "which time of a write assigns its logs to a file slice. completion, requested: that time. base_instant: the "
         "barrier in the name of the log, which its writer looked up when it began (layout before RFC-66). temporal: "
         "what 'temporally follows' what (RFC-66); a log that was pending at a barrier is in no slice",
-        by=("writer", "compactor",),
+        by=("writer", "compactor"),
     )
     barriers: Literal["plans", "base_files"] = choice(
         "plans",

@@ -55,6 +55,7 @@ def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
     yield f"{told.name}  ({told.kind})"
     yield f"  {_sentence(told.about)}"
     yield f"  source: {told.source}"
+    yield from (f"  see: {address}" for address in told.links)
     yield from (f"  {line}" for line in told.more)
     if run is not None:
         yield from ("", told.shows, "", render(run))
@@ -72,6 +73,7 @@ def _mapping(told: Explanation, run: Trace | None) -> dict[str, Any]:
         "kind": told.kind,
         "about": told.about,
         "source": told.source,
+        "links": list(told.links),
         "more": list(told.more),
         "shows": told.shows if run is not None else None,
         "run": None if run is None else {"format": 1, "handle": run.handle, **run.to_mapping()},

@@ -23,7 +23,7 @@ def command(kind: str, as_json: bool) -> Exit:
       worlds      bounded tables and actors that `explore` and `check` take
       protocols   settings: the default keeps every promise, each other one names its source
       promises    what a reader, a writer or a service is promised
-      actions     the steps of the model, found in nbcc/model/actions
+      actions     the steps of the model, found in nbcc/model/kernel and mechanisms
       mutants     broken variants that `check` or a search must catch
       mechanisms  what of Hudi is here: the model's actions, the engine's steps, what shows them
       findings    what Apache Hudi does against a promise, with the run or the test that shows it

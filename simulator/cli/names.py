@@ -40,9 +40,9 @@ def promises() -> list[Row]:
 
 
 def actions() -> list[Row]:
-    from nbcc.model.actions import mechanisms
+    from nbcc.model import mechanisms
 
-    return [(action.name, action.about) for mechanism in mechanisms() for action in mechanism.actions]
+    return [(action.name, action.about) for action in mechanisms.actions().values()]
 
 
 def mutants() -> list[Row]:

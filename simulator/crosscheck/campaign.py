@@ -208,5 +208,5 @@ def crowd(world: World) -> World:
         write: shape[: world.partitions] if any(shape[: world.partitions]) else whole
         for write, shape in world.writes.items()
     }
-    crowded = replace(world, table_type="MERGE_ON_READ", actors={**LEAST, **actors}, buckets=1, writes=writes)
-    return replace(crowded, writes_per_writer=2, crashes=2, stalls=1, rollbacks=3)
+    crowded = world.replace(table_type="MERGE_ON_READ", actors={**LEAST, **actors}, buckets=1, writes=writes)
+    return crowded.replace(writes_per_writer=2, crashes=2, stalls=1, rollbacks=3)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
 
 from ..schedule import Choose
 from .observables import Batch
@@ -25,7 +25,7 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
-        actors[kind] = _count(choose, kind, kinds()[kind].in_random_worlds)
+        actors[kind] = _count(choose, kind, kinds()[kind].drawn)
     buckets, partitions = 1 + choose(3), 1 + choose(2)
     per_writer = 1 + int(choose(4) == 3)
     shapes = {
@@ -33,7 +33,8 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
         for writer in range(1, actors["writer"] + 1)
         for number in range(1, per_writer + 1)
     }
-    shapes |= {(f"l{loader}", 1): _groups(choose, buckets * partitions) for loader in range(1, actors["loader"] + 1)}
+    loaders = range(1, actors.get("loader", 0) + 1)
+    shapes |= {(f"l{loader}", 1): _groups(choose, buckets * partitions) for loader in loaders}
     return World(
         actors=actors,
         merge_mode="COMMIT_TIME_ORDERING" if choose(3) == 2 else "EVENT_TIME_ORDERING",
@@ -42,12 +43,12 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
         writes_per_writer=per_writer,
         compactions=1 + choose(2),
         crashes=int(choose(3) == 2),
-        stalls=1 + choose(2) if actors["rollbacker"] else 0,
-        rollbacks=1 + choose(2) if actors["rollbacker"] else 0,
-        cleans=2 if actors["cleaner"] else 0,
-        windows=2 if actors["consumer"] else 0,
-        commits_retained=1 + choose(2) if actors["cleaner"] else 0,
-        log_compactions=1 + choose(2) if actors["log_compactor"] else 0,
+        stalls=1 + choose(2) if actors.get("rollbacker") else 0,
+        rollbacks=1 + choose(2) if actors.get("rollbacker") else 0,
+        cleans=2 if actors.get("cleaner") else 0,
+        windows=2 if actors.get("consumer") else 0,
+        commits_retained=1 + choose(2) if actors.get("cleaner") else 0,
+        log_compactions=1 + choose(2) if actors.get("log_compactor") else 0,
         writes=shapes,
     )
 

@@ -10,6 +10,7 @@ from typing import Any
 from nbcc.model import Protocol, Query, Step
 from nbcc.model.kernel.answers import NoAnswer
 
+from ..components import field_of
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, Row, by_action
@@ -151,7 +152,8 @@ class History:
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
         for argument, field in row.given:
-            args[argument] = getattr(self.model.component(after, step.actor), field)
+            own = self.model.component(after, step.actor)
+            args[argument] = field(self.model.world, step.actor) if callable(field) else field_of(own, field)
         if batch := self._batches.get((step.actor, number)):
             args["batch"] = batch
         return self.system.start(step.actor, row.operation, args)

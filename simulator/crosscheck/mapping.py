@@ -9,21 +9,29 @@ To map a new action, append a row.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
+
+from nbcc.model import World
+from nbcc.model.mechanisms import kind_of
+from nbcc.model.mechanisms.archiving.options import ArchiveLimits
 
 from ..control.conductor import RETURN
 
 CRASH: Final = "crash"
 FAULT: Final = "fault"
 
+Constant = Callable[[World, str], object]
+"""A value that the world fixes for an actor."""
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
 
-    ``given`` names arguments of the operation that the model knows: argument -> field of the actor's component.
+    ``given`` names arguments of the operation that the model has: argument -> the field of the actor's component, or a
+    function of the world and the actor's name.
     ``raises``: the error with which the operation may end in this segment; ``always``: it must end with it.
     ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
     """
@@ -33,7 +41,7 @@ class Row:
     ends_after: str | tuple[str, ...] = RETURN
     also: tuple[str, ...] = ()
     starts: bool = False
-    given: tuple[tuple[str, str], ...] = ()
+    given: tuple[tuple[str, str | Constant], ...] = ()
     raises: str = ""
     always: bool = False
 
@@ -43,6 +51,13 @@ DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", 
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
 """How a writer that has listed the timeline finds out whether its write was rolled back."""
+
+
+def retained(world: World, actor: str) -> int:
+    """How many writes a cleaner retains, or how many instants an archiver leaves on the active timeline."""
+    if kind_of(actor) == "archiver":
+        return int(world[ArchiveLimits].instants_retained)
+    return world.retained_by(actor)
 
 
 def waiting(kind: str, operation: str) -> tuple[Row, ...]:
@@ -218,10 +233,10 @@ MAPPING: Final[list[Row]] = [
     Row("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
     Row("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
     Row("rollbacker_publishes_instant",    "run_rollback"),
-    Row("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", "retained"),)),
+    Row("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", retained),)),
     # the same in two steps, where the lock can be lost between them
     Row("cleaner_takes_time",              "schedule_clean", ends_after="clock.take", starts=True,
-        given=(("retained", "retained"),)),
+        given=(("retained", retained),)),
     Row("cleaner_puts_plan",               "schedule_clean", raises="Conflict"),
     *waiting("cleaner",                    "run_clean"),
     Row("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
@@ -273,9 +288,9 @@ MAPPING: Final[list[Row]] = [
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
-        given=(("retained", "retained"),)),
+        given=(("retained", retained),)),
     Row("archiver_resumes_archiving",      "archive", ends_after="lock.release", starts=True,
-        given=(("retained", "retained"),)),
+        given=(("retained", retained),)),
     Row("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
 

@@ -7,7 +7,10 @@ from importlib.util import find_spec
 from itertools import pairwise
 
 from nbcc.model import Protocol, Query
+from nbcc.model.mechanisms.added_columns.options import Alterations
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
+from ..components import pending_files
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import History
 from .report import Tally
@@ -37,10 +40,10 @@ def hudi_rs(history: History, tally: Tally) -> None:
         tally.skipped["hudi-rs: the table has no files of the default protocol"] += 1
         return
     model, state, data = history.model, history.state, history.data
-    if model.world.columns:
+    if model.world[PartialColumns].columns:
         tally.skipped["hudi-rs: partial updates (finding partial-updates-in-hudi-files)"] += 1
         return
-    if model.world.alterations:
+    if model.world[Alterations].alterations:
         tally.skipped["hudi-rs: columns that were added (tests/engine/test_schema_evolution.py)"] += 1
         return
     if model.world.custom:
@@ -90,7 +93,7 @@ def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
     until = query.until or 0
     begun = {action for action, _, requested, completed in history.timeline if completed and requested <= until}
     undone = {rollback.target for rollback in model.component(state, "rollbacks")}
-    late = any(write.requested in undone for write in model.pending_writes(state))
+    late = any(requested in undone for requested, _ in pending_files(model, state))
     return late and not begun & {"commit", "deltacommit"}
 
 

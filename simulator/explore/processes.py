@@ -16,8 +16,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-from nbcc.model import actions
-from nbcc.model.actions import mechanisms
+from nbcc.model import mechanisms
 
 from ..interrupts import deferred
 from .lost import lost
@@ -69,7 +68,8 @@ def prepare() -> None:
 def _server() -> Any:
     # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*NEEDED, *(f"{actions.__name__}.{each.name}" for each in mechanisms())])
+    parts = (f"nbcc.model.{package}.{n}" for package in mechanisms.PACKAGES for n in mechanisms.of_package(package))
+    context.set_forkserver_preload([*NEEDED, *parts])
     with deferred():
         forkserver.ensure_running()
     return context

@@ -10,7 +10,11 @@ from typing import Any
 
 from nbcc.model import Instant, Model
 from nbcc.model.kernel.table import Write
-from nbcc.model.mechanisms.log_compaction import LogCompaction
+from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
+from nbcc.model.mechanisms.lost_answers import Answers
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
+
+from ..components import is_dead
 
 Goal = Callable[[Model, Any], bool]
 
@@ -35,7 +39,7 @@ def a_write_completed_beside_a_compaction(model: Model, state: Any) -> bool:
 def a_compaction_outlived_its_compactor(model: Model, state: Any) -> bool:
     """A compactor died after it wrote a base file; another one has completed the same plan."""
     owns = [model.component(state, name) for name in model.actors.get("compactor", ())]
-    died = {own.plan for own in owns if own.dead and own.bases}
+    died = {own.plan for own in owns if is_dead(own) and own.bases}
     return any(plan in died for plan, _ in _done(model, state, "commit"))
 
 
@@ -53,14 +57,13 @@ def a_reader_was_refused(model: Model, state: Any) -> bool:
 def a_dead_writers_write_was_rolled_back(model: Model, state: Any) -> bool:
     """A writer died after it wrote a log file; its write is rolled back, another one is completed."""
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
-    died = any(own.dead and own.files for own in owns)
+    died = any(is_dead(own) and own.files for own in owns)
     return died and bool(_done(model, state, "rollback")) and bool(_writes(model, state))
 
 
 def a_sleeping_writer_was_refused(model: Model, state: Any) -> bool:
     """A write was rolled back while its writer slept; the writer woke, wrote on, and was refused."""
-    woken = [model.component(state, name) for name in model.actors.get("writer", ())]
-    return bool(_done(model, state, "rollback")) and all(own.number and not own.busy for own in woken)
+    return bool(_done(model, state, "rollback")) and _all_writers_rest(model, state)
 
 
 def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
@@ -80,15 +83,15 @@ def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
 
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     """A write is completed whose answer was lost, and its writer is done."""
-    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
-    return bool(model.world.lost_answers and model.component(state, "lost_answers")) and not any(o.busy for o in owns)
+    lost = model.world[Answers].lost_answers and model.component(state, "lost_answers")
+    return bool(lost) and not {*model.of("writer")} & {*model.busy(state)}
 
 
 def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
     """The metadata table has the files of a write whose writer died before it completed; another went on after that."""
-    listed = model.component(state, "metadata").listed if model.world.metadata_table else ()
+    listed = model.component(state, "metadata").listed if model.world[HasMetadataTable].metadata_table else ()
     owns = [model.component(state, name) for name in model.actors.get("writer", ())]
-    left = [own.completed for own in owns if own.dead and own.requested in listed]
+    left = [own.completed for own in owns if is_dead(own) and own.requested in listed]
     return any(end > dead for _, end in _writes(model, state) for dead in left)
 
 
@@ -106,10 +109,15 @@ def a_write_completed_while_logs_became_one(model: Model, state: Any) -> bool:
 
 def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
     """A restore is complete that has undone a pending write; its writer found so and took its files back."""
-    owns = [model.component(state, name) for name in model.actors.get("writer", ())]
     done = _done(model, state, "restore") if model.actors.get("restorer") else []
     asked = [each.undone for each in model.restores(state) if each.undone[0] + 1 == each.requested]  # none completed
-    return bool(done and asked) and all(own.number and not own.busy for own in owns)
+    return bool(done and asked) and _all_writers_rest(model, state)
+
+
+def _all_writers_rest(model: Model, state: Any) -> bool:
+    """Every writer has begun a write, and none is in an operation."""
+    owns = {name: model.component(state, name) for name in model.of("writer")}
+    return all(own.number and not model.is_busy(name, own) for name, own in owns.items())
 
 
 def a_replace_gave_way(model: Model, state: Any) -> bool:

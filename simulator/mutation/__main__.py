@@ -11,7 +11,7 @@ from dataclasses import replace
 from rich.console import Console
 from rich.progress import Progress
 
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
 
 from . import generated
 from .all import hunt_all, kills_again

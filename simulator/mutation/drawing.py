@@ -13,7 +13,8 @@ from itertools import chain, product
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 from nbcc.model.protocol import choices
 
 from .. import specs
@@ -127,7 +128,7 @@ def draw_world(choose: random.Random, having: Sequence[str] = ()) -> World:
             for writer, number in product(range(actors["writer"]), range(limits["writes_per_writer"]))
         }
     world = World(**{"compactions": 0, **limits, **rare, "actors": actors})
-    most = LOGS_OF_PARTS if world.columns or world.custom else LOGS
+    most = LOGS_OF_PARTS if world[PartialColumns].columns or world.custom else LOGS
     if _logs(world) > most:
         raise ValueError(f"more than {most} logs in a file group")
     return world

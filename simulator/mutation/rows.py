@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from nbcc.model import Model, model
-from nbcc.model.actions import Mechanism, Setting
+from nbcc.model import Model, assembly
 from nbcc.model.machine.binding import BoundGuard, BoundTransition, Names
+from nbcc.model.machine.composition import Composition
 
 from ..verdicts.kills import small_worlds
 from .generated import Generated
@@ -66,12 +66,12 @@ def _without_effect(component: str, row: BoundTransition) -> BoundTransition:
 @contextmanager
 def _changed(change: Callable[[BoundTransition], BoundTransition]) -> Iterator[None]:
     """Every transition of every model that is built, changed."""
-    bind = model.bound_transitions
+    bind = assembly.bound
 
-    def changed(mechanisms: Iterable[Mechanism], setting: Setting, names: Names) -> tuple[BoundTransition, ...]:
-        return tuple(map(change, bind(mechanisms, setting, names)))
+    def changed(composition: Composition, names: Names) -> tuple[BoundTransition, ...]:
+        return tuple(map(change, bind(composition, names)))
 
-    with patch.object(model, "bound_transitions", changed):
+    with patch.object(assembly, "bound", changed):
         yield
 
 

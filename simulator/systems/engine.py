@@ -23,10 +23,15 @@ from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
-from nbcc.model.actions import kind_of as kind_of_actor
-from nbcc.model.actions.compactor import KIND as COMPACTOR
-from nbcc.model.timeline.clock import clock_of
-from nbcc.model.timeline.waiting import waits
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.mechanisms import kind_of as kind_of_actor
+from nbcc.model.mechanisms.added_columns.options import Alterations
+from nbcc.model.mechanisms.batches import Batches
+from nbcc.model.mechanisms.clock_waits import waits
+from nbcc.model.mechanisms.clocks import clock_of
+from nbcc.model.mechanisms.foreign_services import ForeignServices
+from nbcc.model.mechanisms.lost_locks import LostLocks
+from nbcc.model.mechanisms.occ.options import Occ, Retries
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import Glance, instant_of, tick_of
@@ -124,9 +129,9 @@ class EngineSystem:
             given["reads"] = {partition_name(group // world.buckets) for group in groups}
         if sent := world.batch(actor, number):
             given["batch_id"] = f"batch {sent}"
-            given["replay_difference"] = world.protocol_of(actor, self.protocol).replay_difference
-        if world.retries:
-            given["retries"] = world.retries
+            given["replay_difference"] = world.protocol_of(actor, self.protocol)[Batches].replay_difference
+        if world[Retries].retries:
+            given["retries"] = world[Retries].retries
         return given
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -171,7 +176,7 @@ class EngineSystem:
         Where a lock can be lost nothing is atomic for the others; there the model itself takes the steps apart that
         matter, and what is left together (a requested time and its file) no promise rests on.
         """
-        if self.world.lock_losses:
+        if self.world[LostLocks].lock_losses:
             return []
         accesses = self.stage.accesses
         if self.rules.completion_time == "outside_lock":  # then nobody expects a time to be taken with anything else
@@ -211,10 +216,10 @@ class EngineSystem:
         own = self.world.protocol_of(actor, self.protocol) if self.world.settings else self.protocol
         if own != self.protocol and self.rules == rules_of(self.protocol):  # else all go by the rules that were given
             self._rules_of[actor] = rules_of(own)
-        if own.services == "foreign" and kind_of_actor(actor) == COMPACTOR:
+        if own[ForeignServices].services == "foreign" and kind_of_actor(actor) == COMPACTOR.name:
             self._foreign.add(actor)
             self._rules_of[actor] = by_their_rules(self.rules)
-        mode = MODES[own.concurrency]
+        mode = MODES[own[Occ].concurrency]
         if mode == NON_BLOCKING and self.world.copy_on_write:
             mode = SINGLE_WRITER  # the engine refuses the other; neither looks at anybody
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
@@ -271,7 +276,7 @@ class EngineSystem:
 
     def _look(self, operation: str, **arguments: Any) -> Any:
         config = self.config
-        if self.world.alterations:
+        if self.world[Alterations].alterations:
             opened = open_table(self.stage.storage)
             config = replace(config, schema=opened.schema, schemas=opened.schemas)
         return self._operations[operation].run(self._looking, config, **arguments)

@@ -7,6 +7,7 @@ from typing import Final
 
 from nbcc.engine.rules import HUDI, Rules
 from nbcc.model import Protocol, World
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 
 from .protocol import CannotPlay
 
@@ -86,7 +87,7 @@ def by_their_rules(rules: Rules) -> Rules:
 
 def check_world(world: World) -> None:
     """Raise CannotPlay if the engine cannot play in a world."""
-    if world.metadata_table:
+    if world[HasMetadataTable].metadata_table:
         raise CannotPlay(
             "the engine cannot be put under metadata_table = 1: it reads a table that has a metadata table by listing "
             "its files, and refuses to write it; play it on the model"

@@ -17,6 +17,7 @@ from typing import Any, Final
 from nbcc.engine.names import bucket_of
 from nbcc.model import Query, World
 from nbcc.model.kernel.answers import PENDING, NoAnswer
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY
@@ -63,7 +64,7 @@ class HudiSystem:
         batch = args.get("batch", {})
         if is_rolled(batch):
             raise Impossible("Hudi's client puts all rows of a write for a file group into one log file")
-        if self.world.columns:
+        if self.world[PartialColumns].columns:
             raise Impossible("Hudi's client writes whole rows; partial ones come from MERGE INTO of Spark SQL alone")
         columns = ("id", "part", "ts", "value", "_hoodie_is_deleted")
         rows = [[row[name] for name in columns] for row in to_table(batch, self.world).to_pylist()] if batch else []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
 
 from nbcc.model import Step, World
+from nbcc.model.machine.transition import DEAD
+
+from ..components import field_of
 
 FITTED: Final = ("compactor", "rollbacker", "writer")
 """The kinds of actors to whose random histories the setting is fitted."""
@@ -19,8 +21,8 @@ def fitted(world: World) -> World:
     """
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
-    plain = replace(world, table_type="MERGE_ON_READ", columns=0, log_versions=1)
-    return replace(plain, actors=actors, writes=shapes, grain="peer")
+    plain = world.replace(table_type="MERGE_ON_READ", columns=0, log_versions=1)
+    return plain.replace(actors=actors, writes=shapes, grain="peer")
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
@@ -39,8 +41,8 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
         return False
     own = model.component(state, step.actor)
     if step.action == "heartbeat_expires":
-        return not own.dead and own.step != "written"
-    return own.expired and own.requested not in _rolled_back(model, state)
+        return own.step not in (DEAD, "written")
+    return field_of(own, "expired") and own.requested not in _rolled_back(model, state)
 
 
 def _rolled_back(model: Any, state: Any) -> set[int]:

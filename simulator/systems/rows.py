@@ -8,7 +8,9 @@ import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
 from nbcc.model import Protocol, Query, World
+from nbcc.model.mechanisms.merge_function.mechanism import MergeFunction
 from nbcc.model.mechanisms.partial_updates.columns import text_of
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
 from ..control.clock import tick_of
 from ..crosscheck.observables import Batch
@@ -21,7 +23,7 @@ _SETS: Final = "nbcc_set_columns"
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
     """The table's columns, with those that were added; where writes set some each, these instead of ``value``."""
-    if not world.columns:
+    if not world[PartialColumns].columns:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
     # Without partitions ``part`` would be one more column that a write sets or not.
     always = [SCHEMA.field(name) for name in ("id", *(["part"] if world.partitions > 1 else []), "ts")]
@@ -41,10 +43,10 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         partition_by=("part",) if world.partitions > 1 else (),
         buckets=world.buckets,
         merge_mode="COMMIT_TIME_ORDERING" if world.merge_mode == "CUSTOM" else world.merge_mode,
-        table_type=world.table_type,
+        table_type="COPY_ON_WRITE" if world.copy_on_write else "MERGE_ON_READ",
         hive_style=False,
-        partial_update=world.columns > 0,
-        merge_function=name_of((protocol or Protocol()).merge_laws) if world.custom else "",
+        partial_update=world[PartialColumns].columns > 0,
+        merge_function=name_of((protocol or Protocol())[MergeFunction].merge_laws) if world.custom else "",
     )
 
 
@@ -65,7 +67,7 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
             "id": key,
             "part": partition_name(group // world.buckets),
             "ts": record.ordering,
-            **dict.fromkeys(record.sets if world.columns else ("value", *_added(added)), record.value),
+            **dict.fromkeys(record.sets if world[PartialColumns].columns else ("value", *_added(added)), record.value),
             "_hoodie_is_deleted": record.deleted,
         }
         for (group, _), records in sorted(batch.items())
@@ -77,7 +79,7 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
 def columns_set(batch: Batch, world: World) -> tuple[str, ...] | None:
     """The columns that a write sets; None: all, as a write that does not say."""
     sets = {name for records in batch.values() for record in records.values() for name in record.sets}
-    return tuple(sorted(sets)) if 0 < len(sets) < world.columns else None
+    return tuple(sorted(sets)) if 0 < len(sets) < world[PartialColumns].columns else None
 
 
 def is_rolled(batch: Batch) -> bool:

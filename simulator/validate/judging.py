@@ -7,6 +7,9 @@ from functools import cache
 from typing import Final, NamedTuple
 
 from nbcc.model import Protocol
+from nbcc.model.mechanisms.shared_logs import SharedLogs
+from nbcc.model.variants.order import Order
+from nbcc.model.variants.slicing import Slicing
 
 from .. import specs
 from .history import GroupHistory
@@ -53,7 +56,8 @@ def settings() -> Mapping[str, Protocol]:
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     ours = ("completion", "requested", "temporal")  # elsewhere logs have other names, or are shared by many writes
     alike: dict[Protocol, Protocol] = {}
-    return {n: alike.setdefault(p, p) for n, p in named.items() if p.slicing in ours and p.log_layout == "own"}
+    there = {n: p for n, p in named.items() if p[Slicing].slicing in ours and p[SharedLogs].log_layout == "own"}
+    return {n: alike.setdefault(p, p) for n, p in there.items()}
 
 
 class _Judging:
@@ -95,7 +99,7 @@ class _Judging:
         """The settings that refuse a shape, of those that order neighbours by one of the axes, and are not out yet."""
         for name in {self.own: 0, **self.left}:
             protocol = settings()[name]
-            if protocol.merge_order in axes and (refused := play(shape, protocol)) is not None:
+            if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:
                 yield name, refused
 
     def _remember(self, piece: Piece, refused: Refused) -> None:

@@ -6,6 +6,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.variants.completion import Completion
 
 from .pieces import Event, Shape
 
@@ -89,7 +90,7 @@ class _Play:
         versions = (*shape.versions, *[1] * (-len(shape.versions) % seats))
         plans, log_plans = (count + -count % seats for count in (len(shape.plans), len(shape.log_plans)))
         self.model = _model(versions, plans, replaces, log_plans, protocol)
-        self.late = protocol.completion_time == "outside_lock"
+        self.late = protocol[Completion].completion_time == "outside_lock"
         self.state: State = self.model.initial
         self.requested: dict[int, int] = {}  # tick -> write, or -1 - log compaction
         self.unpublished: list[str] = []
@@ -137,7 +138,7 @@ class _Play:
 
     def _complete(self, actor: str, kind: str) -> tuple[str, ...]:
         """Under the lock the time is taken and published at once; outside it, what publishes late is seen late."""
-        if not self.model.component(self.state, actor).busy:
+        if not self.model.is_busy(actor, self.model.component(self.state, actor)):
             return (f"{actor} must have begun before it completes",)
         if not self.late:
             return self._advance(actor, f"{kind}_publishes_instant")

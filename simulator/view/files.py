@@ -11,7 +11,9 @@ from nbcc.model.kernel.merge import Combination, Fold, Ranked, evaluate, logs_of
 from nbcc.model.kernel.reads import as_of, base_file, incremental
 from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms import copy_on_write
+from nbcc.model.variants.slicing import Slicing
 
+from ..components import pending_files
 from .rows import Case, reader_table, shown
 
 Shown = list[Any]
@@ -107,7 +109,7 @@ class Files:
 
     def _skipped(self, state: Any, log: Log, newer: int) -> str:
         """What the rule holds against a log that a base file has not taken and yet is said to replace."""
-        slicing = self.model.protocol.slicing
+        slicing = self.model.protocol[Slicing].slicing
         if slicing == "base_instant":
             return f"named before base t{newer}: skipped"
         completed = next(each.completed for each in self.model.timeline(state) if each.requested == log[0])
@@ -137,7 +139,7 @@ class Files:
         """The rows of a base file; a plan's, once it is completed, never change."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
-            rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.is_copy_on_write(table) else None
+            rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None
             shape = rewritten or base_file(self.model.rules, table, group, barrier)
             self._bases[group, barrier] = list(self._base_rows(shape, group)) if shape else []
         return self._bases[group, barrier]
@@ -175,8 +177,8 @@ class Files:
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
-        for write in self.model.pending_writes(state):
-            yield from self.model.rules.logs_of(write, group)
+        for requested, files in pending_files(self.model, state):
+            yield from ((requested, version) for in_group, version in files if in_group == group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})

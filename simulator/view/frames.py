@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from nbcc.model import Model, Protocol, Step
 from nbcc.model.kernel.answers import Data
 
+from ..components import field_of, is_dead
 from ..trace import Trace
 from .files import Files
 from .headline import other_rule, sentence
@@ -144,7 +145,7 @@ def _instant(model: Model, step: Step, before: Any, after: Any) -> int | None:
     """The requested time of the instant that a step works on."""
     for state in (after, before):
         own = model.component(state, step.actor)
-        if found := next((time for field in _Work._fields if (time := getattr(own, field, 0))), 0):
+        if found := next((time for field in _Work._fields if (time := field_of(own, field))), 0):
             return int(found)
     return None
 
@@ -286,7 +287,7 @@ def instants_of(model: Model, state: Any) -> dict[str, Any]:
         if instant.action == "savepoint":  # it carries the time of what it pins, which has an interval
             continue
         actor = done.get(instant.requested) or runners.get(instant.requested) or actors[instant.requested]
-        dead = instant.completed is None and model.component(state, actor).dead
+        dead = instant.completed is None and is_dead(model.component(state, actor))
         shown = "crashed" if dead else instant.state
         found[str(instant.requested)] = [instant.action, shown, instant.completed, actor]
     return found
@@ -301,5 +302,5 @@ class _Work(NamedTuple):
 def _actors_at_work(model: Model, state: Any) -> list[tuple[str, _Work]]:
     everyone = (name for names in model.actors.values() for name in names)
     owns = ((name, model.component(state, name)) for name in everyone)
-    work = ((name, _Work(*(getattr(own, field, 0) for field in _Work._fields))) for name, own in owns)
+    work = ((name, _Work(*(field_of(own, field) for field in _Work._fields))) for name, own in owns)
     return [(name, each) for name, each in work if any(each)]

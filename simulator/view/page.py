@@ -30,7 +30,7 @@ def page(told: dict[str, Any]) -> str:
         "about": told["promise"]["about"],
         "source": told["promise"]["source"]
         .replace("RFC-66", "RFC-66 of Apache Hudi", 1)
-        .replace("; design", "; nbcc's design", 1),
+        .replace("docs/contract.md", "nbcc's contract", 1),
         "rule": own["label"] or "default protocol",
         "handle": told["handle"],
         "sentence": plain(told["sentence"]),

@@ -23,7 +23,7 @@ SERVICES: Final[Mapping[str, Service]] = {
     "restorer": Service("restore"),
     "rollbacker": Service("rollback"),
 }
-"""By kind of actor. On the timeline a clustering and a replace are compactions (design, section 4): the actor tells."""
+"""By kind of actor. On the timeline a clustering and a replace are compactions: the actor decides."""
 
 
 def services_of(actors: Iterable[tuple[str, str]]) -> dict[str, Service]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from nbcc.model import Step
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
 
 from ..trace import Trace, context_switches
 

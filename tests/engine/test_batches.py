@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -205,7 +204,7 @@ def test_a_batch_costs_a_listing_of_its_own_attempts_under_the_lock(table: Table
 @pytest.mark.parametrize("concurrency", ["nbcc", "occ"])
 def test_engine_and_model_agree(choice: str, concurrency: str) -> None:
     protocol = Protocol.from_mapping({"batch_ids": choice})
-    world = replace(SENT_AGAIN, settings={"writer": {"concurrency": concurrency}} if concurrency == "occ" else {})
+    world = SENT_AGAIN.replace(settings={"writer": {"concurrency": concurrency}} if concurrency == "occ" else {})
     report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=10, seed=3)
     assert report.found is None, report.text
 

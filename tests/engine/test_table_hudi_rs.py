@@ -95,7 +95,7 @@ def test_commit_time_without_inversion_reads_alike(tmp_path: Path) -> None:
 
 
 def test_where_logs_are_inverted_ties_go_to_the_later_request_in_hudi_rs(tmp_path: Path) -> None:
-    """design.md §4: the one difference that stays until the next compaction; ours goes by completion."""
+    """docs/contract.md, SNAP: the one difference that stays until the next compaction; ours goes by completion."""
     table = make_table(tmp_path)
     during(table, ".log.", lambda: table.upsert(batch(("k1", 1, "fast")))).upsert(batch(("k1", 1, "slow")))
     assert state(table.snapshot()) == {("k1", 1, "slow")}

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from itertools import count
 from typing import Any
 
@@ -17,10 +16,10 @@ from nbcc.simulator import specs
 
 SMALL = {
     "demo": specs.world("demo"),
-    "two groups": replace(specs.world("demo"), buckets=2),
-    "crashes": replace(specs.world("crash_resume"), compactions=1),
-    "a rollback": replace(specs.world("failed_writer"), crashes=0),
-    "a reader": replace(specs.world("readers"), actors={"writer": 2, "reader": 1}),
+    "two groups": specs.world("demo").replace(buckets=2),
+    "crashes": specs.world("crash_resume").replace(compactions=1),
+    "a rollback": specs.world("failed_writer").replace(crashes=0),
+    "a reader": specs.world("readers").replace(actors={"writer": 2, "reader": 1}),
     "a metadata table": specs.world("metadata_readers"),
 }
 PROTOCOLS = {

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from nbcc.model import Model, Protocol, Step
+from nbcc.model.mechanisms.clocks import Clock
 from nbcc.model.promises import PROMISES
-from nbcc.model.timeline.clock import Clock
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
 
@@ -39,7 +37,7 @@ def test_taking_the_time_outside_the_lock_is_no_better_for_waiting() -> None:
 
 
 def test_test_and_set_keeps_writes_apart_and_not_a_write_from_a_plan() -> None:
-    world = replace(specs.world("demo"), actors={"writer": 2})
+    world = specs.world("demo").replace(actors={"writer": 2})
     alone, beside = (Protocol(clock="seconds", uniqueness=each) for each in ("test_and_set", "as_given"))
     requested = [
         {tuple(i.requested for i in model.timeline(state)) for state in reached(model)}
@@ -62,7 +60,7 @@ def reached(model: Model) -> set[tuple[int, ...]]:
 
 def test_the_skew_is_a_part_of_the_world() -> None:
     with pytest.raises(ValueError, match="skew_beyond is a part of skew, found 2 of 1"):
-        replace(specs.world("demo"), skew=1, skew_beyond=2)
+        specs.world("demo").replace(skew=1, skew_beyond=2)
 
 
 def test_whoever_waits_is_passed_by_every_clock() -> None:

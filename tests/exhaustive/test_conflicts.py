@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -48,7 +47,7 @@ def test_disjoint_writes_never_abort_each_other() -> None:
 
 
 def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> None:
-    world = replace(specs.world("occ_beside_nbcc"), actors={"writer": 2})
+    world = specs.world("occ_beside_nbcc").replace(actors={"writer": 2})
     model = Model(world)
     assert {row.actor for row in model.transitions if row.action == "writer_aborts"} == {"w2"}
     assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
@@ -62,7 +61,7 @@ def test_of_an_optimistic_replace_and_a_writer_either_aborts_and_never_both() ->
 
 
 def test_a_replace_that_looks_at_nobody_publishes_what_an_optimistic_one_takes_back() -> None:
-    world = replace(specs.world("occ_replaces"), settings={"replacer": {"concurrency": "single_writer"}})
+    world = specs.world("occ_replaces").replace(settings={"replacer": {"concurrency": "single_writer"}})
     assert violated(search(Model(world))).keys() == {"FIRST"}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from nbcc.model import Model, Protocol
@@ -30,18 +28,18 @@ def test_without_claims_a_request_and_a_barrier_may_be_equal() -> None:
     """MONO breaks; and a row is lost where a log of that time counts as the compaction's own."""
     unclaimed = Protocol(decision="log", claims="none")
     assert violated(search(Model(LOST, unclaimed))).keys() == {"MONO"}
-    by_time = replace(unclaimed, tombstone_logs="by_time")
+    by_time = unclaimed.replace(tombstone_logs="by_time")
     assert violated(search(Model(LOST, by_time))).keys() == {"MONO", "SNAP", "TRAVEL", "CDC", "QUIET"}
 
 
 @pytest.mark.parametrize("losses", [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_claims_keep_everything_where_clocks_differ_too(losses: int) -> None:
-    world = replace(specs.world("lost_lock_skewed"), lock_losses=losses)
+    world = specs.world("lost_lock_skewed").replace(lock_losses=losses)
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
 
 
 def test_the_log_keeps_everything_beside_crashes_too() -> None:
-    world = replace(LOST, actors={"writer": 2}, crashes=1, compactions=0)
+    world = LOST.replace(actors={"writer": 2}, crashes=1, compactions=0)
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
 
 
@@ -71,7 +69,7 @@ def test_what_a_dead_service_has_decided_is_published_by_another(world: str, kin
 
 
 def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
-    world = replace(specs.world("lost_lock_rollback"), actors={"writer": 1, "rollbacker": 1})
+    world = specs.world("lost_lock_rollback").replace(actors={"writer": 1, "rollbacker": 1})
     found = explore(Model(world), [PROMISES["REC"]]).promises["REC"]
     assert found.steps == 10
     assert "is completed, and a rollback of it is on the timeline" in str(found.because)
@@ -80,7 +78,7 @@ def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
 
 def test_a_service_publishes_what_the_dead_have_decided() -> None:
     """Else a write that is decided would be neither there nor rolled back, as long as nobody decides anything."""
-    world = replace(specs.world("failed_writer"), actors={"writer": 1, "rollbacker": 1}, stalls=0)
+    world = specs.world("failed_writer").replace(actors={"writer": 1, "rollbacker": 1}, stalls=0)
     result = search(Model(world, Protocol(decision="log")))
     assert violated(result) == {}
     assert result.promises["PROGRESS"].verdict is Verdict.HOLDS

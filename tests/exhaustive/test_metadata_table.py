@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.kernel.answers import Cleaned
 from nbcc.model.kernel.table import Compaction, Write
-from nbcc.model.mechanisms.cleaning import Cleaned
-from nbcc.model.mechanisms.metadata_table import MetadataTable, through
+from nbcc.model.mechanisms.metadata_table.rules import MetadataTable, through
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run as cli
+from nbcc.simulator.components import is_dead
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.systems.registry import factory
@@ -49,7 +50,7 @@ def test_it_is_never_behind_and_ahead_by_what_is_about_to_complete_or_dead(name:
         assert {entry.requested for entry in published} <= metadata.listed
         early = len(metadata.listed) - len(published)
         owns = {who: model.component(state, who) for actors in model.actors.values() for who in actors}
-        dead = sum(own.dead for own in owns.values())
+        dead = sum(is_dead(own) for own in owns.values())
         assert early <= dead + (model.component(state, "lock") is not None)
         assert len(metadata.begun) <= 1
         ahead += bool(early)

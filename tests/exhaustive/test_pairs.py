@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
 
 from nbcc.model import Model, World
-from nbcc.model.actions import kinds
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.mechanisms import kinds
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.mutation.drawing import LIMITS
 
@@ -36,7 +36,7 @@ def test_the_default_protocol_lets_them_meet(one: str, other: str) -> None:
 
     assert [name for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED] == []
     assert result.deadlock is None
-    both = {each for kind in (one, other) for each in model.setting.of(kind)}
+    both = {each for kind in (one, other) for each in model.of(kind)}
     assert both <= {row.actor for row in model.transitions}
 
 
@@ -51,5 +51,5 @@ def test_whoever_is_beside_writers_of_whole_files_is_modelled_or_refused(kind: s
     refused = ("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer",
                "restorer")  # fmt: skip
     with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():
-        model = Model(replace(world_of(kind), table_type="COPY_ON_WRITE"))
+        model = Model(world_of(kind).replace(table_type="COPY_ON_WRITE"))
         explore(model, list(PROMISES.values()), canary=CANARY, max_states=EARLY)

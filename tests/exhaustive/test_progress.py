@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import combinations
 from random import Random
 from typing import Any, NamedTuple
@@ -169,7 +169,7 @@ CRASH = specs.world("crash_resume")
 )
 @pytest.mark.parametrize("reduced", [True, False])
 def test_what_is_owed_to_whom(actors: dict[str, int], protocol: Protocol, verdict: Verdict, reduced: bool) -> None:
-    model = Model(replace(CRASH, actors=actors), protocol)
+    model = Model(CRASH.replace(actors=actors), protocol)
 
     assert explore(model, [PROMISES["PROGRESS"]], reduce=reduced).promises["PROGRESS"].verdict is verdict
 
@@ -197,7 +197,7 @@ SERVICES = {
 def test_plans_of_the_dead_that_nobody_takes_up_are_found(action: str) -> None:
     """A model without the row that takes them up: another lives who would, and the plan is owed."""
     actors, limits, said = SERVICES[action]
-    model = Model(replace(CRASH, actors=actors, **limits))
+    model = Model(CRASH.replace(actors=actors, **limits))
     rows = [row for row in model.transitions if row.action != action]
     assert len(rows) < len(model.transitions)
     model.stepper = type(model.stepper)(model.coding, rows)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from nbcc.model import Model, Protocol
@@ -236,7 +234,7 @@ def test_each_promise_is_broken_by_some_choice() -> None:
 
 @pytest.mark.parametrize(("field", "value"), [("tombstones", "drop"), ("fold", "logs_first")])
 def test_by_commit_time_no_tombstone_is_needed(field: str, value: str) -> None:
-    world = replace(specs.world("demo"), merge_mode="COMMIT_TIME_ORDERING")
+    world = specs.world("demo").replace(merge_mode="COMMIT_TIME_ORDERING")
 
     assert search(Model(world, Protocol.from_mapping({field: value}))).verdict is Verdict.HOLDS
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import chain, permutations, product
 from typing import Any
@@ -11,8 +10,10 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, State, World
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.conflicts import under_occ
 from nbcc.model.promises.shape import KNOWN
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
 from nbcc.simulator.cli.explore import report
 from nbcc.simulator.cli.search import Search as SearchOfUser
@@ -43,9 +44,9 @@ BY_DAY = {
 CASES = [pytest.param(*each, marks=() if each in BY_DAY else pytest.mark.nightly) for each in EVERY_CASE]
 CREWS = {
     "three writers": World(actors={"writer": 3}),
-    "a crash": replace(specs.world("demo"), crashes=1),
-    "two groups": replace(specs.world("demo"), buckets=2),
-    "shapes that differ": replace(specs.world("demo"), buckets=2, writes={("w1", 1): (1, 0)}),
+    "a crash": specs.world("demo").replace(crashes=1),
+    "two groups": specs.world("demo").replace(buckets=2),
+    "shapes that differ": specs.world("demo").replace(buckets=2, writes={("w1", 1): (1, 0)}),
 }
 
 
@@ -69,7 +70,7 @@ def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> N
     assert told(less) == told(whole)
     assert (less.stands_for or less.distinct) == whole.distinct
     # FIRST looks at optimistic writers, who may abort, and not each of their worlds has two that are alike.
-    if not any(model.setting.protocol_of(me).concurrency == "occ" for me in model.setting.of("writer")):
+    if not any(under_occ(model, me) for me in model.of("writer")):
         assert (less.distinct < whole.distinct) == bool(less.reductions) == (world not in NOTHING_TO_REDUCE)
     assert less.canary is True
     assert (less.deadlock is None) == (whole.deadlock is None)
@@ -144,8 +145,8 @@ def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
 
 STALLED = World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1)
 ONE_CHOOSES = {
-    "FREE": (replace(World(actors={"writer": 2}, skew=1), settings={"w2": {"lock_wait": "times_out"}}), 8),
-    "FIRST": (replace(STALLED, settings={"w1": {"concurrency": "single_writer"}}), 12),
+    "FREE": (World(actors={"writer": 2}, skew=1, settings={"w2": {"lock_wait": "times_out"}}), 8),
+    "FIRST": (STALLED.replace(settings={"w1": {"concurrency": "single_writer"}}), 12),
 }
 
 

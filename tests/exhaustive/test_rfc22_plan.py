@@ -7,14 +7,14 @@ writes no such table. What the RFC says it does not promise is shown broken, wit
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.promises import ANOMALIES, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.isolation import ANOMALIES
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.systems.registry import factory
@@ -62,10 +62,8 @@ def test_the_engine_does_the_same_row_by_row(table: str, mode: str) -> None:
 def test_a_row_of_the_plan_with_asynchronous_cleaning(mode: str, policy: str, metadata: int) -> None:
     """Whatever is cleaned beside the writers, no read at or after the horizon misses a file."""
     world, protocol = of("MERGE_ON_READ", mode, policy, metadata)
-    beside = replace(
-        world, actors={**world.actors, "compactor": 1, "cleaner": 1}, compactions=1, cleans=1, commits_retained=1,
-        retries=0,
-    )  # fmt: skip
+    actors = {**world.actors, "compactor": 1, "cleaner": 1}
+    beside = world.replace(actors=actors, compactions=1, cleans=1, commits_retained=1, retries=0)
     result = search(Model(beside, protocol))
     assert violated(result) == {}
     assert result.deadlock is None
@@ -84,7 +82,7 @@ FAILING = [
 def test_a_row_of_the_plan_with_a_writer_that_fails(mode: str, policy: str, metadata: int) -> None:
     """Eagerly a living writer is rolled back (REC); what is read is right under both, with either table."""
     world, protocol = of("MERGE_ON_READ", mode, policy, metadata)
-    beside = replace(world, actors={**world.actors, "rollbacker": 1}, stalls=1, rollbacks=1, retries=0)
+    beside = world.replace(actors={**world.actors, "rollbacker": 1}, stalls=1, rollbacks=1, retries=0)
     result = search(Model(beside, protocol))
     assert violated(result) == ({"REC": 2} if policy == "eager" else {})
     assert result.promises["SNAP"].verdict is Verdict.HOLDS

@@ -164,7 +164,7 @@ def test_what_is_not_asked_for_is_hidden_and_the_rest_is_not() -> None:
 
 
 def test_a_world_without_a_compactor_is_none_that_quiet_speaks_of() -> None:
-    result = explore(Model(replace(specs.world("demo"), actors={"writer": 2})), list(PROMISES.values()))
+    result = explore(Model(specs.world("demo").replace(actors={"writer": 2})), list(PROMISES.values()))
 
     assert result.promises["QUIET"].verdict is Verdict.NOT_APPLICABLE
     assert result.promises["QUIET"].because == "the world has no table service"

@@ -1,4 +1,4 @@
-"""A table of ours whose writes can be left open, and the replacing write of design, section 4, put together by hand."""
+"""A table of ours whose writes can be left open, and a replacing write (docs/contract.md, SNAP) put together by hand."""
 
 from __future__ import annotations
 

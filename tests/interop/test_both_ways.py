@@ -1,6 +1,6 @@
 """Random tables both ways: ours read by Apache Hudi, Hudi's read by us, and one table that both write by turns.
 
-Ordering values are all different, so that by event time every reader must give the same rows (design, section 4).
+Ordering values are all different, so that by event time every reader must give the same rows (docs/contract.md, SNAP).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What nbcc writes and Apache Hudi does not, and yet must read right (design, section 4), in every release in use.
+"""What nbcc writes and Apache Hudi does not, and yet must read right (docs/contract.md), in every release in use.
 
 Tombstones: the deletes that a compaction's base files forget are kept in a log of the compaction's own instant.
 Replace: all rows of partitions are replaced as a compaction plan that takes nothing, whose base files are the new rows.

@@ -113,7 +113,7 @@ def test_an_incremental_read_merges_a_late_log_onto_the_base_file_of_its_window(
 
     outcome = play(replace(recorded, protocol=HUDI), "hudi", factory("hudi"), read)
     assert (outcome.fits, outcome.verdict, answers) == (True, "AGREED", [()]), outcome.sentence
-    merged = play(replace(recorded, protocol=replace(HUDI, window_merge="logs")), "hudi", factory("hudi"))
+    merged = play(replace(recorded, protocol=HUDI.replace(window_merge="logs")), "hudi", factory("hudi"))
     assert merged.verdict == "DISAGREED", merged.sentence
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -18,21 +17,21 @@ from nbcc.simulator.peers.tlc import FAULTS, configuration, tlc
 from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
 
 DEMO, CRASH = specs.world("demo"), specs.world("crash_resume")
-LEFT = replace(CRASH, actors={"writer": 1, "compactor": 2})
+LEFT = CRASH.replace(actors={"writer": 1, "compactor": 2})
 WORLDS: dict[str, tuple[World, Protocol]] = {
     "demo": (DEMO, Protocol()),
     "two writes each": (specs.world("core_small"), Protocol()),
     "a crash": (CRASH, Protocol()),
-    "two groups": (replace(DEMO, buckets=2), Protocol()),
+    "two groups": (DEMO.replace(buckets=2), Protocol()),
     "three writers": (World(actors={"writer": 3, "compactor": 1}), Protocol()),
     "sliced by requested time": (DEMO, Protocol(slicing="requested")),
     "time outside the lock": (DEMO, Protocol(completion_time="outside_lock")),
-    "plans of any log": (replace(DEMO, crashes=1), Protocol(plan_takes="any_log")),
+    "plans of any log": (DEMO.replace(crashes=1), Protocol(plan_takes="any_log")),
     "serial plans": (DEMO, Protocol(scheduling="serial")),
     "locks that never expire": (CRASH, Protocol(lock_expiry="never")),
 }
 SHOWN_IN = {
-    "plan-taken-from-the-living": replace(LEFT, crashes=0),
+    "plan-taken-from-the-living": LEFT.replace(crashes=0),
     "completion-not-found-by-planner": World(actors={"writer": 3, "compactor": 1}),
 }
 BY_ROWS = {"completion-time-not-new": {"SNAP"}}

@@ -22,44 +22,46 @@ IN_THE_MODEL = '''
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
-from ..machine.transition import Action, Changes, Transition, transition
+from ..kernel.timeline import PENDING
+from ..machine.composition import Composition
+from ..machine.mechanism import Kind, Mechanism
+from ..machine.transition import Action, Changes, transition
 from ..kernel.table import Instant
-from . import Setting
-
-KIND, PREFIX = "indexer", "i"
-IN_RANDOM_WORLDS = 1
-ACTIONS = (Action("indexer_requests_index", "under the lock: asks for an index", "{actor} requests an index"),)
 
 
 class Indexer(NamedTuple):
     step: str = "idle"
     requested: int = 0
-    dead: bool = False
-    busy: bool = False
+    extra: tuple[Any, ...] = ()
 
 
-def components(setting: Setting) -> dict[str, Any]:
-    return {me: Indexer() for me in setting.of(KIND)}
-
-
-def transitions(setting: Setting) -> Iterator[Transition]:
-    for me in setting.of(KIND):
-        yield transition("indexer_requests_index", me, at="idle", guards=(LOCK_IS_FREE,), effect=request_index,
-                         changes=("own", "clock"))
+def compose(composition: Composition) -> None:
+    for me in composition.of("indexer"):
+        composition.add(transition("indexer_requests_index", me, at="idle", guards=(LOCK_IS_FREE,),
+                                   effect=request_index, changes=("own", "clock")))
+    composition.map_view(PENDING, pending_indexes)
 
 
 def request_index(clock: int) -> Changes:
     return {"own": Indexer("done", clock + 1), "clock": clock + 1}
 
 
-def pending(every_indexer: Mapping[str, Indexer]) -> Iterator[Instant]:
+def pending_indexes(pending_instants: Iterable[Instant], every_indexer: Mapping[str, Indexer]) -> Iterator[Instant]:
+    yield from pending_instants
     for own in every_indexer.values():
         if own.requested:
             yield Instant(own.requested, "indexing", "requested", None)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(Kind(name="indexer", prefix="i", first=Indexer(), rests=("idle", "done"), drawn=1),),
+    actions=(Action("indexer_requests_index", "under the lock: asks for an index", "{actor} requests an index"),),
+)
 '''
 
 IN_THE_ENGINE = '''
@@ -90,7 +92,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for package in PACKAGES:
         shutil.copytree(ROOT / package, root / package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "nbcc", root / "nbcc", symlinks=True)
-    (root / "model" / "actions" / "indexer.py").write_text(IN_THE_MODEL)
+    (root / "model" / "mechanisms" / "indexer.py").write_text(IN_THE_MODEL)
     (root / "engine" / "actions" / "request_index.py").write_text(IN_THE_ENGINE)
     mapping = root / "simulator" / "crosscheck" / "mapping.py"
     text = mapping.read_text()

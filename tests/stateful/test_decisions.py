@@ -19,10 +19,10 @@ LOST = specs.world("lost_lock")
 ROLLBACK, LOADS = specs.world("lost_lock_rollback"), specs.world("lost_lock_loads")
 RESTORES, REPLACES = specs.world("lost_lock_restores"), specs.world("lost_lock_replaces")
 TWO_RESTORE = {"writer": 2, "savepointer": 1, "restorer": 2, "compactor": 1}
-SEVERAL = replace(RESTORES, actors=TWO_RESTORE, compactions=1, crashes=1)
+SEVERAL = RESTORES.replace(actors=TWO_RESTORE, compactions=1, crashes=1)
 LOG_COMPACTIONS = specs.world("lost_lock_log_compaction")
-TWO_UNDO = replace(ROLLBACK, actors={"writer": 1, "rollbacker": 2}, crashes=1, lock_losses=2)
-MANY = replace(LOST, actors={"writer": 3, "compactor": 2}, lock_losses=2, crashes=1, compactions=2)
+TWO_UNDO = ROLLBACK.replace(actors={"writer": 1, "rollbacker": 2}, crashes=1, lock_losses=2)
+MANY = LOST.replace(actors={"writer": 3, "compactor": 2}, lock_losses=2, crashes=1, compactions=2)
 
 
 SKEWED = specs.world("lost_lock_skewed")

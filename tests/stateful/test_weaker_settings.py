@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.systems.registry import factory

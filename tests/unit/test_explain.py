@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Model
-from nbcc.model.actions import mechanisms
+from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import smallest, specs
@@ -16,7 +16,7 @@ from nbcc.simulator.cli.main import run
 from nbcc.simulator.explain import VERDICTS, explain, names, pinned
 from nbcc.simulator.replay import replay
 
-ACTIONS = [action.name for mechanism in mechanisms() for action in mechanism.actions]
+ACTIONS = [*actions()]
 
 
 def test_every_name_is_known_once_per_kind() -> None:

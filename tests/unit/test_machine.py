@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nbcc.model.machine.binding import BoundTransition, Names, UnknownName
+from nbcc.model.machine.binding import BoundTransition, Names, UnknownName, ViewStep
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
 from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guard, Step, Transition, given, transition
@@ -16,7 +16,6 @@ from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guar
 class Worker(NamedTuple):
     step: str = "idle"
     done: int = 0
-    dead: bool = False
 
 
 FIRST: dict[str, Any] = {"lock": None, "count": 0, "w1": Worker(), "w2": Worker()}
@@ -81,17 +80,21 @@ def test_all_actors_of_a_kind_come_as_a_mapping() -> None:
     assert steps(bound) == [Step("w1", "takes lock")]
 
 
-def test_a_view_is_what_its_functions_return_one_after_another() -> None:
+def test_a_later_function_of_a_view_replaces_its_value_and_may_name_it() -> None:
     def first(count: int) -> Iterable[int]:
         return (count, count + 1)
 
-    def second(lock: str | None) -> Iterable[str]:
-        return () if lock is None else (lock,)
+    def second(both: tuple[Any, ...], lock: str | None) -> Iterable[Any]:
+        return (*both, lock)
 
-    def seen(both: list[Any]) -> bool:
-        return both == [0, 1]
+    def of_another(both: tuple[Any, ...]) -> Iterable[Any]:
+        return ()
 
-    bound = names({"both": [first, second]}).bind(TAKES.require(Guard("seen", seen)))
+    def seen(both: tuple[Any, ...]) -> bool:
+        return both == (0, 1, None)
+
+    both = [ViewStep(first), ViewStep(second), ViewStep(of_another, frozenset({"w2"}))]
+    bound = names({"both": both}).bind(TAKES.require(Guard("seen", seen)))
     assert bound.guards[1].reads == ("count", "lock")
     assert steps(bound)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 
-from nbcc.model import Model, Protocol, World, actions
-from nbcc.model.actions import Setting
+from nbcc.model import Model, Protocol, World
+from nbcc.model.mechanisms import kind_of, kinds
+from nbcc.model.variants.slicing import Slicing
+from nbcc.model.world import chosen_by
 from nbcc.simulator import specs
 
 PROTOCOLS = (
@@ -25,8 +26,24 @@ PROTOCOLS = (
 """Under each of them other choices matter."""
 
 
+OWN = frozenset(name for kind in kinds() for name in chosen_by(kind))
+"""The options that actors of some kind choose for themselves. The others are the table's, whoever reads them."""
+
+
+class TracedPart:
+    """A part of a protocol that notes which of its options are read."""
+
+    def __init__(self, part: Any, asked: set[str]) -> None:
+        self._part, self._asked = part, asked
+
+    def __getattr__(self, name: str) -> Any:
+        if name in OWN:
+            self._asked.add(name)
+        return getattr(self._part, name)
+
+
 class Traced(Protocol):
-    """A protocol that notes which of its choices an actor looks at."""
+    """A protocol that notes which of its options an actor reads."""
 
     __slots__ = ("asked",)
 
@@ -36,32 +53,29 @@ class Traced(Protocol):
     def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __getattribute__(self, name: str) -> Any:
+    def __getitem__(self, part: type[Any]) -> Any:
+        return TracedPart(super().__getitem__(part), object.__getattribute__(self, "asked"))
+
+    def __getattr__(self, name: str) -> Any:  # interim: until every option is read by its part
         if name in OWN:
             object.__getattribute__(self, "asked").add(name)
-        return object.__getattribute__(self, name)
-
-
-OWN = frozenset(choice for mechanism in actions.kinds().values() for choice in mechanism.chooses)
-"""The choices that some kind makes for itself. All others are the table's, whoever looks at them."""
+        return super().__getattr__(name)
 
 
 @pytest.fixture(scope="module")
 def looked_at() -> dict[str, set[str]]:
-    """Kind of actors -> the choices that one of them looked at, as its own, in runs at random of the named worlds."""
+    """Kind of actors -> the options that one of them read, as its own, in runs at random of the named worlds."""
     asked: dict[str, set[str]] = defaultdict(set)
+    protocol_of = World.protocol_of
 
-    def protocol_of(setting: Setting, actor: str) -> Protocol:
-        if actor not in setting.own:
-            traced = object.__new__(Traced)
-            object.__setattr__(traced, "asked", asked[actions.kind_of(actor)])
-            for name, value in setting.world.protocol_of(actor, setting.protocol).to_mapping().items():
-                object.__setattr__(traced, name, value)
-            setting.own[actor] = traced
-        return setting.own[actor]
+    def traced(world: World, actor: str, protocol: Protocol) -> Protocol:
+        own = object.__new__(Traced)
+        object.__setattr__(own, "options", protocol_of(world, actor, protocol).options)
+        object.__setattr__(own, "asked", asked[kind_of(actor)])
+        return own
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Setting, "protocol_of", protocol_of)
+        patch.setattr(World, "protocol_of", traced)
         for world in filter(specs.has_table, specs.world_names()):
             for protocol in PROTOCOLS:
                 _walk(specs.world(world), protocol)
@@ -69,7 +83,7 @@ def looked_at() -> dict[str, set[str]]:
 
 
 def _walk(world: World, protocol: Protocol) -> None:
-    if world.actors.get("loader") and protocol.slicing != "completion":
+    if world.actors.get("loader") and protocol[Slicing].slicing != "completion":
         return  # is not modelled
     model, rng = Model(world, protocol), Random(f"{world.name} {protocol.differences()}")
     for _ in range(20 if world.actors.get("loader") else 3):  # its conflicts are rare
@@ -80,15 +94,15 @@ def _walk(world: World, protocol: Protocol) -> None:
             _, state = rng.choice(steps)
 
 
-@pytest.mark.parametrize("kind", sorted(actions.kinds()))
+@pytest.mark.parametrize("kind", sorted(kinds()))
 def test_a_kind_looks_at_its_own_choices_and_at_all_of_them(kind: str, looked_at: dict[str, set[str]]) -> None:
-    assert looked_at[kind] == set(actions.kinds()[kind].chooses)
+    assert looked_at[kind] == set(chosen_by(kind))
 
 
 def test_a_choice_that_an_actor_does_not_make_is_refused() -> None:
     crew = World(actors={"writer": 1, "compactor": 1, "reader": 1})
     with pytest.raises(ValueError, match=r"\[actor.c1\], a compactor: unknown field 'concurrency'; known: completion_"):
-        replace(crew, settings={"c1": {"concurrency": "occ"}})
+        crew.replace(settings={"c1": {"concurrency": "occ"}})
     with pytest.raises(ValueError, match=r"\[actor.reader\], a reader: unknown field 'slicing'; known: none"):
-        replace(crew, settings={"reader": {"slicing": "base_instant"}})
-    assert replace(crew, settings={"c1": {"plan_takes": "any_log"}}).settings
+        crew.replace(settings={"reader": {"slicing": "base_instant"}})
+    assert crew.replace(settings={"c1": {"plan_takes": "any_log"}}).settings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 
 import pytest
 
@@ -20,7 +19,7 @@ UNDOING = World(actors={"writer": 2, "rollbacker": 2}, buckets=2, crashes=2, rol
 @pytest.mark.parametrize("seed", range(20))
 def test_every_coarse_run_is_a_fine_run(protocol: str, world: World, seed: int) -> None:
     coarse = Model(world, specs.protocol(protocol))
-    fine = Model(replace(world, grain="storage"), specs.protocol(protocol))
+    fine = Model(world.replace(grain="storage"), specs.protocol(protocol))
     choose, state, other = random.Random(seed), coarse.initial, fine.initial
     while steps := coarse.enabled(state):
         step = choose.choice(steps)
@@ -30,7 +29,7 @@ def test_every_coarse_run_is_a_fine_run(protocol: str, world: World, seed: int) 
 
 
 def test_a_call_is_not_interleaved() -> None:
-    model = Model(replace(WORLD, crashes=0), specs.protocol("default"))
+    model = Model(WORLD.replace(crashes=0), specs.protocol("default"))
     state = model.initial
     for action in ("writer_requests_instant", "writer_starts_writing"):
         state = model.apply(state, next(s for s in model.enabled(state) if (s.actor, s.action) == ("w1", action)))
@@ -60,7 +59,7 @@ def test_a_rollback_is_run_in_one_call() -> None:
 
 def test_a_coarse_world_is_smaller() -> None:
     world = World()
-    sizes = [explore(Model(replace(world, grain=grain))).distinct for grain in ("storage", "peer")]
+    sizes = [explore(Model(world.replace(grain=grain))).distinct for grain in ("storage", "peer")]
 
     assert sizes[1] < sizes[0]
 

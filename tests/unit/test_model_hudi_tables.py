@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +26,8 @@ from nbcc.simulator import specs
 
 TABLES = Path(__file__).parents[1] / "tables"
 MOR = sorted(path.stem for path in TABLES.glob("*_mor_*.json"))
-HUDI = replace(specs.protocol("hudi-rs-0.5.0"), tombstones="drop")
-MERGED = replace(HUDI, window_merge="logs")  # the window's own logs, as promised
+HUDI = specs.protocol("hudi-rs-0.5.0").replace(tombstones="drop")
+MERGED = HUDI.replace(window_merge="logs")  # the window's own logs, as promised
 SPARK = specs.protocol("hudi-1.2.0")
 Key = tuple[str, str]
 Row = tuple[str, str, int, str]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.kernel.reads import as_of
@@ -93,7 +92,7 @@ def test_a_reader_reads_once() -> None:
 
 def test_who_sees_a_compaction_completed_has_its_base_file() -> None:
     """Also if its listing began before the plan was made and missed the write that the base file holds."""
-    model = Model(replace(READERS, actors={"writer": 1, "compactor": 1, "reader": 1}), Protocol(listing="once"))
+    model = Model(READERS.replace(actors={"writer": 1, "compactor": 1, "reader": 1}), Protocol(listing="once"))
     state = after(model, model.initial, "r1 reader_starts_listing", *writes("w1"), "c1 compactor_schedules_plan",
                   "c1 compactor_starts_plan", "c1 compactor_writes_base", "c1 compactor_takes_lock",
                   "c1 compactor_takes_completion_time", "c1 compactor_publishes_instant",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from nbcc.model import Model, Protocol, Step, World, actions
+from nbcc.model import Model, Protocol, Step, World, mechanisms
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
+from nbcc.simulator.explain import taken_by
 
 
 @pytest.mark.parametrize(
@@ -130,51 +130,50 @@ def test_a_protocol_file_holds_only_what_differs_from_what_it_extends(tmp_path: 
     path.write_text('format = 1\nextends = "hudi-rs-0.5.0"\nfold = "rank"\n[hudi_options]\n"hoodie.x" = "y"\n')
     told = specs.protocol_file(str(path))
 
-    assert told.protocol == replace(specs.protocol("hudi-rs-0.5.0"), fold="rank")
+    assert told.protocol == specs.protocol("hudi-rs-0.5.0").replace(fold="rank")
     assert (told.name, told.hudi_options) == ("mine", {"hoodie.x": "y"})
 
 
 BEACON = '''
 """Beacons that count: what a new mechanism needs is one file."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from nbcc.model.machine.mechanism import Kind, Mechanism
 from nbcc.model.machine.transition import Action, Guard, transition
-
-KIND, PREFIX = "beacon", "z"
-IN_RANDOM_WORLDS = 2
-ACTIONS = (Action("beacon_blinks", "counts to two", "{actor} blinks"),)
 
 
 class Beacon(NamedTuple):
     step: str = "idle"
     blinks: int = 0
-    dead: bool = False
-    busy: bool = False
+    extra: tuple[Any, ...] = ()
 
 
-def components(setting):
-    return {me: Beacon() for me in setting.of(KIND)}
-
-
-def transitions(setting):
-    for me in setting.of(KIND):
+def compose(composition):
+    for me in composition.of("beacon"):
         left = Guard("{me} must have a blink left", lambda own: own.blinks < 2)
-        yield transition("beacon_blinks", me, guards=(left,), effect=blink)
+        composition.add(transition("beacon_blinks", me, guards=(left,), effect=blink))
 
 
 def blink(own):
     return {"own": own._replace(blinks=own.blinks + 1)}
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(Kind(name="beacon", prefix="z", first=Beacon(), drawn=2),),
+    actions=(Action("beacon_blinks", "counts to two", "{actor} blinks"),),
+)
 '''
 
 
 def test_a_new_mechanism_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "beacon.py").write_text(BEACON)
-    monkeypatch.setattr(actions, "__path__", [*actions.__path__, str(tmp_path)])
+    monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(tmp_path)])
 
-    assert actions.ACTIONS["beacon_blinks"] == ("beacon", "counts to two")
-    assert actions.MECHANISMS["beacon"].about == "Beacons that count: what a new mechanism needs is one file."
-    assert actions.kinds()["beacon"].in_random_worlds == 2
+    assert mechanisms.actions()["beacon_blinks"].about == "counts to two"
+    assert taken_by("beacon_blinks") == "beacon"
+    assert mechanisms.kinds()["beacon"].drawn == 2
     model = Model(World.from_mapping({"actors": {"beacon": 1}}))
     (step,) = model.enabled(model.initial)
     assert step == Step("z1", "beacon_blinks")
@@ -184,10 +183,10 @@ def test_a_new_mechanism_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_no_two_kinds_call_their_actors_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One would stand in the place of the other."""
-    (tmp_path / "lamp.py").write_text(BEACON.replace('"beacon", "z"', '"lamp", "w"'))
-    monkeypatch.setattr(actions, "__path__", [*actions.__path__, str(tmp_path)])
-    with pytest.raises(ValueError, match="writer and lamp both call their first actor w1"):
-        actions.kinds()
+    (tmp_path / "lamp.py").write_text(BEACON.replace('"beacon", prefix="z"', '"lamp", prefix="w"'))
+    monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(tmp_path)])
+    with pytest.raises(ValueError, match="lamp and writer both call their first actor w1"):
+        mechanisms.kinds()
 
 
 def test_without_its_file_the_mechanism_is_unknown() -> None:
@@ -196,11 +195,11 @@ def test_without_its_file_the_mechanism_is_unknown() -> None:
 
 
 def test_every_action_is_named_actor_verb_object_and_can_be_described() -> None:
-    for name, (kind, about) in actions.ACTIONS.items():
-        subject = {"any": ("actor", "lock", "heartbeat", "answer", "late", *actions.kinds())}.get(kind, (kind,))
-        assert name.startswith(tuple(f"{each}_" for each in subject))
-        assert about[0].islower()
-        assert not about.endswith(".")
+    for name, action in mechanisms.actions().items():
+        if taken_by(name) == "any":
+            assert name.startswith(("actor_", "lock_", "heartbeat_", "answer_", "late_"))
+        assert action.about[0].islower()
+        assert not action.about.endswith(".")
     model = Model(specs.world("crash_resume"))
     said = {model.describe(Step(row.actor, row.action, (("group", 0), ("version", 1)))) for row in model.transitions}
     assert len(said) == len(model.transitions)

@@ -11,41 +11,40 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine import actions as operations
-from nbcc.model import actions
+from nbcc.model import mechanisms
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.crosscheck.mapping import MAPPING, Row
 
 IN_THE_MODEL = '''
-"""Pacemakers: whoever wants an open window to end takes a time and publishes nothing."""
+"""Pacemakers: an actor that wants an open window to end takes a time and publishes nothing."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbcc.model.kernel.lock import LOCK_IS_FREE
+from nbcc.model.machine.mechanism import Kind, Mechanism
 from nbcc.model.machine.transition import Action, transition
-
-KIND, PREFIX = "pacemaker", "p"
-IN_RANDOM_WORLDS = 1
-ACTIONS = (Action("pacemaker_takes_time", "takes a time that nobody publishes", "{actor} takes a time"),)
 
 
 class Pacemaker(NamedTuple):
     step: str = "idle"
-    dead: bool = False
-    busy: bool = False
+    extra: tuple[Any, ...] = ()
 
 
-def components(setting):
-    return {me: Pacemaker() for me in setting.of(KIND)}
-
-
-def transitions(setting):
-    for me in setting.of(KIND):
-        yield transition("pacemaker_takes_time", me, at="idle", to="done", guards=(LOCK_IS_FREE,), effect=take_time,
-                         changes=("own", "clock"))
+def compose(composition):
+    for me in composition.of("pacemaker"):
+        composition.add(transition("pacemaker_takes_time", me, at="idle", to="done", guards=(LOCK_IS_FREE,),
+                                   effect=take_time, changes=("own", "clock")))
 
 
 def take_time(clock):
     return {"clock": clock + 1}
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(Kind(name="pacemaker", prefix="p", first=Pacemaker(), rests=("idle", "done"), drawn=1),),
+    actions=(Action("pacemaker_takes_time", "takes a time that nobody publishes", "{actor} takes a time"),),
+)
 '''
 IN_THE_ENGINE = '''
 """Take a time and publish nothing."""
@@ -77,7 +76,7 @@ def take(request: pytest.FixtureRequest) -> str:
 def pacemaker(take: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The three additions, and a folder with a world that has a pacemaker."""
     for package, name, text in (
-        (actions, "pacemaker", IN_THE_MODEL),
+        (mechanisms, "pacemaker", IN_THE_MODEL),
         (operations, "take_time", IN_THE_ENGINE.format(take=take)),
     ):
         folder = tmp_path / package.__name__

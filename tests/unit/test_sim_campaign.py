@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Protocol
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.crosscheck import campaign, draws
@@ -44,7 +44,7 @@ def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(campaign, "_sample", campaign._sample.__wrapped__)
     before = counted(SETTING)
     known = kinds()
-    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": known["cleaner"]._replace(in_random_worlds=5)})
+    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], drawn=5)})
     assert counted(SETTING) == before
     monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
     assert counted(SETTING) != before

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from nbcc.model import Model, World
-from nbcc.model.actions import mechanisms
+from nbcc.model import Model, World, mechanisms
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.peers.process import PeerMissing, peer
@@ -24,7 +23,7 @@ ONE_WRITE = Path(specs.__file__).parents[1] / "specs" / "traces" / "01-one-write
 
 
 def test_every_action_of_the_model_has_one_row() -> None:
-    actions = sorted(action.name for mechanism in mechanisms() for action in mechanism.actions)
+    actions = sorted(mechanisms.actions())
     assert sorted(step.action for step in STEPS) == actions
 
 

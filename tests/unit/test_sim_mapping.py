@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.engine.actions import operations
 from nbcc.model import Model, Protocol, Query, World
-from nbcc.model.actions import ACTIONS
+from nbcc.model.mechanisms import actions
 from nbcc.simulator import specs
 from nbcc.simulator.control.clock import EPOCH, instant_of, tick_of
 from nbcc.simulator.control.footprints import is_unobserved
@@ -23,7 +23,7 @@ from nbcc.simulator.systems.engine import EngineSystem
 
 def test_every_action_of_the_model_has_a_row_and_every_row_an_operation() -> None:
     rows = by_action(MAPPING)
-    assert rows.keys() == ACTIONS.keys()
+    assert rows.keys() == actions().keys()
     assert {row.operation for row in MAPPING} - {CRASH, FAULT} <= operations().keys()
 
 

@@ -80,7 +80,7 @@ def test_replay_on_the_model_says_that_it_fits_and_observes_the_same_twice(trace
 @pytest.mark.parametrize("seed", range(5))
 def test_any_history_goes_through_json_and_back_and_observes_the_same(seed: int, tmp_path: Path) -> None:
     choose = random.Random(seed).randrange
-    world = replace(draw_world(choose), actors={"writer": 2, "compactor": 2, "reader": 1}, crashes=1)
+    world = draw_world(choose).replace(actors={"writer": 2, "compactor": 2, "reader": 1}, crashes=1)
     batches = draw_batches(choose, world)
     history = History(Model(world), ModelSystem(Model(world)), batches)
     while enabled := history.enabled():

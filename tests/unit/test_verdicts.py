@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,7 @@ DEMO, READERS = specs.world("demo"), specs.world("readers")
 
 
 def test_a_bound_counts_actors_limits_and_groups() -> None:
-    world = replace(specs.world("crash_resume"), buckets=2, partitions=3)
+    world = specs.world("crash_resume").replace(buckets=2, partitions=3)
     found = bound_of(world)
     assert found == {
         "writer": 2, "compactor": 2, "groups": 6, "writes_per_writer": 1, "compactions": 2, "crashes": 1,
@@ -33,12 +32,12 @@ def test_a_bound_counts_actors_limits_and_groups() -> None:
 
 
 def test_one_bound_is_beyond_another_if_nothing_is_smaller_and_something_larger() -> None:
-    demo, more = bound_of(DEMO), bound_of(replace(DEMO, buckets=2))
+    demo, more = bound_of(DEMO), bound_of(DEMO.replace(buckets=2))
     assert exceeds(more, demo)
     assert not exceeds(demo, more)
     assert not exceeds(demo, demo)
     assert covers(demo, demo)
-    assert not exceeds(bound_of(replace(DEMO, buckets=2, actors={"writer": 1, "compactor": 1})), demo)
+    assert not exceeds(bound_of(DEMO.replace(buckets=2, actors={"writer": 1, "compactor": 1})), demo)
 
 
 def test_the_ladder_goes_up() -> None:
@@ -167,7 +166,7 @@ def test_services_are_searched_each_alone_and_every_two_together() -> None:
 
 def test_the_default_setting_alone_climbs_to_the_large_worlds() -> None:
     default, weaker = (judge.worlds_of(name, "full") for name in ("default", "tombstones-dropped"))
-    core = replace(World(actors={"writer": 3, "compactor": 1, "rollbacker": 1}), buckets=2, compactions=2, crashes=1)
+    core = World(actors={"writer": 3, "compactor": 1, "rollbacker": 1}, buckets=2, compactions=2, crashes=1)
     assert any(covers(bound_of(world), bound_of(core)) for world in default)
     assert not any(covers(bound_of(world), bound_of(core)) for world in weaker)
     assert {rung.world for rung in large()}.isdisjoint(judge.worlds_of("default", "quick"))

@@ -76,7 +76,7 @@ def test_what_was_kept_is_taken_up_as_it_was(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "other",
     [
-        replace(CELL, world=replace(DEMO, crashes=1)),
+        replace(CELL, world=DEMO.replace(crashes=1)),
         replace(CELL, protocol=specs.protocol("tombstones-dropped")),
         replace(CELL, reduce=False),
         replace(CELL, promises=("SNAP",)),
@@ -217,7 +217,7 @@ from nbcc.simulator.cli.start import main
 from nbcc.simulator.verdicts import judge
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored, if tests were started in the background
-    large = replace(World(actors={"writer": 3, "compactor": 2}), buckets=2, compactions=2, crashes=2)
+    large = World(actors={"writer": 3, "compactor": 2}, buckets=2, compactions=2, crashes=2)
     small = {specs.world("demo"): False}
     judge.worlds_of = lambda name, depth: {**(small if name == "default" else {}), large: False}
     main(["verdicts", "--workers", "2", "--checkpoint", sys.argv[1]])

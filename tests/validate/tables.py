@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from typing import Any
 
 from nbcc.model import Model, Step, World
@@ -45,7 +44,7 @@ def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStora
     """
     draw = random.Random(seed)
     if mutant is not None and mutant.world:
-        return played_table(replace(specs.world(mutant.world), name=""), draw, mutant)
+        return played_table(specs.world(mutant.world).replace(name=""), draw, mutant)
     return played_table(draw_world(draw.randrange), draw, mutant)
 
 

@@ -6,7 +6,6 @@ import json
 import os
 import random
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
@@ -41,7 +40,7 @@ def test_nothing_is_broken_in_a_right_table() -> None:
 
 @pytest.mark.parametrize("name", ["log_compaction", "replaces"])
 def test_log_compactions_and_replaces_are_played(name: str) -> None:
-    world = replace(specs.world(name), name="")
+    world = specs.world(name).replace(name="")
     for seed in range(RIGHT // 5):
         found = validate(played_table(world, random.Random(seed)), opened=True)
         assert found.verdict == "OK", f"table {seed}\n{render(found)}"

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Record
-from nbcc.model.actions import kinds
+from nbcc.model.mechanisms import kinds
 from nbcc.simulator.trace import Trace
 from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.page import embedded, plain

@@ -1,7 +1,7 @@
 """A user's merge function as a definition: the row that a key has, given all that was written to it.
 
 A delete hides what completed before it; of what completed after the last one the function makes one value, in whatever
-order and groups it is applied, if it keeps the laws (design.md §4, LAWS).
+order and groups it is applied, if it keeps the laws (docs/contract.md, LAWS).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Partial updates as a definition: which columns a key has, given all that was written to it (design.md §4, SNAP).
+"""Partial updates as a definition: which columns a key has, given all that was written to it (docs/contract.md, SNAP).
 
 A record has a rank, and is a delete or sets some columns. The row exists iff some record outranks the greatest delete;
 each column is that of the highest record above that delete that set it. A `State` is what must be remembered of records

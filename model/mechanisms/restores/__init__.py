@@ -1,8 +1,1 @@
-"""Restores to a savepoint."""
-
-from __future__ import annotations
-
-from ...machine.mechanism import Mechanism
-from .options import RestoreLimits, Restores
-
-MECHANISM = Mechanism(options=Restores, limits=RestoreLimits)
+"""Restores: a restore takes the table back to a savepoint, and undoes everything that completed since."""

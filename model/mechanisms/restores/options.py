@@ -10,20 +10,21 @@ from ...machine.options import Limits, Options, choice, limit
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restores(Options):
-    """Restores to a savepoint."""
+    """What a restore undoes."""
 
     restore_by: Literal["completion", "requested"] = choice(
         "completion",
-        "a restore undoes what completed after the instant of the savepoint; or what was requested later",
+        "completion: a restore undoes what completed after the instant of the savepoint. requested: what was requested "
+        "after it",
     )
     restore_pending: Literal["undone", "left"] = choice(
         "undone",
-        "a restore undoes what is pending as well; or leaves it to its writer",
+        "undone: a restore undoes pending instants as well. left: their actors may still complete them",
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreLimits(Limits):
-    """Limits: restores to a savepoint."""
+    """How many restores."""
 
     restores: int = limit(0, "how many restores may be planned")

@@ -52,6 +52,8 @@ def compose(composition: Composition) -> None:
             refuse(composition, "writer", me, NOT_GIVEN_UP, give_up, "writer_looks_at_heartbeat")
         elif check != "none":
             refuse(composition, "writer", me, NOT_GIVEN_UP, give_up)
+        if check == "under_lock":  # a writer that was given up finds that before it finds its batch
+            composition.some("writer_finds_batch", actors=[me]).require(NOT_GIVEN_UP)
 
 
 def look(begins: Transition) -> Transition:

@@ -287,9 +287,7 @@ def published_rollback(me: str, own: Rollbacker) -> tuple[Rollbacker, RolledBack
     return Rollbacker(), RolledBack(own.rollback, own.completed, me)
 
 
-def pending_rollbacks(
-    pending_instants: Iterable[Instant], published: Published, rollbacks: Plans
-) -> Iterator[Instant]:
+def pending_rollbacks(pending_instants: Iterable[Instant], published: Published, rollbacks: Plans) -> Iterator[Instant]:
     """The pending instants, with those of rollbacks."""
     yield from pending_instants
     done = {entry.requested for entry in published} if rollbacks else ()

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from nbcc.model import Protocol, World
+from nbcc.model.mechanisms.clocks import Skew
+from nbcc.model.mechanisms.crashes import Crashes, LockExpiry
+from nbcc.model.variants.completion import Completion
+from nbcc.model.variants.scheduling import Scheduling
+from nbcc.model.variants.slicing import Slicing
 
 INVARIANTS = ("MONO", "PART", "LAWS", "SNAP", "PROGRESS")
 """Promises that the twin states; SNAP as far as files go, without rows."""
@@ -36,10 +41,10 @@ def configuration(
     `symmetric`: actors are model values, and TLC keeps one state for all that differ in their names (`SAME`).
     """
     unknown = sorted(protocol.differences().keys() - set(KNOWN))
-    if unknown or protocol.slicing == "base_instant":
+    if unknown or protocol[Slicing].slicing == "base_instant":
         raise ValueError(f"the twin does not know the setting {(unknown or ['slicing'])[0]}")
     others = sorted(kind for kind, count in world.actors.items() if count and kind not in ("writer", "compactor"))
-    if others or world.writes or world.log_versions != 1 or world.skew:
+    if others or world.writes or world.log_versions != 1 or world[Skew].skew:
         raise ValueError(f"the twin knows writers and compactors that write one file a group, not {others or 'this'}")
     constants = {
         "Writers": _names("w", world.actors.get("writer", 0), symmetric),
@@ -47,12 +52,12 @@ def configuration(
         "Groups": world.groups,
         "Writes": world.writes_per_writer,
         "Compactions": world.compactions,
-        "Crashes": world.crashes,
-        "SliceBy": f'"{protocol.slicing}"',
-        "TimeTaken": f'"{protocol.completion_time}"',
-        "PlanTakes": f'"{SPELT[protocol.plan_takes]}"',
-        "Scheduling": f'"{protocol.scheduling}"',
-        "LocksExpire": str(protocol.lock_expiry == "expires").upper(),
+        "Crashes": world[Crashes].crashes,
+        "SliceBy": f'"{protocol[Slicing].slicing}"',
+        "TimeTaken": f'"{protocol[Completion].completion_time}"',
+        "PlanTakes": f'"{SPELT[protocol[Scheduling].plan_takes]}"',
+        "Scheduling": f'"{protocol[Scheduling].scheduling}"',
+        "LocksExpire": str(protocol[LockExpiry].lock_expiry == "expires").upper(),
         "Fault": f'"{fault}"',
     }
     if symmetric:

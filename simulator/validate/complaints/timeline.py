@@ -59,7 +59,7 @@ def stale(view: View) -> Iterator[Found]:
 
 
 def marks(view: View) -> Iterator[Found]:
-    """By whose rules a file group is read follows from the marks of its instants and of the table (design §4)."""
+    """By whose rules a file group is read follows from the marks of its instants and of the table."""
     for commit in view.found.commits.values():
         if commit.own and not view.found.own:
             because = "nbcc wrote it, and the table's properties have lost nbcc's marks: it is read by other rules"

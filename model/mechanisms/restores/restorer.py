@@ -1,0 +1,185 @@
+"""Restorers: a restorer plans a restore to the newest savepoint, and undoes instant after instant.
+
+The plan is put under the lock and names what completed after the savepoint's instant, and what is pending. From then
+on no actor sees these instants. Writers that are under way find that before they publish; other writers may begin. A
+restorer that resumes the plan of a dead one goes through the same list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...kernel.compactor import PLANS, Planner, Plans, Runner, runner
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.publication import Publication, publication
+from ...kernel.table import Instant
+from ...kernel.timeline import PENDING, SETTLED, Published
+from ...kernel.writer import Writer
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind
+from ...machine.transition import Args, Changes, Guard, given, transition
+from ...protocol import Protocol
+from ...variants.listing import Listing
+from ...world import World
+from ..decision_log import last_time
+from ..rollback.removed import is_on_timeline
+from ..rollback.rules import Rollback
+from ..savepoints import Savepoint
+from .options import RestoreLimits
+from .rules import Restore, Restored, is_undone, newest, still_there, taken_off, undone_by
+
+Planned = tuple[Restore, ...]
+Savepoints = tuple[Savepoint, ...]
+Writers = Mapping[str, Writer]
+
+PLANNED = "about to start its restore"
+
+
+class Restorer(NamedTuple):
+    """`restore`: the requested time of the one it runs; `undone`: what it undoes, `done` how many of them it has.
+
+    `to`, `kept`: the completion time to which it goes back, and the writes of the savepoint, until the plan is put.
+    """
+
+    step: str = "idle"
+    restore: int = 0
+    undone: tuple[int, ...] = ()
+    done: int = 0
+    completed: int = 0
+    to: int = 0
+    kept: tuple[int, ...] = ()
+    extra: tuple[Any, ...] = ()
+
+
+RESTORER = Kind(name="restorer", prefix="u", first=Restorer())
+
+
+def compose(composition: Composition) -> None:
+    """Add the component, the views and the transitions of every restorer."""
+    composition.add_component("restores", ())
+    composition.withdraw("published")
+    composition.map_view(PENDING, pending_restores)
+    if composition.protocol[Listing].read_time != "clock":
+        composition.map_view(SETTLED, settled_time)
+    rule = {"table_protocol": composition.protocol}
+    read_meanwhile = bool(composition.of("reader") or composition.of("consumer"))
+    put = given(put_plan, read_meanwhile=read_meanwhile)
+    logs = ("log_plans",) if "log_plans" in composition.components else ()
+    something = Guard("there must be a savepoint, and something to undo", given(to_undo, **rule))
+    for me in composition.of("restorer"):
+        action = "restorer_plans_restore"
+        guards = (LOCK_IS_FREE, RESTORE_LEFT, NO_RESTORE_PENDING, something)
+        plans = transition(action, me, at="idle", guards=guards, effect=given(find_undone, **rule),
+                           changes=("own", "clock"), tags=(PLANS,))  # fmt: skip
+        composition.add(
+            plans.extend(put, "own", "restores", "published", "plans", "savepoints", *logs),
+            transition("restorer_undoes_instant", me, at="undoing", effect=undo_instant, arguments=next_instant,
+                       changes=("own", "restores")),
+        )  # fmt: skip
+        composition.note(Planner("restorer", me, action, "restores", "restore", become_idle))
+        runs = Runner("restorer", me, "restores", "restore", started, Restored, "restorer_resumes_restore", "restore")
+        runner(composition, "restorer_starts_restore", PLANNED, runs)
+        publication(composition, Publication("restorer", me, "undone", partial(published_restore, me), "restore"))
+
+
+def restore_is_left(restores: Planned, world: World) -> bool:
+    return len(restores) < world[RestoreLimits].restores
+
+
+def no_restore_is_pending(restores: Planned, published: Published) -> bool:
+    return {restore.requested for restore in restores} <= {entry.requested for entry in published}
+
+
+RESTORE_LEFT = Guard("a restore must be left", restore_is_left, limit=True)
+NO_RESTORE_PENDING = Guard("no restore may be pending", no_restore_is_pending)
+
+
+def to_undo(
+    table_protocol: Protocol, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
+    every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
+) -> tuple[int, ...]:  # fmt: skip
+    """The requested times of what a restore to the newest savepoint undoes now, in the order in which it goes."""
+    saved = newest(savepoints)
+    if saved is None:
+        return ()
+    done = {entry.requested for entry in published}
+    pending = (own.requested for own in every_writer.values() if is_on_timeline(own, rollbacks))
+    writing = (each for each in pending if each not in done and not is_undone(restores, each))
+    return undone_by(saved, published, (*plans, *log_plans), writing, table_protocol)
+
+
+def find_undone(
+    clock: int, table_protocol: Protocol, restores: Planned, published: Published, plans: Plans,
+    savepoints: Savepoints, every_writer: Writers, log_plans: Plans = (), rollbacks: tuple[Rollback, ...] = (),
+    decisions: tuple[Any, ...] = (),
+) -> Changes:  # fmt: skip
+    """Find what is to be undone, and take a requested time."""
+    time, saved = max(clock, last_time(decisions)) + 1, newest(savepoints)
+    assert saved is not None, "the guard saw the same savepoints"
+    order = to_undo(table_protocol, restores, published, plans, savepoints, every_writer, log_plans, rollbacks)
+    return {"own": Restorer(PLANNED, time, order, to=saved.at, kept=saved.writes), "clock": time}
+
+
+def put_plan(
+    own: Restorer, me: str, restores: Planned, published: Published, plans: Plans, savepoints: Savepoints,
+    read_meanwhile: bool, log_plans: Plans | None = None,
+) -> Changes:  # fmt: skip
+    """Put the plan: from now on no reader sees what it undoes."""
+    gone = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
+    entries = taken_off(published, own.undone) if read_meanwhile else ()
+    plan = Restore(own.restore, own.to, me, False, own.undone, own.kept, gone, entries=entries)
+    logs = {} if log_plans is None else {"log_plans": tuple(each for each in log_plans if each not in gone)}
+    return {
+        "own": own._replace(step=PLANNED, to=0, kept=()),
+        "restores": (*restores, plan),
+        "published": still_there(published, own.undone),
+        "plans": tuple(each for each in plans if each not in gone),
+        "savepoints": tuple(each for each in savepoints if each.requested not in own.undone),
+        **logs,
+    }
+
+
+def become_idle() -> Changes:
+    return {"own": Restorer()}
+
+
+def started(own: Restorer, me: str, restore: Restore, restores: Planned) -> tuple[Restorer, Planned]:
+    """The restorer at work on a restore."""
+    own = Restorer("undoing", restore.requested, restore.undone)
+    return own, tuple(r._replace(runner=me, inflight=True) if r == restore else r for r in restores)
+
+
+def next_instant(own: Restorer) -> Iterable[Args]:
+    return ((("instant", own.undone[own.done]),),)
+
+
+def undo_instant(own: Restorer, restores: Planned) -> Changes:
+    """Delete the files of one instant, then its files on the timeline."""
+    own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
+    mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
+    return {"own": own, "restores": tuple(mine)}
+
+
+def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
+    """The restorer after its restore is published, and the completed instant."""
+    return Restorer(), Restored(own.restore, own.completed, me)
+
+
+def pending_restores(
+    pending_instants: Iterable[Instant], restores: Planned, published: Published
+) -> Iterator[Instant]:
+    """The pending instants without writes that a restore has undone, and with pending restores."""
+    for instant in pending_instants:
+        if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
+            yield instant
+    done = {entry.requested for entry in published if isinstance(entry, Restored)} if restores else ()
+    for each in restores:
+        if each.requested not in done:
+            yield Instant(each.requested, "restore", "inflight" if each.inflight else "requested", None)
+
+
+def settled_time(settled_time: int, restores: Planned) -> int:
+    """The view `settled_time`: no instant completes at or before the request of a restore any more."""
+    return max(settled_time, *(each.requested for each in restores), 0)

@@ -1,0 +1,108 @@
+"""How an actor finds that a restore has undone its instant: before it starts its plan, as it reads, or under the lock.
+
+Writers and replacers find it under the lock alone. Compactors and log compactors may also find a file of their plan
+deleted, or their plan gone before they start it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ...kernel.compactor import PLANS, READS_INPUT, STARTS_PLAN, Compactor, Plans
+from ...kernel.writer import Writer
+from ...machine.composition import Composition
+from ...machine.transition import Action, Changes, Component, Guard, given, transition
+from ..log_compaction.log_compactor import LogCompactor
+from ..refusal import refuse
+from ..replacing import Replacer
+from .rules import Restore, is_undone, loses_input
+
+Planned = tuple[Restore, ...]
+
+RUNNERS: tuple[tuple[str, str, Any], ...] = (
+    ("compactor", "plans", Compactor()),
+    ("log_compactor", "log_plans", LogCompactor()),
+)
+"""The kinds that run plans, each with the component of its plans, and its state between two operations."""
+
+
+def compose(composition: Composition) -> None:
+    """Let every actor find that its instant is undone."""
+    for me in composition.of("writer"):
+        refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
+    for me in composition.of("replacer"):
+        refuse(composition, "replacer", me, IS_NOT_UNDONE, given(become, state=Replacer("gave up")))
+    for kind, plans, idle in RUNNERS:
+        for me in composition.of(kind):
+            _counts_undone(composition, me, plans)
+            _runs_undone(composition, kind, me, given(become, state=idle))
+    if composition.of("compactor"):
+        composition.map_view("plans_ever", plans_ever)
+    if composition.of("log_compactor"):
+        composition.map_view("log_plans_ever", log_plans_ever)
+
+
+def _counts_undone(composition: Composition, me: str, plans: str) -> None:
+    """The limit of a world on plans counts those that were undone as well."""
+    [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
+    ever = given(left.holds, **{plans: Component(f"{plans}_ever")})
+    composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))
+
+
+def plans_ever(plans: Plans, restores: Planned) -> Plans:
+    return (*plans, *(plan for each in restores for plan in each.plans))
+
+
+def log_plans_ever(log_plans: Plans, restores: Planned) -> Plans:
+    return (*log_plans, *(plan for each in restores for plan in each.plans))
+
+
+def _runs_undone(composition: Composition, kind: str, me: str, becomes_idle: Any) -> None:
+    gone = Guard("a restore must have undone its plan", PLAN_STANDS.holds, negated=True)
+    lost = Guard("a file of its plan must be gone", INPUT_STANDS.holds, negated=True)
+    starts = composition.select(STARTS_PLAN, actors=[me]).require(PLAN_STANDS)
+    starts.exit(lambda start: transition(f"{kind}_finds_plan_gone", me, guards=(gone,), effect=becomes_idle))
+    reads = composition.select(READS_INPUT, actors=[me]).require(INPUT_STANDS)
+    reads.exit(lambda start: transition(f"{kind}_misses_input", me, guards=(lost,), effect=becomes_idle))
+    refuse(composition, kind, me, Guard(IS_NOT_UNDONE.reason, PLAN_STANDS.holds), becomes_idle)
+
+
+def is_not_undone(own: Any, restores: Planned, requested: str) -> bool:
+    return not is_undone(restores, getattr(own, requested))
+
+
+def keeps_input(own: Any, restores: Planned) -> bool:
+    return not loses_input(own.plan, own.group, restores)
+
+
+PLAN_STANDS = Guard("no restore may have undone its plan", given(is_not_undone, requested="plan"))
+INPUT_STANDS = Guard("no restore may have deleted what the plan takes", keeps_input)
+IS_NOT_UNDONE = Guard("no restore may have undone its instant", given(is_not_undone, requested="requested"))
+
+
+def become(state: Any) -> Changes:
+    return {"own": state}
+
+
+def give_up_write(own: Writer) -> Changes:
+    """Delete the files, then, under the lock, the pending instant."""
+    return {"own": Writer(number=own.number)}
+
+
+def actions() -> Iterator[Action]:
+    """The actions of actors whose instant is undone; those of writers are the ones of mechanism `rollback`."""
+    kinds = [kind for kind, *_ in RUNNERS]
+    for kind in kinds:
+        yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",
+                     "{actor} finds its plan gone")  # fmt: skip
+        yield Action(f"{kind}_misses_input",
+                     "finds a file of its plan deleted, by the restore that has undone the plan",
+                     "{actor} finds its input gone")  # fmt: skip
+    for kind in (*kinds, "replacer"):
+        yield Action(f"{kind}_is_refused",
+                     "under the lock: finds that a restore has undone its plan; gives the lock back",
+                     "{actor} finds that its plan was undone")  # fmt: skip
+        yield Action(f"{kind}_gives_up", "deletes its files, then, under the lock, what it left of its instant",
+                     "{actor} takes its files back")  # fmt: skip

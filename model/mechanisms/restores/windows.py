@@ -1,0 +1,52 @@
+"""What a restore means to a consumer: a window that begins or ends among what was undone is refused."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ...machine.composition import Composition
+from ...machine.transition import Changes, go_to
+from ..consumers.consumer import LISTED_BOUNDS, LISTS_WINDOW, NEWEST_TIME, Consumer
+from ..consumers.options import Consumers
+from .rules import Restore, hides, is_gone
+
+Planned = tuple[Restore, ...]
+
+
+class UndoneWindow(NamedTuple):
+    """Whether the window begins or ends among what a restore has undone."""
+
+    undone: bool = False
+
+
+def compose(composition: Composition) -> None:
+    """Refine how consumers bound and read their windows."""
+    if not composition.of("consumer"):
+        return
+    composition.add_field("consumer", "undone", UndoneWindow())
+    composition.map_view(NEWEST_TIME, newest_time)
+    if composition.protocol[Consumers].checkpoint == "end_of_window":
+        composition.map_view(LISTED_BOUNDS, listed_bounds)
+    composition.select(LISTS_WINDOW).extend(note_undone, "own_undone")
+    composition.select("consumer_reads_window").divert(is_undone, go_to("refused"))
+
+
+def newest_time(newest_time: int, restores: Planned) -> int:
+    """The view `newest_time`: no instant completes at or before the request of a restore any more."""
+    return max(newest_time, *(each.requested for each in restores), 0)
+
+
+def listed_bounds(listed_bounds: tuple[int, int], restores: Planned) -> tuple[int, int]:
+    """The view `listed_bounds`: up to the request of the newest restore every instant has completed."""
+    until, store = listed_bounds
+    newest = restores[-1].requested if restores else 0
+    return max(until, newest), max(store, newest)
+
+
+def note_undone(own: Consumer, restores: Planned) -> Changes:
+    return {"own_undone": UndoneWindow(any(hides(restores, time) for time in (own.after, own.until)))}
+
+
+def is_undone(own: Consumer, own_undone: UndoneWindow, restores: Planned) -> bool:
+    """Whether the window cannot be read: it is among what was undone, or files of its writes are deleted."""
+    return own_undone.undone or any(is_gone(restores, requested) for requested in own.kept)
