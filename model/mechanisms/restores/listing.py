@@ -19,6 +19,7 @@ from ...kernel.reader import (
     LISTED,
     NEWEST,
     SHOWN,
+    SURE,
     Reader,
     keep_instants,
     kept_table,
@@ -59,7 +60,7 @@ def compose(composition: Composition) -> None:
     composition.some("reader_starts_listing_again").extend(begin_listing, "own", "own_seen")
     ends = composition.some("reader_ends_listing", "reader_ends_listing_again").replace(_ends_listing)
     ends.without(KEEPS).replace(_ends_first_listing)
-    composition.some("reader_ends_listing_again").divert(misses_instant, list_once_more)
+    composition.some("reader_ends_listing_again").replace(_ends_second_listing)
     composition.some("reader_reads").divert(is_restored_away, go_to("refused"))
 
 
@@ -70,6 +71,10 @@ def _ends_listing(ends: Transition) -> Transition:
 
 def _ends_first_listing(ends: Transition) -> Transition:
     return replace(ends, effects=(given(end_first_listing, takes_time=take_time in ends.effects),))
+
+
+def _ends_second_listing(ends: Transition) -> Transition:
+    return replace(ends, to="", effects=(end_second_listing,))
 
 
 def begin_first_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
@@ -110,20 +115,23 @@ def keep_shown(
     return {"own": after, "own_seen": Seen(len(restores), own_seen.before)}
 
 
-def misses_instant(
-    own: Reader, own_seen: Seen, published: Published, restores: Planned, *, seen: tuple[int, ...]
-) -> bool:
-    """Whether the listing misses an instant that the one before has shown, and no restore that it sees undid it."""
-    if not restores:
-        return False
-    shown = shown_instants(own, own_seen, published, restores, seen=seen)
-    return not {*own_seen.first} <= {*up_to(shown, own.time)} | hidden(own_seen, seen, restores)
+def end_second_listing(
+    own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
+) -> Changes:
+    """Keep what is shown; or list again, if an instant is missing that was shown before.
+
+    A restore then took that instant off the timeline while the listing ran, and the listing does not show its plan.
+    """
+    now = up_to(shown_instants, own.time)
+    if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
+        again = own._replace(step=LISTED, there=(), plans=())
+        return {"own": again, "own_seen": own_seen._replace(restores=0, first=now)}
+    return keep_shown(own._replace(step=SURE), own_seen, shown_instants, restores, seen=seen)
 
 
-def list_once_more(own: Reader, own_seen: Seen, shown_instants: Published) -> Changes:
-    """A restore took the instant off the timeline while the listing ran: list again."""
-    again = own._replace(step=LISTED, there=(), plans=())
-    return {"own": again, "own_seen": own_seen._replace(restores=0, first=up_to(shown_instants, own.time))}
+def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
+    """Whether a listing misses what the one before has shown, and shows no restore that has undone it."""
+    return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
