@@ -6,10 +6,10 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..machine.options import Chosen
 from ..machine.state import State
 from ..machine.transition import Step
 from ..model import Model
-from ..protocol import Protocol
 
 
 def components_in(model: Model, *names: str) -> tuple[str, ...]:
@@ -17,10 +17,9 @@ def components_in(model: Model, *names: str) -> tuple[str, ...]:
     return tuple(name for name in names if name in model.components)
 
 
-def protocol_of(model: Model, actor: str) -> Protocol:
-    """The protocol of one actor."""
-    found: Protocol = model.composition.protocol_of(actor)
-    return found
+def protocol_of(model: Model, actor: str) -> Chosen:
+    """The options of one actor."""
+    return model.composition.protocol_of(actor)
 
 
 def value_in(model: Model, state: State, name: str, otherwise: Any = ()) -> Any:

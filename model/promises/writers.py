@@ -10,7 +10,7 @@ from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.lock_wait import LockWait
-from ..mechanisms.occ import Occ
+from ..mechanisms.occ.options import Occ
 from ..merging.by_function import law_broken
 from ..merging.fold import logs_of
 from ..merging.partial import Part, join, row_of, row_of_state, state_of

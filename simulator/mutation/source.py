@@ -16,7 +16,6 @@ from types import CodeType, FunctionType
 from typing import Any, Final, NamedTuple
 from unittest.mock import patch
 
-
 from ..mutants import forget
 from .generated import Generated
 from .operators import changes
@@ -25,7 +24,8 @@ from .probes import NAME, Probe, Probing
 PACKAGES: Final = ("kernel", "mechanisms", "variants")
 """The packages of the model that hold transitions and rules. Promises and the oracle judge them."""
 RULES: Final = (
-    "files.slicing", "merging.fold", "merging.record", "reads.definitions", "reads.windows", "services.planning", "table",
+    "files.slicing", "merging.fold", "merging.record", "reads.definitions", "reads.windows", "services.planning",
+    "table",
 )  # fmt: skip
 """Modules of rules outside these packages (interim: until each is in one of them)."""
 

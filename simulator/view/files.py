@@ -16,7 +16,6 @@ from nbcc.model.reads.windows import incremental
 from nbcc.model.table import Log, Table
 from nbcc.model.variants.slicing import Slicing
 
-from ..components import pending_files
 from .rows import Case, reader_table, shown
 
 Shown = list[Any]
@@ -180,8 +179,8 @@ class Files:
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
-        for requested, files in pending_files(self.model, state):
-            yield from ((requested, version) for in_group, version in files if in_group == group)
+        for write in self.model.pending_writes(state):
+            yield from write.logs(group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})
