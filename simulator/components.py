@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
-from nbcc.model import Model, State
 from nbcc.model.machine.transition import DEAD, ActorState
-
-File = tuple[int, int]
-"""(file group, version)."""
 
 
 def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
@@ -20,13 +15,3 @@ def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
 def is_dead(own: ActorState) -> bool:
     """Whether an actor has crashed."""
     return own.step == DEAD
-
-
-def pending_files(model: Model, state: State) -> Iterator[tuple[int, tuple[File, ...]]]:
-    """The requested times of pending writes of writers, each with those of its files that are on storage."""
-    rollbacks = model.component(state, "rollbacks") if "rollbacks" in model.components else ()
-    for me in model.of("writer"):
-        own = model.component(state, me)
-        deleted = max((each.deleted for each in rollbacks if each.target == own.requested), default=0)
-        if files := model.world.files(me, own.number)[deleted : own.files]:
-            yield own.requested, files

@@ -25,8 +25,8 @@ def compact_group(storage: Storage, names: Names, task: CompactTask) -> list[Wri
     """Merge the slice, put the base file (even without rows) and, if deletes won, their tombstone log.
 
     Rows keep their commit time and number. Without tombstones a late update of lower rank would bring a deleted row
-    back; they are typed deletes in a log of the compaction's own instant, which Hudi and hudi-rs honour (docs/contract.md,
-    LAWS).
+    back; they are typed deletes in a log of the compaction's own instant, which Hudi and hudi-rs honour
+    (docs/contract.md, LAWS).
     """
     layers = slice_layers(storage, task.slice)
     rule = task.slice.shape.merge

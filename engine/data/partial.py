@@ -2,8 +2,8 @@
 
 A row is there iff a record outranks the greatest delete of its key; of what lies above that delete each column has the
 value of the record with the highest rank that set it (docs/contract.md, SNAP). So one merged row says less than the
-records that it was made of: by event time a column may have come from an older ordering value than the row's, and one that
-nobody has set yet may be set by a record that comes late. What a service needs to merge on without a change of any
+records that it was made of: by event time a column may have come from an older ordering value than the row's, and one
+that nobody has set yet may be set by a record that comes late. What a service needs to merge on without a change of any
 answer is kept: the records that *contribute*, each with the columns that are taken from it, and the greatest delete. To
 Hudi's readers these are partial blocks, which agree with what the base file has, and deletes, which lose against it.
 """

@@ -54,7 +54,8 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     """By whose rules a file group is merged whose base file was requested at `base`.
 
     In a table of ours, a base file that another engine's service made puts its group under Hudi's rules
-    (docs/contract.md, Assumptions): it may have forgotten deletes, and its maker goes on to merge the group's logs in its own order.
+    (docs/contract.md, Assumptions): it may have forgotten deletes, and its maker goes on to merge the group's logs in
+    its own order.
     """
     looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_maker"
     instant = completed_write(context, timeline, base) if base and looks else None

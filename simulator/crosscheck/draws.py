@@ -10,6 +10,7 @@ import pyarrow as pa
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
 from nbcc.model.mechanisms import kinds
+from nbcc.model.mechanisms.batches import batch_of, rows_of
 
 from ..schedule import Choose
 from .observables import Batch
@@ -102,10 +103,10 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
 
 def _sent_before(batches: dict[tuple[str, int], Batch], world: World, actor: str, number: int) -> Batch | None:
     """The rows of a batch that another writer sends as well."""
-    if not (sent := world.batch(actor, number)):
+    if not (sent := batch_of(world, actor, number)):
         return None
-    of_batch = ((other, batch) for (other, n), batch in batches.items() if world.batch(other, n) == sent)
-    return next((batch for other, batch in of_batch if world.content(other) == world.content(actor)), None)
+    of_batch = ((other, batch) for (other, n), batch in batches.items() if batch_of(world, other, n) == sent)
+    return next((batch for other, batch in of_batch if rows_of(world, other) == rows_of(world, actor)), None)
 
 
 def _replacing(choose: Choose, world: World, actor: str) -> Batch:

@@ -16,6 +16,7 @@ from typing import Final
 from nbcc.model import World
 from nbcc.model.mechanisms import kind_of
 from nbcc.model.mechanisms.archiving.options import ArchiveLimits
+from nbcc.model.mechanisms.cleaning.options import Cleans
 
 from ..control.conductor import RETURN
 
@@ -56,8 +57,8 @@ LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.reques
 def retained(world: World, actor: str) -> int:
     """How many writes a cleaner retains, or how many instants an archiver leaves on the active timeline."""
     if kind_of(actor) == "archiver":
-        return int(world[ArchiveLimits].instants_retained)
-    return world.retained_by(actor)
+        return world[ArchiveLimits].instants_retained
+    return world.limits_of(actor, Cleans).commits_retained
 
 
 def waiting(kind: str, operation: str) -> tuple[Row, ...]:

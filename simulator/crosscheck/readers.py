@@ -10,7 +10,6 @@ from nbcc.model import Protocol, Query
 from nbcc.model.mechanisms.added_columns.options import Alterations
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
-from ..components import pending_files
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import History
 from .report import Tally
@@ -93,7 +92,7 @@ def _shows_what_was_rolled_back(history: History, query: Query) -> bool:
     until = query.until or 0
     begun = {action for action, _, requested, completed in history.timeline if completed and requested <= until}
     undone = {rollback.target for rollback in model.component(state, "rollbacks")}
-    late = any(requested in undone for requested, _ in pending_files(model, state))
+    late = any(write.requested in undone for write in model.pending_writes(state))
     return late and not begun & {"commit", "deltacommit"}
 
 

@@ -26,9 +26,10 @@ from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.mechanisms import kind_of as kind_of_actor
 from nbcc.model.mechanisms.added_columns.options import Alterations
-from nbcc.model.mechanisms.batches import Batches
+from nbcc.model.mechanisms.batches import Batches, batch_of
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of
+from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
@@ -127,7 +128,7 @@ class EngineSystem:
         given["data"] = self.data(table)
         if groups := world.reads.get((actor, number)):
             given["reads"] = {partition_name(group // world.buckets) for group in groups}
-        if sent := world.batch(actor, number):
+        if sent := batch_of(world, actor, number):
             given["batch_id"] = f"batch {sent}"
             given["replay_difference"] = world.protocol_of(actor, self.protocol)[Batches].replay_difference
         if world[Retries].retries:
@@ -220,7 +221,7 @@ class EngineSystem:
             self._foreign.add(actor)
             self._rules_of[actor] = by_their_rules(self.rules)
         mode = MODES[own[Occ].concurrency]
-        if mode == NON_BLOCKING and self.world.copy_on_write:
+        if mode == NON_BLOCKING and is_copy_on_write(self.world):
             mode = SINGLE_WRITER  # the engine refuses the other; neither looks at anybody
         return replace(self.config, concurrency_mode=mode, schema=schema_of(self.world, added))
 

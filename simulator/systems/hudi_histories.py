@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from nbcc.model import Step, World
-from nbcc.model.machine.transition import DEAD
-
-from ..components import field_of
+from nbcc.model.machine.transition import DEAD, extra
+from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 
 FITTED: Final = ("compactor", "rollbacker", "writer")
 """The kinds of actors to whose random histories the setting is fitted."""
@@ -42,7 +41,7 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     own = model.component(state, step.actor)
     if step.action == "heartbeat_expires":
         return own.step not in (DEAD, "written")
-    return field_of(own, "expired") and own.requested not in _rolled_back(model, state)
+    return extra(own, Heartbeat).expired and own.requested not in _rolled_back(model, state)
 
 
 def _rolled_back(model: Any, state: Any) -> set[int]:

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
 from nbcc.model import Protocol, Query, World
+from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.merge_function.mechanism import MergeFunction
 from nbcc.model.mechanisms.partial_updates.columns import text_of
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
@@ -43,7 +44,7 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         partition_by=("part",) if world.partitions > 1 else (),
         buckets=world.buckets,
         merge_mode="COMMIT_TIME_ORDERING" if world.merge_mode == "CUSTOM" else world.merge_mode,
-        table_type="COPY_ON_WRITE" if world.copy_on_write else "MERGE_ON_READ",
+        table_type="COPY_ON_WRITE" if is_copy_on_write(world) else "MERGE_ON_READ",
         hive_style=False,
         partial_update=world[PartialColumns].columns > 0,
         merge_function=name_of((protocol or Protocol())[MergeFunction].merge_laws) if world.custom else "",

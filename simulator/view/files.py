@@ -13,7 +13,6 @@ from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms import copy_on_write
 from nbcc.model.variants.slicing import Slicing
 
-from ..components import pending_files
 from .rows import Case, reader_table, shown
 
 Shown = list[Any]
@@ -177,8 +176,8 @@ class Files:
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
-        for requested, files in pending_files(self.model, state):
-            yield from ((requested, version) for in_group, version in files if in_group == group)
+        for write in self.model.pending_writes(state):
+            yield from self.model.rules.logs_of(write, group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.mechanisms.batches import batch_of
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
@@ -87,4 +88,4 @@ def test_what_is_not_modelled_is_refused_by_name(world: Any, protocol: Protocol,
 
 def test_who_puts_rows_in_another_way_sends_no_batch_again() -> None:
     world = World(actors={"writer": 2, "loader": 1, "replacer": 1}, resends=1)
-    assert [world.batch(name, 1) for name in ("w1", "w2", "w3", "l1", "o1")] == [1, 1, 0, 0, 0]
+    assert [batch_of(world, name, 1) for name in ("w1", "w2", "w3", "l1", "o1")] == [1, 1, 0, 0, 0]

@@ -1,4 +1,4 @@
-"""A table of ours whose writes can be left open, and a replacing write (docs/contract.md, SNAP) put together by hand."""
+"""A table of ours whose writes can be left open, and a replacing write (docs/contract.md, SNAP) made by hand."""
 
 from __future__ import annotations
 
