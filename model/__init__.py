@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .kernel.merge import Change, Record
-from .kernel.reads import Query
+from .answers import Change, Query
+from .kernel.merge import Record
 from .kernel.table import FileSlice, Instant
 from .machine.state import State
 from .machine.transition import Refused, Step

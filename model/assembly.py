@@ -10,7 +10,7 @@ from . import kernel, mechanisms
 from .machine.binding import BoundTransition, Names
 from .machine.composition import Composition
 from .protocol import Protocol
-from .rules import rules_of
+from .rules import Rules, of_kernel
 from .world import World
 
 
@@ -39,8 +39,8 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
 
     def constants(actor: str) -> dict[str, Any]:
         own = world.protocol_of(actor, protocol) if actor else protocol
-        shared = {**composition.constants, "world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
-        return {**shared, "protocol": own, "rules": rules_of(own)}
+        of_table = {"world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
+        return {**composition.constants, **of_table, "protocol": own, "rules": rules_of(own)}
 
     fields = composition.fields
     return Names(first_values(composition), composition.actors, constants, composition.views, fields)
@@ -62,3 +62,18 @@ def bound(composition: Composition, names: Names) -> tuple[BoundTransition, ...]
     place = {actor: number for number, actor in enumerate(a for some in composition.actors.values() for a in some)}
     transitions = sorted(composition.transitions.values(), key=lambda each: place[each.actor])
     return tuple(names.bind(each) for each in transitions)
+
+
+@cache
+def rules_of(protocol: Protocol) -> Rules:
+    """The composed rules; the same object for equal protocols."""
+
+    def under(**changes: str) -> Rules:
+        return rules_of(protocol.replace(**changes))
+
+    rules = of_kernel(protocol.options, under)
+    for _, mechanism, _ in mechanisms.in_order():
+        if mechanism.rules:
+            rules = mechanism.rules(rules, protocol)
+    return rules
+

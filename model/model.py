@@ -11,9 +11,9 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .kernel.answers import Cleaned, Data, answer
-from .kernel.merge import Change, Record, Several
-from .kernel.reads import Query
+from .answers import Change, Cleaned, Data, Query, Several, answer
+from .assembly import rules_of
+from .kernel.merge import Record
 from .kernel.slicing import file_slices
 from .kernel.table import FileSlice, Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
@@ -26,7 +26,6 @@ from .mechanisms.cleaning.rules import opened, published_horizon, since
 from .mechanisms.restores.rules import Restore, hides
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
-from .rules import rules_of
 from .world import World
 
 Value = TypeVar("Value")

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import Query
+from nbcc.model.answers import NoAnswer
 from nbcc.model.fields import nearest, refuse_unknown
-from nbcc.model.kernel.answers import NoAnswer
 from nbcc.model.promises import PROMISES
 
 from . import specs

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold, logs_of
 from nbcc.model.kernel.reads import as_of as read_as_of
 from nbcc.model.kernel.reads import incremental
 from nbcc.model.kernel.slicing import writes_by_slice
 from nbcc.model.promises.valuations import differ, names_for, renamed
 from nbcc.model.promises.view import View, view_of
-from nbcc.model.rules import rules_of
 
 Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
 

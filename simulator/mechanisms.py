@@ -13,8 +13,8 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, Final
 
+from nbcc.model.answers import KINDS
 from nbcc.model.fields import nearest, refuse_unknown
-from nbcc.model.kernel.answers import KINDS
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices

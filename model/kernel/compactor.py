@@ -7,28 +7,31 @@ time is a barrier: a log that completes later belongs to a later file slice.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.transition import Action, Args, Changes, Component, Effect, Guard, given, transition
+from ..machine.plans import Planner, Runner, runner
+from ..machine.transition import Action, Args, Changes, Guard, given, transition
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .planning import plan
 from .publication import Publication, publication, publication_actions
-from .rules import Rules
 from .table import Compaction, GroupPlan, Instant, Plan, Table, completes_plan
 from .timeline import PENDING, Published
+
+if TYPE_CHECKING:
+    from ..rules import Rules
 
 Plans = tuple[Plan, ...]
 PLAN_TABLE = "plan_table"
 """The view of the table by which a compactor plans."""
 
-PLANS, STARTS_PLAN, READS_INPUT = "plans", "starts plan", "reads input"
-"""Tags: a transition puts a plan, starts one, or reads the files that the plan takes."""
+PLANS, READS_INPUT = "plans", "reads input"
+"""Tags: a transition puts a plan, or reads the files that the plan takes."""
 
 PLANNED, RUNNING = "about to start its plan", "running its plan"
 
@@ -56,40 +59,6 @@ class Compactor(NamedTuple):
 COMPACTOR = Kind(name="compactor", prefix="c", first=Compactor(), drawn=2, service=True)
 
 
-class Planner(NamedTuple):
-    """How one actor plans. `plans` is the component of the plans, `requested` the actor's field with the plan's time.
-
-    `give_up` is the effect on an actor whose plan can no longer be put.
-    """
-
-    kind: str
-    actor: str
-    action: str
-    plans: str
-    requested: str
-    give_up: Effect
-
-
-Start = Callable[..., tuple[Any, tuple[Any, ...]]]
-"""Of an actor, its name, a plan and all plans: the actor at work on the plan, and the plans as they are then."""
-
-
-class Runner(NamedTuple):
-    """How one actor runs plans. `plans` and `requested`: as for a `Planner`.
-
-    `completes`: the type of the completed instant of a plan; `resumes`: the action that resumes one; `what` names it.
-    """
-
-    kind: str
-    actor: str
-    plans: str
-    requested: str
-    start: Start
-    completes: type
-    resumes: str
-    what: str = "plan"
-
-
 def compose(composition: Composition) -> None:
     """Add the transitions of every compactor."""
     composition.add_component("plans", ())
@@ -109,20 +78,6 @@ def compose(composition: Composition) -> None:
         publication(composition, Publication("compactor", me, "written", partial(published_compaction, me), "plan"))
     composition.map_view(PENDING, pending_compactions)
     composition.map_view(PLAN_TABLE, plan_table)
-
-
-def runner(composition: Composition, action: str, at: str, each: Runner) -> None:
-    """Add the transition by which an actor starts the plan that it has scheduled."""
-    starts = given(start_own_plan, plans=Component(each.plans), start=each.start, requested=each.requested,
-                   component=each.plans)  # fmt: skip
-    changes = ("own", each.plans)
-    composition.add(transition(action, each.actor, at=at, effect=starts, changes=changes, tags=(STARTS_PLAN,)))
-    composition.note(each)
-
-
-def runners(composition: Composition) -> Mapping[str, Runner]:
-    """Actor -> how it runs plans."""
-    return composition.noted(Runner)
 
 
 def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) -> bool:
@@ -159,15 +114,6 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
 
 def become_idle() -> Changes:
     return {"own": Compactor()}
-
-
-def start_own_plan(
-    own: Any, me: str, plans: tuple[Any, ...], start: Start, requested: str, component: str
-) -> Changes:
-    """Put the inflight instant of the plan."""
-    mine = next(plan for plan in plans if plan.requested == getattr(own, requested))
-    own, plans = start(own, me, mine, plans)
-    return {"own": own, component: plans}
 
 
 def started(own: Compactor, me: str, plan: Plan, plans: Plans) -> tuple[Compactor, Plans]:

@@ -5,10 +5,14 @@ RFC-66 leaves the rank to the merge mode of the table: the ordering value (event
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .table import Log, Marks
+from ..machine.marks import Marks
+from .table import Log
+
+if TYPE_CHECKING:
+    from ..combination import Combination, Window
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
@@ -33,19 +37,6 @@ class Record(NamedTuple):
     sets: tuple[str, ...] = ()
 
 
-class Change(NamedTuple):
-    """One row of a change log: what a key was and what it became; None: no row."""
-
-    before: Record | None
-    after: Record | None
-
-
-class Several(NamedTuple):
-    """The rows of one key in a window whose rows are made of several records."""
-
-    records: tuple[Record, ...]
-
-
 class Ranked(NamedTuple):
     """A record within a merge: `place` stands for completion and log version, later is greater."""
 
@@ -54,39 +45,6 @@ class Ranked(NamedTuple):
     deleted: bool
     content: Any
     log: Log | None = None  # the log file that it came from, set within a merge
-
-
-class Content(Protocol):
-    """The record of one key in a log: a delete, or a record that sets some columns; under an ordering value."""
-
-    @property
-    def ordering(self) -> int: ...
-    @property
-    def deleted(self) -> bool: ...
-    @property
-    def sets(self) -> tuple[str, ...]: ...
-
-
-class Combination(Protocol):
-    """How one row is made of several records: column by column, or by a function of the user."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of which a record sets some; () if every record is a whole row."""
-
-    def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """What a read shows of the key; None: nothing."""
-
-    def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """What completed writes make of a key, whose logs come by rank: it uses no file slice and no base file."""
-
-    def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
-        """The rows of an answer."""
-
-    def merged_on(
-        self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
-    ) -> Any:
-        """What a window makes of a state, by a reader that has both answers and nothing else."""
 
 
 class Merger(NamedTuple):
@@ -123,19 +81,6 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
     if one is None or other is None:
         return other if one is None else one
     return max(one, other, key=lambda record: rank(record, event_time))
-
-
-class Window(Protocol):
-    """A window over files whose rows cannot be merged like those of logs."""
-
-    def logs(self) -> Iterator[Log]:
-        """Every log whose records are in the answer."""
-
-    def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-        """The winner for one key, which may be a delete."""
-
-    def renamed(self, rename: Callable[[Fold], Fold]) -> Window:
-        """The window with each of its folds renamed."""
 
 
 class Fold(NamedTuple):

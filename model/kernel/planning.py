@@ -14,7 +14,7 @@ from .slicing import writes_by_slice
 from .table import GroupPlan, Table, Write
 
 if TYPE_CHECKING:
-    from .rules import Rules
+    from ..rules import Rules
 
 
 def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:

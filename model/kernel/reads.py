@@ -13,32 +13,15 @@ An instant stands at T if it completed at or before T.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from .merge import NOTHING, Fold
 from .slicing import base_files, logs_by_time, logs_in_order, writes_by_slice
 from .table import Log, Plan, Table, Write
 
 if TYPE_CHECKING:
-    from .rules import Rules
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A read. `until` is the T of as_of and the end of a window, `after` the window's excluded start (None: 0)."""
-
-    kind: Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"] = "snapshot"
-    after: int | None = None
-    until: int | None = None
-
-    @property
-    def begins(self) -> int | None:
-        """The oldest state that the answer depends on: the start of a window, the T of an as-of; None: the present."""
-        if self.kind in ("incremental", "changes"):
-            return self.after or 0
-        return self.until if self.kind == "as_of" else None
+    from ..rules import Rules
 
 
 def stands(requested: int, completed: int | None, time: float) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .table import FileSlice, Log, Table, Write
 
 if TYPE_CHECKING:
-    from .rules import Rules
+    from ..rules import Rules
 
 
 def slice_time(write: Write, group: int) -> float:

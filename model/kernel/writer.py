@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..machine.composition import Composition
+from ..machine.marks import Marks, marks
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import Action, Args, Changes, Guard, transition
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .publication import Publication, publication, publication_actions
-from .table import Instant, Marks, Write, marks
+from .table import Instant, Write
 from .timeline import PENDING, UNPUBLISHED
 
 REQUESTS, PUTS_FILE = "requests", "puts file"

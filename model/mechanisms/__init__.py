@@ -1,9 +1,8 @@
 """The mechanisms of the model, one module or folder each.
 
-A module here with a value `MECHANISM`, or a folder with a module `mechanism` that has one, is a mechanism: it is found by
-its place. `__path__` may be extended, so that a
-module in another folder is a mechanism as well. The modules of `variants`, and the actors of the kernel, are declared
-in the same way.
+A module here with a value `MECHANISM`, or a folder whose module `mechanism` has one, is a mechanism: it is found by its
+place. `__path__` may be extended, so that a module in another folder is a mechanism as well. The modules of `variants`,
+and the actors of the kernel, are declared in the same way.
 """
 
 from __future__ import annotations

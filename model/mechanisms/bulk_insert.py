@@ -26,15 +26,16 @@ from ..kernel.publication import (
     publication,
     publication_actions,
 )
-from ..kernel.rules import Rules
-from ..kernel.table import Instant, Log, Plan, Table, Write, mark, marks
+from ..kernel.table import Instant, Log, Plan, Table, Write
 from ..kernel.timeline import PENDING, no_instants
 from ..kernel.writer import PUTS_FILE, REQUESTS
 from ..machine.composition import Composition
+from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Args, Changes, Choice, Guard, given, go_to, transition
 from ..protocol import Protocol
+from ..rules import Rules
 from ..variants.slicing import Slicing
 from ..world import World
 from .clocks import OTHER_WRITES

@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
-from ..kernel.compactor import Planner
 from ..kernel.lock import released
 from ..kernel.publication import TAKES_COMPLETION_TIME
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Chosen, Options, choice
+from ..machine.plans import Planner
 from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
 from ..world import World
 from .clocks import Listing, all_readings, clock_of

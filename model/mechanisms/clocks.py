@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.compactor import log_to_compact
-from ..kernel.rules import Rules
 from ..kernel.table import Table
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Chosen, Limits, Options, choice, limit
 from ..machine.transition import Args, given
+from ..rules import Rules
 from ..world import World
 
 LISTED = "listed_instants"

@@ -20,15 +20,16 @@ from ..kernel.merge import Fold
 from ..kernel.planning import plan
 from ..kernel.publication import COMMITS, Publication, publication, publication_actions
 from ..kernel.reads import slice_fold, standing
-from ..kernel.rules import Rules
 from ..kernel.slicing import logs_in_order
-from ..kernel.table import Compaction, GroupPlan, Plan, Table, Write, mark, marks, table_of
+from ..kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
 from ..kernel.timeline import Published
 from ..machine.composition import Composition
+from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..protocol import Protocol
+from ..rules import Rules
 from ..world import World
 
 if TYPE_CHECKING:

@@ -11,17 +11,19 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+from ..answers import Query
 from ..fields import nearest
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
-from ..kernel.reads import Query, standing
-from ..kernel.rules import Rules
-from ..kernel.table import CompletesAs, FileSlice, Instant, Log, Table, Write, mark
+from ..kernel.reads import standing
+from ..kernel.table import CompletesAs, FileSlice, Instant, Log, Table, Write
 from ..kernel.timeline import PENDING
 from ..kernel.writer import REQUESTS, Writer, groups_of
 from ..machine.composition import Composition
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
+from ..rules import Rules
 from ..variants.windows import Windows
 from ..world import World
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from ..kernel.compactor import Runner, Start
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from ..machine.plans import Runner, Start
 from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, given, transition
 from ..world import World
 

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
-from ..kernel.compactor import Planner
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
 from ..kernel.publication import (
     LOOKS,
@@ -30,6 +29,7 @@ from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.plans import Planner
 from ..machine.transition import Action, Changes, Choice, Component, Guard, Transition, given, transition
 from ..protocol import Protocol
 from .crashes import DONE

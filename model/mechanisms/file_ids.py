@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ..kernel.table import Write, mark
+from ..kernel.table import Write
 from ..kernel.writer import REQUESTS, WRITER, Writer, groups_of
 from ..machine.composition import Composition
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Changes, given

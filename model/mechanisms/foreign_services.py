@@ -10,15 +10,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..kernel.compactor import STARTS_PLAN
 from ..kernel.merge import Fold
-from ..kernel.rules import Rules
-from ..kernel.table import Plan, Table, mark, with_mark
+from ..kernel.table import Plan, Table
 from ..machine.composition import Composition
+from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..machine.plans import STARTS_PLAN
 from ..machine.transition import Changes
 from ..protocol import Protocol
+from ..rules import Rules
 from .crashes import RESUMES_PLAN
 
 if TYPE_CHECKING:

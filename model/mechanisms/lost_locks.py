@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..kernel.compactor import Planner
 from ..kernel.lock import release_lock, take_lock
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
+from ..machine.plans import Planner
 from ..machine.transition import (
     DEAD,
     Action,

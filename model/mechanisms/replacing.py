@@ -18,19 +18,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
-from ..kernel.compactor import PLANS, STARTS_PLAN, Planner
+from ..kernel.compactor import PLANS
 from ..kernel.lock import LOCK_IS_FREE
 from ..kernel.merge import Fold
 from ..kernel.publication import Publication, publication, publication_actions
 from ..kernel.reads import standing
-from ..kernel.rules import Rules
-from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan, mark, marks
+from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan
 from ..kernel.timeline import PENDING
 from ..kernel.writer import marks_of
 from ..machine.composition import Composition
+from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
+from ..machine.plans import STARTS_PLAN, Planner
 from ..machine.transition import Action, Changes, Guard, given, transition
+from ..rules import Rules
 from ..world import World
 from .bulk_insert import Loaded
 from .file_ids import MintedIds, mint_file_ids, mints

@@ -15,15 +15,16 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from ..kernel.rules import Rules
-from ..kernel.table import Log, Table, Write, mark, with_mark
+from ..kernel.table import Log, Table, Write
 from ..kernel.timeline import VISIBLE, VISIBLE_WRITES
 from ..kernel.writer import PUTS_FILE, Writer
 from ..machine.composition import Composition
+from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Args, Changes, Transition, transition
 from ..protocol import Protocol
+from ..rules import Rules
 from ..variants.order import Order
 from .copy_on_write import is_copy_on_write
 from .rollback.rollbacker import UNDOING, Rollbacker, one_more

@@ -12,8 +12,9 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..kernel.answers import Cleaned
-from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write, mark
+from ..answers import Cleaned
+from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write
+from ..machine.marks import mark
 from ..machine.state import State
 from ..mechanisms.added_columns.rules import Columns, PlanColumns
 from ..mechanisms.bulk_insert import Loaded, loaded

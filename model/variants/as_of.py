@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..kernel.rules import Rules, Stands
 from ..kernel.slicing import writes_by_slice
 from ..kernel.table import Table, Write
 from ..kernel.timeline import VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..rules import Rules, Stands
 from .slicing import all_unpublished, slice_begin
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..kernel.merge import Fold, Merger
-from ..kernel.rules import Rules
 from ..kernel.table import Log, Table
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..rules import Rules
 from .order import Order
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..kernel.rules import Rules
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..rules import Rules
 
 if TYPE_CHECKING:
     from ..protocol import Protocol

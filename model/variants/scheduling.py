@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.compactor import PLAN_TABLE
-from ..kernel.rules import Rules
 from ..kernel.table import Write
 from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Guard
+from ..rules import Rules
 from .slicing import table_with_unpublished
 
 if TYPE_CHECKING:

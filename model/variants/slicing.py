@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.compactor import PLAN_TABLE
 from ..kernel.reads import standing
-from ..kernel.rules import Barriers, Rules, SliceTime
 from ..kernel.slicing import barrier_of, writes_by_slice
-from ..kernel.table import Plan, Table, Write, mark
+from ..kernel.table import Plan, Table, Write
 from ..kernel.timeline import VISIBLE_WRITES
 from ..machine.composition import Composition
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Changes
+from ..rules import Barriers, Rules, SliceTime
 from ..world import World
 
 if TYPE_CHECKING:

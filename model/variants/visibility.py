@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-from ..kernel.rules import Rules
 from ..kernel.table import Write
 from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published, no_writes
 from ..kernel.writer import Writer
@@ -17,6 +16,7 @@ from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..mechanisms.rollback.removed import is_on_timeline
 from ..mechanisms.rollback.rules import Rollback
+from ..rules import Rules
 from .slicing import all_unpublished
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Literal
 
 from ..kernel.merge import NOTHING, Fold
 from ..kernel.reads import slice_fold, standing
-from ..kernel.rules import OneWindow, Rules
 from ..kernel.slicing import logs_in_order, writes_by_slice
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..mechanisms.log_compaction.rules import compacted_in, covered, with_compacted
+from ..rules import OneWindow, Rules
 from .slicing import slice_begin
 
 if TYPE_CHECKING:

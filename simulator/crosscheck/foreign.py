@@ -8,12 +8,12 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, Protocol, Query, State
+from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
 from nbcc.model.kernel.reads import as_of, base_file, incremental
-from nbcc.model.kernel.rules import Rules
 from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms.log_compaction.rules import log_compactions
-from nbcc.model.rules import rules_of
+from nbcc.model.rules import Rules
 from nbcc.model.variants.merging import Merging
 
 from .observables import Batch, canonical_rows

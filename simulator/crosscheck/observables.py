@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.kernel.answers import Cleaned, answer
-from nbcc.model.kernel.merge import Several
+from nbcc.model.answers import Cleaned, Several, answer
 from nbcc.model.promises.view import answers
 
 from ..systems import System

@@ -7,7 +7,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
-from nbcc.model.kernel.merge import Combination, Fold, Ranked, evaluate, logs_of
+from nbcc.model.combination import Combination
+from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
 from nbcc.model.kernel.reads import as_of, base_file, incremental
 from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms import copy_on_write

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nbcc.model import Model, Query
-from nbcc.model.kernel.answers import Data
+from nbcc.model.answers import Data
 
 from ..trace import Trace
 from .files import Files as FilesOf

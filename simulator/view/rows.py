@@ -12,8 +12,8 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
-from nbcc.model.kernel.answers import Cleaned, Data, answer
-from nbcc.model.kernel.merge import Merger, Several
+from nbcc.model.answers import Cleaned, Data, Several, answer
+from nbcc.model.kernel.merge import Merger
 from nbcc.model.kernel.table import Table, Write
 from nbcc.model.mechanisms.consumers.consumer import time_of
 from nbcc.model.mechanisms.partial_updates.columns import text_of

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.slicing import writes_by_slice
 from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
 from nbcc.model.mechanisms.bulk_insert import loaded
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.view import View
-from nbcc.model.rules import rules_of
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from nbcc.simulator.forms import ANSWERS, compare

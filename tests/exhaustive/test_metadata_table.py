@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.kernel.answers import Cleaned
+from nbcc.model.answers import Cleaned
 from nbcc.model.kernel.table import Compaction, Write
 from nbcc.model.mechanisms.metadata_table.rules import MetadataTable, through
 from nbcc.model.promises import PROMISES

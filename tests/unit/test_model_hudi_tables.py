@@ -17,11 +17,11 @@ import pytest
 from hudi import HudiQueryType, HudiReadOptions, HudiTable
 
 from nbcc.model import Protocol, Query, Record
-from nbcc.model.kernel.answers import NoAnswer, answer
+from nbcc.model.answers import NoAnswer, answer
+from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Merger
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.table import Compaction, Plan, Table, Write, table_of
-from nbcc.model.rules import rules_of
 from nbcc.simulator import specs
 
 TABLES = Path(__file__).parents[1] / "tables"

@@ -6,15 +6,16 @@ from dataclasses import fields, replace
 from math import inf
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.reads import as_of, incremental
-from nbcc.model.kernel.rules import of_kernel
 from nbcc.model.kernel.slicing import file_slices, in_order
-from nbcc.model.kernel.table import CompletesAs, Write, mark, marks, with_mark
+from nbcc.model.kernel.table import CompletesAs, Write
+from nbcc.model.machine.marks import mark, marks, with_mark
 from nbcc.model.machine.mechanism import Mechanism
 from nbcc.model.mechanisms.bulk_insert import Loaded
 from nbcc.model.mechanisms.replacing import Replaced
-from nbcc.model.rules import rules_of
+from nbcc.model.rules import of_kernel
 from nbcc.simulator import specs
 
 from .test_model_slicing import DEMO, RFC

@@ -13,14 +13,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernel.clock import TakeTime
-from ...kernel.compactor import STARTS_PLAN
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication, publication_actions
-from ...kernel.table import Instant, Plan, Table, with_mark
+from ...kernel.table import Instant, Plan, Table
 from ...kernel.timeline import PENDING, TABLE
 from ...kernel.writer import REQUESTS
 from ...machine.composition import Composition
+from ...machine.marks import with_mark
 from ...machine.mechanism import Kind, Mechanism
+from ...machine.plans import STARTS_PLAN
 from ...machine.transition import Action, Args, Changes, Guard, given, transition
 from ...protocol import Protocol
 from ...world import World

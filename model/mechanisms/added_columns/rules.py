@@ -15,10 +15,11 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...answers import Query
 from ...kernel.merge import Fold, Ranked, Record, logs_of
-from ...kernel.reads import Query
-from ...kernel.rules import Rules
-from ...kernel.table import Log, Table, Write, mark, with_mark
+from ...kernel.table import Log, Table, Write
+from ...machine.marks import mark, with_mark
+from ...rules import Rules
 
 if TYPE_CHECKING:
     from ...protocol import Protocol

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...kernel.lock import LOCK_IS_FREE
-from ...kernel.rules import Rules
 from ...kernel.table import Instant, Table
 from ...kernel.timeline import ACTIVE, VISIBLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Args, Changes, Guard, transition
+from ...rules import Rules
 from ...world import World
 from .options import ArchiveLimits, Archiving
 from .rules import archivable, last_decided, staying

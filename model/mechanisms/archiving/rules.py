@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from math import inf
 from typing import Any
 
-from ...kernel.rules import Rules
 from ...kernel.table import Table
+from ...rules import Rules
 from ..cleaning.rules import Cleaned
 from ..log_compaction.rules import WRITES, covered
 from ..restores.rules import Restored

@@ -7,15 +7,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernel.clock import READS_CLOCK, TakeTime
-from ...kernel.compactor import PLANS, Planner, Runner, runner
+from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
-from ...kernel.rules import Rules
 from ...kernel.table import DataFile, Instant, Table
 from ...kernel.timeline import PENDING, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
+from ...machine.plans import Planner, Runner, runner
 from ...machine.transition import Args, Changes, Guard, given, transition
+from ...rules import Rules
 from ...world import World
 from .options import Cleans
 from .rules import Clean, Cleaned, Victims, horizon, published_horizon, since, superseded

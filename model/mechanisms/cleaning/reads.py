@@ -7,11 +7,11 @@ from math import inf
 
 from ...kernel.compactor import READS_INPUT, Compactor
 from ...kernel.reader import Reader
-from ...kernel.rules import Rules
 from ...kernel.table import DataFile, Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Changes, Guard
+from ...rules import Rules
 from ...world import World
 from .rules import Clean, needed, published_horizon
 

@@ -13,10 +13,11 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...kernel.reads import Query
-from ...kernel.rules import Rules
+from ...answers import Query
 from ...kernel.slicing import file_slices
-from ...kernel.table import DataFile, Table, Write, mark, with_mark
+from ...kernel.table import DataFile, Table, Write
+from ...machine.marks import mark, with_mark
+from ...rules import Rules
 from ..bulk_insert import loaded
 from ..log_compaction.rules import covered, log_compactions
 

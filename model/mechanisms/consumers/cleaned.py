@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...kernel.rules import Rules
 from ...kernel.table import DataFile, Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Changes
 from ...protocol import Protocol
+from ...rules import Rules
 from ..bulk_insert import loaded
 from ..cleaning.rules import Clean, published_horizon
 from .consumer import LISTS_WINDOW, READABLE, Consumer

@@ -11,16 +11,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernel.clock import READS_CLOCK, TakeTime
-from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING, Planner, Plans, Runner, runner
+from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING, Plans
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
 from ...kernel.reader import KEPT_TABLE
-from ...kernel.rules import Rules
 from ...kernel.table import GroupPlan, Instant, Plan, Table
 from ...kernel.timeline import COMPLETED_TABLE, LATEST, PENDING, TABLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
+from ...machine.plans import Planner, Runner, runner
 from ...machine.transition import Args, Changes, Guard, given, transition
+from ...rules import Rules
 from ...world import World
 from .options import LogCompactionLimits
 from .rules import LogCompaction, log_plan, with_log_plans

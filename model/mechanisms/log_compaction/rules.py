@@ -15,9 +15,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...kernel.merge import Fold
-from ...kernel.rules import Rules
 from ...kernel.slicing import logs_by_time, writes_by_slice
-from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write, mark, with_mark
+from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write
+from ...machine.marks import mark, with_mark
+from ...rules import Rules
 
 if TYPE_CHECKING:
     from ...protocol import Protocol

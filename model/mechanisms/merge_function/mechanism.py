@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ...kernel.merge import Content, Fold, Merger, Record
-from ...kernel.rules import Rules
+from ...combination import Content
+from ...kernel.merge import Fold, Merger, Record
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Options, choice
+from ...rules import Rules
 from . import values
 from .values import Merged
 

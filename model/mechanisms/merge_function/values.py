@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ...kernel.merge import Content, Fold, Record
+from ...combination import Content
+from ...kernel.merge import Fold, Record
 from ...kernel.table import Log
 from .definition import value_of
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...kernel.rules import Rules
 from ...kernel.table import Compaction, Write
+from ...rules import Rules
 from ...variants.visibility import with_pending
 from ..log_compaction.rules import LogCompaction
 

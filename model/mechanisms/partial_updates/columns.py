@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, NamedTuple
 
-from ...kernel.merge import Content, Fold, Merger, Record, keeps_deletes
+from ...combination import Content
+from ...kernel.merge import Fold, Merger, Record, keeps_deletes
 from ...kernel.table import Log
 from .states import Part, Rank, State, join, row_of, state_of
 

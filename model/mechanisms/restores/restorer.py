@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...kernel.compactor import PLANS, Planner, Plans, Runner, runner
+from ...kernel.compactor import PLANS, Plans
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
 from ...kernel.table import Instant
@@ -19,6 +19,7 @@ from ...kernel.timeline import PENDING, SETTLED, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
+from ...machine.plans import Planner, Runner, runner
 from ...machine.transition import Args, Changes, Guard, given, transition
 from ...protocol import Protocol
 from ...variants.listing import Listing

@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...kernel.compactor import PLANS, READS_INPUT, STARTS_PLAN, Compactor, Plans
+from ...kernel.compactor import PLANS, READS_INPUT, Compactor, Plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
+from ...machine.plans import STARTS_PLAN
 from ...machine.transition import Action, Changes, Component, Guard, given, transition
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse

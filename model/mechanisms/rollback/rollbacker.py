@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...kernel.compactor import PLANS, STARTS_PLAN, Planner
+from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE, release_lock
 from ...kernel.publication import (
     BEGINS,
@@ -27,6 +27,7 @@ from ...kernel.timeline import PENDING, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
+from ...machine.plans import STARTS_PLAN, Planner
 from ...machine.transition import Action, Args, Changes, Guard, extra, given, transition
 from ...protocol import Protocol
 from ...variants.completion import Completion

@@ -7,15 +7,46 @@ belongs to one file group; where keys repeat in several partitions, put the part
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .merge import Change, Fold, Merger, Ranked, Record, Several, evaluate, logs_of
-from .reads import Query, as_of, incremental, read_optimized
-from .table import Log, Table
+from .kernel.merge import Fold, Merger, Ranked, Record, evaluate, logs_of
+from .kernel.reads import as_of, incremental, read_optimized
+from .kernel.table import Log, Table
 
 if TYPE_CHECKING:
     from .rules import Rules
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A read. `until` is the T of as_of and the end of a window, `after` the window's excluded start (None: 0)."""
+
+    kind: Literal["snapshot", "as_of", "incremental", "changes", "read_optimized"] = "snapshot"
+    after: int | None = None
+    until: int | None = None
+
+    @property
+    def begins(self) -> int | None:
+        """The oldest state that the answer depends on: the start of a window, the T of an as-of; None: the present."""
+        if self.kind in ("incremental", "changes"):
+            return self.after or 0
+        return self.until if self.kind == "as_of" else None
+
+
+class Change(NamedTuple):
+    """One row of a change log: what a key was and what it became; None: no row."""
+
+    before: Record | None
+    after: Record | None
+
+
+class Several(NamedTuple):
+    """The rows of one key in a window whose rows are made of several records."""
+
+    records: tuple[Record, ...]
+
 
 Key = Hashable
 Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]

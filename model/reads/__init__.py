@@ -1,1 +1,0 @@
-"""Reads as definitions: snapshots, windows, and what they answer over real rows."""
