@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from .kernel.merge import Change, Record
+from .kernel.reads import Query
+from .kernel.table import FileSlice, Instant
 from .machine.state import State
 from .machine.transition import Refused, Step
-from .merging.record import Change, Record
 from .model import Model
 from .protocol import Protocol
-from .reads.definitions import Query
-from .table import FileSlice, Instant
 from .world import World
 
 __all__ = [

@@ -2,50 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
 from . import kernel, mechanisms
 from .machine.binding import BoundTransition, Names
 from .machine.composition import Composition
-from .machine.mechanism import Mechanism
 from .protocol import Protocol
+from .rules import rules_of
 from .world import World
-
-LAST = "*"
-"""In `Mechanism.after`: after every mechanism that does not say so itself."""
-
-
-def in_order(several: Mapping[str, Mechanism]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The names of mechanisms in their order, each with those that come before it by a declaration.
-
-    Variants come before all mechanisms: they choose between readings of the kernel's rules.
-    """
-    readings = tuple(name for name in several if name in mechanisms.of_package("variants"))
-    early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
-    after = {}
-    for name, each in several.items():
-        said = tuple(other for other in each.after if other in several)
-        after[name] = said if name in readings else (*readings, *said, *(early if LAST in each.after else ()))
-    for name in _sorted(tuple(several), tuple(after.values())):
-        yield name, after[name]
-
-
-@cache
-def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
-    graph = TopologicalSorter(dict(zip(names, after, strict=True)))
-    found: list[str] = []
-    try:
-        graph.prepare()
-    except CycleError as error:
-        raise ValueError(f"mechanisms come after each other: {' -> '.join(error.args[1])}") from None
-    while graph.is_active():
-        ready = sorted(graph.get_ready(), key=names.index)
-        found += ready
-        graph.done(*ready)
-    return tuple(found)
 
 
 def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None) -> Composition:
@@ -58,20 +24,23 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
     own = cache(lambda actor: world.protocol_of(actor, protocol))
     composition = Composition(world, protocol, actors, own, mechanisms.rests())
     kernel.compose(composition)
-    others = {name: each for name, each in mechanisms.every().items() if name not in kernel.ACTORS}
-    for name, after in in_order(others):
+    for name, mechanism, after in mechanisms.in_order():
         if only is None or name in only:
             composition.begin(name, after)
-            others[name].compose(composition)
+            mechanism.compose(composition)
     return composition
 
 
-def names_of(composition: Composition) -> Names:
-    """The names of a model: its components, and the constants `world`, `protocol` and `rules`."""
+def names_of(composition: Composition, world: World, protocol: Protocol) -> Names:
+    """The names of a model: its components, and these constants.
+
+    `world`; `protocol` and `rules` are those of the actor, `table_protocol` and `table_rules` those of the table.
+    """
 
     def constants(actor: str) -> dict[str, Any]:
-        protocol = composition.protocol_of(actor) if actor else composition.protocol
-        return {**composition.constants, "world": composition.world, "protocol": protocol, "rules": protocol}
+        own = world.protocol_of(actor, protocol) if actor else protocol
+        shared = {**composition.constants, "world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
+        return {**shared, "protocol": own, "rules": rules_of(own)}
 
     fields = composition.fields
     return Names(first_values(composition), composition.actors, constants, composition.views, fields)

@@ -11,21 +11,22 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .files.slicing import file_slices
+from .kernel.answers import Cleaned, Data, answer
+from .kernel.merge import Change, Record, Several
+from .kernel.reads import Query
+from .kernel.slicing import file_slices
+from .kernel.table import FileSlice, Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
 from .machine.binding import Bound, BoundTransition
 from .machine.limits import Limits
 from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
-from .mechanisms.copy_on_write import is_copy_on_write
-from .merging.record import Change, Record, Rule, Several
+from .mechanisms.cleaning.rules import opened, published_horizon, since
+from .mechanisms.restores.rules import Restore, hides
+from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
-from .reads.answers import Cleaned, Data, answer
-from .reads.definitions import Query, table_as_of
-from .services.cleaning import opened, published_horizon, since
-from .services.restoring import hides
-from .table import FileSlice, Instant, Restore, Savepoint, Table, Write
+from .rules import rules_of
 from .world import World
 
 Value = TypeVar("Value")
@@ -38,12 +39,8 @@ class Model:
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
         self.protocol = protocol or Protocol()
-        event_time = world.merge_mode == "EVENT_TIME_ORDERING"
-        # By commit time whatever comes later wins, so that nothing can come back and no tombstone need be kept.
-        keeps = event_time and self.protocol.tombstones == "keep" and not is_copy_on_write(world)
-        laws = self.protocol.merge_laws if world.custom else ""
-        merges = (world.column_names, self.protocol.column_merge, laws)
-        self.rule = Rule(event_time, keeps, self.protocol.fold, *merges)
+        self.rules = rules_of(self.protocol)
+        self.merger = self.rules.merger(world)
         self.composition = assembly.compose(world, self.protocol)
         self.actors: Mapping[str, tuple[str, ...]] = self.composition.actors
         first = assembly.first_values(self.composition)
@@ -54,7 +51,7 @@ class Model:
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
-        self._names = assembly.names_of(self.composition)
+        self._names = assembly.names_of(self.composition, world, self.protocol)
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
         self._views: dict[Hashable, Bound] = {name: self._names.view(name) for name in observed}
@@ -180,10 +177,10 @@ class Model:
 
     def slices(self, state: State, as_of: int | None = None) -> tuple[FileSlice, ...]:
         """All slices since the horizon, by file group and barrier; as of a time: of what stands at that time."""
-        table = since(self.table(state), self.world.groups, self.horizon(state), self.protocol)
+        table = since(self.rules, self.table(state), self.world.groups, self.horizon(state))
         if as_of is not None:
-            table = table_as_of(table, as_of, self.protocol)
-        return tuple(chain.from_iterable(file_slices(table, g, self.protocol) for g in range(self.world.groups)))
+            table = self.rules.table_as_of(self.rules, table, as_of)
+        return tuple(chain.from_iterable(file_slices(self.rules, table, g) for g in range(self.world.groups)))
 
     def horizon(self, state: State) -> int:
         """The completion time before which reads are refused, as cleaning has published it; 0 without cleaning."""
@@ -191,7 +188,7 @@ class Model:
             return 0
 
         def compute(cleans: Any, published: Any) -> int:
-            return published_horizon(cleans, published, self.protocol)
+            return published_horizon(self.rules, cleans, published)
 
         return self.derive(state, ("cleans", "published"), "horizon", compute)
 
@@ -225,9 +222,9 @@ class Model:
         table, settled = self.table(state), self.settled(state)
         until = settled if query.until is None else query.until
         gone = self.component(state, "deleted") if "deleted" in self.components else frozenset()
-        if gone and any(gone & opened(table, g, query, until, self.protocol) for g in range(self.world.groups)):
+        if gone and any(gone & opened(self.rules, table, g, query, until) for g in range(self.world.groups)):
             raise Cleaned("a file that the read needs is deleted")
-        return answer(table, self.world.groups, query, settled, data, protocol=self.protocol, rule=self.rule)
+        return answer(self.rules, table, self.world.groups, query, settled, data, self.merger)
 
     def window_rows(self, state: State, kept: tuple[int, ...], query: Query, data: Data) -> dict[Hashable, Any]:
         """The window of a consumer, made of the writes requested at `kept`; what they wrote may be cleaned since."""
@@ -235,7 +232,7 @@ class Model:
         undone = (entry for each in self.restores(state) for entry in each.entries if isinstance(entry, Write))
         every = (*table.writes, *undone)  # what it has read it has read, whatever was undone since
         seen = table._replace(writes=tuple(write for write in every if write.requested in kept))
-        return answer(seen, self.world.groups, query, 0, data, protocol=self.protocol, rule=self.rule)
+        return answer(self.rules, seen, self.world.groups, query, 0, data, self.merger)
 
     def finished(self, state: State) -> bool:
         """No actor that lives is in the midst of an operation: to stop here is no deadlock."""

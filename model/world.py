@@ -135,7 +135,7 @@ class World:
     @property
     def copy_on_write(self) -> bool:
         """Whether writes put base files instead of log files."""
-        return self.table_type == "COPY_ON_WRITE"
+        return bool(self.table_type == "COPY_ON_WRITE")
 
     @property
     def custom(self) -> bool:

@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from nbcc.model import Query
 from nbcc.model.fields import nearest, refuse_unknown
+from nbcc.model.kernel.answers import NoAnswer
 from nbcc.model.promises import PROMISES
-from nbcc.model.reads.answers import NoAnswer
 
 from . import specs
 from .crosscheck.campaign import KEPT, Row

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from nbcc.model import Model, Protocol, State, Step, World
-from nbcc.model.files.slicing import writes_by_slice
-from nbcc.model.merging.fold import Fold, logs_of
+from nbcc.model.kernel.merge import Fold, logs_of
+from nbcc.model.kernel.reads import as_of as read_as_of
+from nbcc.model.kernel.reads import incremental
+from nbcc.model.kernel.slicing import writes_by_slice
 from nbcc.model.promises.valuations import differ, names_for, renamed
 from nbcc.model.promises.view import View, view_of
-from nbcc.model.reads import definitions as reads
-from nbcc.model.reads.windows import incremental
+from nbcc.model.rules import rules_of
 
 Answer = Callable[[View, int, Protocol], Iterator[tuple[str, object]]]
 
@@ -38,21 +39,22 @@ class Compared(NamedTuple):
 
 def slices(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
     """Which completed logs lie in which slice; a log may lie in none."""
-    for barrier, writes in writes_by_slice(view.table, group, form).items():
-        logs = tuple(log for w in writes if w.completed is not None for log in w.logs(group))
+    for barrier, writes in writes_by_slice(rules_of(form), view.table, group).items():
+        logs = tuple(log for w in writes if w.completed is not None for log in rules_of(form).logs_of(w, group))
         yield f"the slice of {f't{barrier}' if barrier else 'no barrier'} in group {group}", logs
 
 
 def as_of(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
     """The read as of every completion time."""
     for time in view.times:
-        yield f"as of t{time} in group {group}", reads.as_of(view.table, group, time, form)
+        yield f"as of t{time} in group {group}", read_as_of(rules_of(form), view.table, group, time)
 
 
 def windows(view: View, group: int, form: Protocol) -> Iterator[tuple[str, object]]:
     """Every incremental window."""
     for after, until in view.windows:
-        yield f"window (t{after}, t{until}] in group {group}", incremental(view.table, group, after, until, form)
+        answer = incremental(rules_of(form), view.table, group, after, until)
+        yield f"window (t{after}, t{until}] in group {group}", answer
 
 
 ANSWERS: Final[dict[str, Answer]] = {"slices": slices, "as of": as_of, "windows": windows}
@@ -106,7 +108,7 @@ def _same(view: View, left: object, right: object) -> bool:
         return left == right
     named = (log for fold in (left, right) for log in (*logs_of(fold), *(fold.shown or ())))
     names = names_for(tuple(sorted({*named})))
-    return differ(renamed(left, names), renamed(right, names), len(names), view.rule, deletes=True) is None
+    return differ(renamed(left, names), renamed(right, names), len(names), view.merger, deletes=True) is None
 
 
 def _said(answer: object) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from nbcc.model import Model, Protocol, Step, World
-from nbcc.model.mechanisms.metadata_table import HasMetadataTable
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 from nbcc.model.promises import PROMISES
 
 from . import specs

@@ -66,7 +66,7 @@ def _writes(model: Model, states: Sequence[State]) -> dict[tuple[str, int], int]
 
 def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dict[tuple[str, int], Batch]]:
     """Valuations from plain to odd: equal orderings first, upserts before deletes."""
-    names = model.rule.columns
+    names = model.merger.columns
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
     kinds = [kind for kind in kinds if not kind[1] or kind[2] == sets[0]]
@@ -112,6 +112,6 @@ def right_rows(model: Model, state: State, query: Query, data: Mapping[int, Batc
                 for requested, version in logs
                 if key in data.get(requested, {}).get((group, version), {})
             }
-            right = records_by_definition(logs, records, model.rule, window)
+            right = records_by_definition(logs, records, model.merger, window)
             found += [(key, each.ordering, None if each.deleted else each.value, each.requested) for each in right]
     return tuple(sorted(found, key=lambda row: (row[0], row[3], row[2] is None)))

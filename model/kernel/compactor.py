@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import Action, Args, Changes, Component, Effect, Guard, given, transition
-from ..protocol import Protocol
-from ..services.planning import plan
-from ..table import Compaction, GroupPlan, Instant, Plan, Table, completes_plan
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
+from .planning import plan
 from .publication import Publication, publication, publication_actions
+from .rules import Rules
+from .table import Compaction, GroupPlan, Instant, Plan, Table, completes_plan
 from .timeline import PENDING, Published
 
 Plans = tuple[Plan, ...]
@@ -135,20 +135,20 @@ def plan_table(completed_table: Table) -> Table:
 
 
 def log_to_compact(
-    clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Protocol
+    clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
     """What a plan takes that is scheduled now."""
     barrier, _ = request_time("commit", clock)
-    return plan(plan_table, world.groups, barrier, rules)
+    return plan(rules, plan_table, world.groups, barrier)
 
 
 LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
-def take_barrier(clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Protocol) -> Changes:
+def take_barrier(clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Rules) -> Changes:
     """Under the lock: list what has completed; the plan's requested time is a barrier after all of it."""
     barrier, clock = request_time("commit", clock)
-    return {"own": Compactor(plan=barrier, parts=plan(plan_table, world.groups, barrier, rules)), "clock": clock}
+    return {"own": Compactor(plan=barrier, parts=plan(rules, plan_table, world.groups, barrier)), "clock": clock}
 
 
 def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import DEAD, Action, Args, Changes, Guard, transition
-from ..table import Plan, Table, table_of
+from .table import Plan, Table, table_of
 from .timeline import Published
 
 Plans = tuple[Plan, ...]

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..machine.composition import Composition
-from ..table import Instant, Plan, Table, Write, table_of
+from .table import Instant, Plan, Table, Write, table_of
 
 Published = tuple[Any, ...]
 

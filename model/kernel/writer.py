@@ -6,18 +6,18 @@ the writer's own instant, and belongs to a file slice by its completion time onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.transition import Action, Args, Changes, Guard, Record, transition
-from ..table import Instant, Write
+from ..machine.transition import Action, Args, Changes, Guard, transition
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .publication import Publication, publication, publication_actions
+from .table import Instant, Marks, Write, marks
 from .timeline import PENDING, UNPUBLISHED
 
 REQUESTS, PUTS_FILE = "requests", "puts file"
@@ -95,24 +95,12 @@ def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
 
 def write_of(world: World, me: str, own: Writer) -> Write:
     """The completed instant of the present write."""
-    marks = {each.FIELD: each[0] for each in marks_of(own)}  # interim, until `Write` has `marks`
-    return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), **marks)
+    return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), marks_of(own))
 
 
-def on_instant(field: str) -> Callable[[type[Record]], type[Record]]:
-    """Declare that a completed instant carries a record: in the field of `Write` with this name (interim)."""
-
-    def declare(record: type[Record]) -> type[Record]:
-        for name, value in (("ON_INSTANT", True), ("FIELD", field)):
-            setattr(record, name, value)
-        return record
-
-    return declare
-
-
-def marks_of(own: Any) -> tuple[Any, ...]:
-    """The records of an actor that its completed instant carries: those whose type says `ON_INSTANT`."""
-    return tuple(each for each in own.extra if getattr(each, "ON_INSTANT", False) and each != type(each)())
+def marks_of(own: Any) -> Marks:
+    """The records of an actor that its completed instant carries: those that are marks, which have a `kind`."""
+    return marks(*(each for each in own.extra if hasattr(each, "kind")))
 
 
 def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any, Protocol, TypeVar, get_args, get_type_hints
 
 
@@ -47,12 +46,17 @@ def limit(default: Any, about: str, *, section: str = "limits", by: tuple[str, .
     return field(default=default, metadata={"about": about, "section": section, "by": by})
 
 
-@cache
 def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:
     """Option name -> the values that it may take, the default first."""
-    hints = get_type_hints(options)
-    first = {each.name: str(each.default) for each in fields(options)}
-    return {name: (value, *(v for v in get_args(hints[name]) if v != value)) for name, value in first.items()}
+    if (known := _VALUES.get(options)) is None:
+        hints = get_type_hints(options)
+        first = {each.name: str(each.default) for each in fields(options)}
+        known = {name: (value, *(v for v in get_args(hints[name]) if v != value)) for name, value in first.items()}
+        _VALUES[options] = known
+    return known
+
+
+_VALUES: dict[type[Options], dict[str, tuple[str, ...]]] = {}
 
 
 def names_of(part: type[Options] | type[Limits]) -> tuple[str, ...]:

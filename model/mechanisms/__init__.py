@@ -1,13 +1,16 @@
 """The mechanisms of the model, one module or folder each.
 
-A module here with a value `MECHANISM` is a mechanism: it is found by its place. `__path__` may be extended, so that a
+A module here with a value `MECHANISM`, or a folder with a module `mechanism` that has one, is a mechanism: it is found by
+its place. `__path__` may be extended, so that a
 module in another folder is a mechanism as well. The modules of `variants`, and the actors of the kernel, are declared
 in the same way.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -33,10 +36,46 @@ def of_package(package: str) -> dict[str, Mechanism]:
 def _declared(package: str, paths: tuple[str, ...]) -> dict[str, Mechanism]:
     found: dict[str, Mechanism] = {}
     for info in sorted(iter_modules(paths), key=lambda each: each.name):
-        declared = getattr(import_module(f"{package}.{info.name}"), "MECHANISM", None)
+        module = import_module(f"{package}.{info.name}.mechanism" if info.ispkg else f"{package}.{info.name}")
+        declared = getattr(module, "MECHANISM", None)
         if isinstance(declared, Mechanism):
             found[info.name] = declared
     return found
+
+
+LAST = "*"
+"""In `Mechanism.after`: after every mechanism that does not say so itself."""
+
+
+def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
+    """Variants and mechanisms by name in their order, each with the names that come before it by a declaration.
+
+    Variants come before all mechanisms: they choose between readings of the kernel's rules.
+    """
+    readings = tuple(of_package("variants"))
+    several = {**of_package("variants"), **of_package("mechanisms")}
+    early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
+    after = {}
+    for name, each in several.items():
+        said = tuple(other for other in each.after if other in several)
+        after[name] = said if name in readings else (*readings, *said, *(early if LAST in each.after else ()))
+    for name in _sorted(tuple(several), tuple(after.values())):
+        yield name, several[name], after[name]
+
+
+@cache
+def _sorted(names: tuple[str, ...], after: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
+    graph = TopologicalSorter(dict(zip(names, after, strict=True)))
+    found: list[str] = []
+    try:
+        graph.prepare()
+    except CycleError as error:
+        raise ValueError(f"mechanisms come after each other: {' -> '.join(error.args[1])}") from None
+    while graph.is_active():
+        ready = sorted(graph.get_ready(), key=names.index)
+        found += ready
+        graph.done(*ready)
+    return tuple(found)
 
 
 def options() -> tuple[type[Options], ...]:

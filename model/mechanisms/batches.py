@@ -14,12 +14,12 @@ from typing import Any, Literal
 
 from ..kernel.lock import LOCK_IS_FREE, release_lock
 from ..kernel.publication import COMMITS, LOOKS
+from ..kernel.table import Write
 from ..kernel.writer import WRITE_LEFT, WRITER, Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
 from ..machine.transition import Action, Changes, Choice, Guard, go_to, transition
-from ..table import Write
 from ..world import World
 
 Published = tuple[Any, ...]

@@ -5,15 +5,17 @@ belongs to it. So it may be published only as the first file of its group to com
 overtook gives up. Apache Hudi, too, checks this one operation for conflicts under non-blocking concurrency control.
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
+from ..kernel.merge import Fold
 from ..kernel.publication import (
     COMMITS,
     LOOKS,
@@ -24,6 +26,8 @@ from ..kernel.publication import (
     publication,
     publication_actions,
 )
+from ..kernel.rules import Rules
+from ..kernel.table import Instant, Log, Plan, Table, Write, mark, marks
 from ..kernel.timeline import PENDING, no_instants
 from ..kernel.writer import PUTS_FILE, REQUESTS
 from ..machine.composition import Composition
@@ -31,7 +35,6 @@ from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Args, Changes, Choice, Guard, given, go_to, transition
 from ..protocol import Protocol
-from ..table import Instant, Plan, Write
 from ..variants.slicing import Slicing
 from ..world import World
 from .clocks import OTHER_WRITES
@@ -39,8 +42,8 @@ from .decision_log import is_logged
 from .occ.conflicts import Attempt, conflicting
 from .occ.validation import is_optimistic
 
-Published = tuple[Any, ...]
-Plans = tuple[Plan, ...]
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +56,67 @@ class BulkInsert(Options):
         "also gives up if another write overtook one of its logs, as Hudi's conflict resolution does. unchecked: base "
         "files into every file group",
     )
+
+
+class Loaded(NamedTuple):
+    """Of a write: the file groups in which its one file is a base file."""
+
+    groups: tuple[int, ...] = ()
+    kind: str = "loaded"
+
+
+def loaded(write: Write) -> tuple[int, ...]:
+    """The file groups in which a write has put a base file."""
+    return mark(write, Loaded).groups if write.marks else ()
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables with bulk inserts."""
+    return _with_files_in_windows(_with_base_files(_without_logs(rules)))
+
+
+def _without_logs(rules: Rules) -> Rules:
+    """A write has no logs in the file groups in which it put a base file."""
+    inner = rules.logs_of
+
+    def logs_of(write: Write, group: int) -> tuple[Log, ...]:
+        return () if write.marks and group in loaded(write) else inner(write, group)
+
+    return replace(rules, logs_of=logs_of)
+
+
+def _with_base_files(rules: Rules) -> Rules:
+    """The base file of a write begins a slice, and holds the rows of the write."""
+    inner_bases, inner_file = rules.bases, rules.base_file
+
+    def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
+        own = [(write.requested, write.completed) for write in table.writes if write.marks and group in loaded(write)]
+        return inner_bases(table, group) + own
+
+    def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
+        by = next((w for w in table.writes if w.requested == barrier and group in loaded(w)), None)
+        return inner_file(rules, table, group, barrier) if by is None else Fold(None, by.files_in(group))
+
+    return replace(rules, bases=bases, base_file=base_file)
+
+
+def _with_files_in_windows(rules: Rules) -> Rules:
+    """A window merges the base files that its writes put, before its logs."""
+    inner = rules.window
+
+    def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+        writes = rules.window_writes(rules, table, group, after, until)
+        files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
+        shape = inner(rules, table, group, after, until)
+        return shape._replace(logs=(*files, *shape.logs)) if files else shape
+
+    return replace(rules, window=window)
+
+
+Published = tuple[Any, ...]
+
+
+Plans = tuple[Plan, ...]
 
 
 class Loader(NamedTuple):
@@ -152,6 +216,8 @@ def log_is_next(own: Loader) -> bool:
 
 
 BASE_IS_NEXT = Guard("the next file group must be without files", base_is_next)
+
+
 LOG_IS_NEXT = Guard("the next file group must have files", log_is_next)
 
 
@@ -212,6 +278,8 @@ def is_clear(own: Loader) -> bool:
 
 
 MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
+
+
 IS_CLEAR = Guard("{me} must have looked again", is_clear)
 
 
@@ -228,7 +296,7 @@ def withdraw() -> Changes:
 def published_load(me: str, own: Loader) -> tuple[Loader, Write]:
     """The loader after its bulk insert is published, and the completed instant."""
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
-    return Loader("done"), Write(own.requested, own.completed, me, 1, files, loaded=own.bases)
+    return Loader("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 
 def other_loads(me: str, every_loader: Mapping[str, Loader]) -> tuple[Loader, ...]:
@@ -245,6 +313,7 @@ def pending_loads(pending_instants: Iterable[Instant], every_loader: Mapping[str
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
     after=("completion", "occ"),
     kinds=(LOADER,),

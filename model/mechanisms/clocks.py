@@ -15,12 +15,12 @@ from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.compactor import log_to_compact
+from ..kernel.rules import Rules
+from ..kernel.table import Table
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Chosen, Limits, Options, choice, limit
 from ..machine.transition import Args, given
-from ..protocol import Protocol
-from ..table import Table
 from ..world import World
 
 LISTED = "listed_instants"
@@ -116,7 +116,7 @@ def all_readings(own_clock: Clock) -> Iterable[Args]:
 
 
 def readings_with_logs(
-    own_clock: Clock, clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Protocol
+    own_clock: Clock, clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
     """The readings at which there is a log to compact: a coarse clock may give a barrier that is before all of them."""
     for args in own_clock.readings():

@@ -7,27 +7,32 @@ clustering has completed since the write began. A non-blocking writer checks not
 file group that no reader reads.
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
+from ..kernel.merge import Fold
+from ..kernel.planning import plan
 from ..kernel.publication import COMMITS, Publication, publication, publication_actions
+from ..kernel.reads import slice_fold, standing
+from ..kernel.rules import Rules
+from ..kernel.slicing import logs_in_order
+from ..kernel.table import Compaction, GroupPlan, Plan, Table, Write, mark, marks, table_of
 from ..kernel.timeline import Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
-from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
+from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..protocol import Protocol
-from ..services.planning import plan
-from ..table import Compaction, GroupPlan, Plan, Write, table_of
 from ..world import World
 
-Plans = tuple[Plan, ...]
-REWRITING = "rewriting"
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +44,70 @@ class Clustering(Options):
         "plan: a clustering is a compaction that sorts, and keeps the file ids; file_ids: it writes a new file group "
         "that replaces the one it names, and gives up if a write has completed there since its plan",
     )
+
+
+class Clusters(NamedTuple):
+    """Of a plan: whether it writes new file groups, which take the place of those that it names."""
+
+    clusters: bool = False
+    kind: str = "clusters"
+
+
+class Clustered(NamedTuple):
+    """Of a completed clustering: the file groups that it replaced."""
+
+    groups: tuple[int, ...] = ()
+    kind: str = "clustered"
+
+
+class Into(NamedTuple):
+    """Of a write: (file group, requested time of the clustering whose file group its writer found), if there is one."""
+
+    clusterings: tuple[tuple[int, int], ...] = ()
+    kind: str = "into"
+
+
+def clusters(plan: Plan) -> bool:
+    """Whether a plan writes new file groups."""
+    return bool(plan.marks) and mark(plan, Clusters).clusters
+
+
+def clustered(entry: Compaction) -> tuple[int, ...]:
+    """The file groups that a completed clustering replaced."""
+    return mark(entry, Clustered).groups if entry.marks else ()
+
+
+def into(write: Write) -> tuple[tuple[int, int], ...]:
+    """The clusterings whose file groups the writer found, by file group."""
+    return mark(write, Into).clusterings if write.marks else ()
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under which a clustering replaces a file group by another."""
+    if protocol[Clustering].clustering == "plan":
+        return rules
+    inner = rules.as_of
+
+    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+        if not (last := _last_clustering(table, group, time)):
+            return inner(rules, table, group, time)
+        found = (write for write in standing(rules, table.writes, time) if dict(into(write)).get(group) == last)
+        return slice_fold(rules, table, group, last, logs_in_order(rules, found, group))
+
+    return replace(rules, as_of=as_of)
+
+
+def _last_clustering(table: Table, group: int, time: float) -> int:
+    """The last clustering that replaced the file group by `time`: only writes into its file group are visible. Or 0."""
+    plans = zip(table.plans, table.completed, strict=True)
+    done = [plan for plan, completed in plans if clusters(plan) and plan.of(group) and completed and completed <= time]
+    return max([plan.requested for plan in done], default=0)
+
+
+Plans = tuple[Plan, ...]
+
+
+REWRITING = "rewriting"
 
 
 class Clusterer(NamedTuple):
@@ -58,12 +127,11 @@ CLUSTERER = Kind(name="clusterer", prefix="g", first=Clusterer(), rests=("idle",
 def compose(composition: Composition) -> None:
     """Add the transitions of every clusterer; it clusters once."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
-    parameters = {"table_protocol": composition.protocol}
-    log = Guard("there must be a log to take in", given(log_to_cluster, **parameters))
+    log = Guard("there must be a log to take in", log_to_cluster)
     for me in composition.of("clusterer"):
         composition.add(
             transition("clusterer_schedules_plan", me, at="idle", to="scheduled", guards=(LOCK_IS_FREE, log),
-                       effect=given(schedule, **parameters), changes=("own", "clock", "plans")),
+                       effect=schedule, changes=("own", "clock", "plans")),
             transition("clusterer_starts_plan", me, at="scheduled", to=REWRITING, effect=start,
                        changes=("own", "plans")),
             transition("clusterer_writes_base", me, at=REWRITING, effect=write_base, arguments=next_group),
@@ -81,19 +149,19 @@ def giving_up(commits: Transition) -> Transition:
 
 
 def log_to_cluster(
-    clock: int, published: Published, plans: Plans, world: World, table_protocol: Protocol
+    clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> tuple[GroupPlan, ...]:
     """What a plan takes that is scheduled now."""
-    return plan(table_of(published, plans), world.groups, clock + 1, table_protocol)
+    return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 
 def schedule(
-    me: str, clock: int, published: Published, plans: Plans, world: World, table_protocol: Protocol
+    me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
 ) -> Changes:
     """Under the lock: take a requested time and put the plan."""
-    parts = log_to_cluster(clock, published, plans, world, table_protocol)
-    replaces = table_protocol[Clustering].clustering == "file_ids"
-    new = Plan(clock + 1, me, False, parts, clusters=replaces)
+    parts = log_to_cluster(clock, published, plans, world, table_rules)
+    replaces = table_rules[Clustering].clustering == "file_ids"
+    new = Plan(clock + 1, me, False, parts, marks(Clusters(replaces)))
     own = Clusterer(plan=new.requested, groups=tuple(part.group for part in parts))
     return {"own": own, "clock": new.requested, "plans": (*plans, new)}
 
@@ -129,10 +197,12 @@ def take_plan_back(own: Clusterer, plans: Plans) -> Changes:
 
 def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clusterer, Compaction]:
     """The clusterer after its clustering is published, and the completed instant."""
-    return Clusterer("done"), Compaction(own.plan, own.completed, me, own.groups if replaces else ())
+    return Clusterer("done"), Compaction(own.plan, own.completed, me, marks(Clustered(own.groups if replaces else ())))
 
 
 MECHANISM = Mechanism(
+    rules=refined,
+    after=("foreign_services", "replacing"),
     compose=compose,
     kinds=(CLUSTERER,),
     options=Clustering,

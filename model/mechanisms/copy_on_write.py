@@ -4,24 +4,29 @@ There are no log files, so no compactor. A writer chooses the base files when it
 chose the same base file lose the rows of one of them, unless a conflict check (mechanism `occ`) aborts the second.
 """
 
+
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..fields import nearest
-from ..files.copy_on_write import newest_base
+from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
+from ..kernel.reads import Query, standing
+from ..kernel.rules import Rules
+from ..kernel.table import CompletesAs, FileSlice, Instant, Log, Table, Write, mark
 from ..kernel.timeline import PENDING
-from ..kernel.writer import REQUESTS, Writer, groups_of, on_instant
+from ..kernel.writer import REQUESTS, Writer, groups_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
-from ..table import Instant
+from ..variants.windows import Windows
 from ..world import World
 
-TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,11 +36,136 @@ class TableKind(Limits):
     table_type: str = limit("MERGE_ON_READ", "whether writes put log files or base files", section="table")
 
 
-@on_instant("onto")
 class Onto(NamedTuple):
-    """The base files that a write merges: (group, requested time of the base file, None if the group has none)."""
+    """Of a write: (file group, requested time of the base file that it merged, None without one)."""
 
     bases: tuple[tuple[int, int | None], ...] = ()
+    kind: str = "onto"
+
+
+class ChangedFiles(NamedTuple):
+    """A window: base files in the order of their completion, each a base and one log, of which only the changes count.
+
+    They are upserts that are in their base file, and deletes of rows that were there. A record that lost against the
+    rows below it left no trace, nor did a delete of nothing.
+    """
+
+    files: tuple[Fold, ...]
+
+    def logs(self) -> Iterator[Log]:
+        for file in self.files:
+            yield from logs_of(file._replace(base=None))
+
+    def winner(self, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
+        """The merge of the changes.
+
+        A row that a file leaves out has no ordering value any more: the delete wins over all before it and loses
+        against all after it.
+        """
+        winner: Ranked | None = None
+        for place, file in enumerate(self.files):
+            (log,) = file.logs
+            assert not isinstance(log, Fold), "a copy-on-write table has no log compactions"
+            record, won = record_of(log), evaluate(file, record_of, merger)
+            below = evaluate(file.base, record_of, merger) if file.base is not None else None
+            was_there = below is not None and not below.deleted
+            if record is None or won is None or won.content != record.content or (won.deleted and not was_there):
+                continue
+            record = record._replace(place=float(place))
+            fenced = record.deleted or (winner is not None and winner.deleted)
+            winner = record if fenced else merge(winner, record, merger.event_time)
+        return winner
+
+    def renamed(self, rename: Callable[[Fold], Fold]) -> ChangedFiles:
+        return ChangedFiles(tuple(rename(file) for file in self.files))
+
+
+def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
+    """The base files onto which a write merged its rows, by file group."""
+    return mark(write, Onto).bases if write.marks else ()
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules that read base files alone where the writes of a table put them."""
+    inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
+
+    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+        if not has_base_files(table):
+            return inner_read(rules, table, group, time)
+        base = content(table, group, newest_base(standing(rules, table.writes, time), group))
+        return NOTHING if base is None else Fold(base, ())
+
+    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+        if not has_base_files(table):
+            return inner_window(rules, table, group, after, until)
+        shape = window_of(table, group, rules.in_window(table, after, until))
+        return shape._replace(deletes=rules[Windows].window_deletes == "marked")
+
+    def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
+        return slices_of(table, group) if has_base_files(table) else inner_slices(rules, table, group)
+
+    inner_row = rules.shown_row
+
+    def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        show = inner_row(rules, table, query)
+        return without_ordering(show) if has_base_files(table) else show
+
+    rules = replace(rules, as_of=as_of, incremental=incremental, file_slices=file_slices, shown_row=shown_row)
+    return replace(rules, merger=without_tombstones(rules.merger))
+
+
+def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
+    """A row that a base file leaves out has lost its ordering value."""
+
+    def show_change(shape: Fold, won: Ranked) -> Any:
+        row: Any = show(shape, won)
+        return row._replace(ordering=None) if shape.files is not None and row.deleted else row
+
+    return show_change
+
+
+def without_tombstones(inner: Callable[[Any], Merger]) -> Callable[[Any], Merger]:
+    """The base files of a copy-on-write table keep no deletes."""
+
+    def merger(world: Any) -> Merger:
+        kernel = inner(world)
+        return kernel._replace(keeps_tombstones=False) if is_copy_on_write(world) else kernel
+
+    return merger
+
+
+def has_base_files(table: Table) -> bool:
+    """Whether the writes of a table put base files."""
+    return any(write.marks and onto(write) for write in table.writes)
+
+
+def newest_base(published: tuple[object, ...], group: int) -> int | None:
+    """The requested time of the base file that a reader or writer takes in a group: the greatest."""
+    writes = (entry for entry in published if isinstance(entry, Write))
+    return max((write.requested for write in writes if group in write.groups), default=None)
+
+
+def content(table: Table, group: int, base: int | None) -> Fold | None:
+    """The content of the base file of an instant: the rows of its write over those of the base file that it merged."""
+    write = next((write for write in table.writes if write.requested == base), None)
+    if write is None:
+        return None
+    return Fold(content(table, group, dict(onto(write))[group]), write.files_in(group))
+
+
+def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
+    """What the base files of a window changed, each against the base file that it was merged onto."""
+    files = (content(table, group, write.requested) for write in inside if group in write.groups)
+    return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
+
+
+def slices_of(table: Table, group: int) -> tuple[FileSlice, ...]:
+    """A slice for each base file."""
+    bases = sorted(write.requested for write in table.writes if write.completed and group in write.groups)
+    return tuple(FileSlice(group, base, base, ()) for base in bases)
+
+
+TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 
 
 def is_copy_on_write(world: World) -> bool:
@@ -49,6 +179,7 @@ def compose(composition: Composition) -> None:
     if not is_copy_on_write(composition.world) or not writers:
         return
     composition.add_field("writer", "onto", Onto())
+    composition.add_field("writer", "completes_as", CompletesAs("commit"))
     composition.select("writer_writes_log", actors=writers).replace(writes_base)
     composition.select(REQUESTS, actors=writers).extend(choose_bases, "own_onto")
     composition.map_view(PENDING, pending_commits)
@@ -95,8 +226,9 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
-    after=("occ",),
+    after=("clustering", "occ", "replacing"),
     limits=TableKind,
     check=check,
     actions=(

@@ -25,13 +25,13 @@ from ..kernel.publication import (
     Publish,
     publications,
 )
+from ..kernel.table import Instant
 from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Changes, Choice, Component, Guard, Transition, given, transition
 from ..protocol import Protocol
-from ..table import Instant, Restore, is_undone
 from .crashes import DONE
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
 
@@ -204,11 +204,11 @@ def decide(own: Any, decisions: Decisions, publish: Publish) -> Changes:
 
 def publish_own_decision(
     own: Any, me: str, lock: str | None, published: tuple[Any, ...], publish: Publish,
-    restores: tuple[Restore, ...] = (),
+    restores: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
     """Put the completed instant, unless another actor has put it, or a restore has undone it."""
     after, entry = publish(own)
-    there = entry in published or is_undone(restores, entry.requested)
+    there = entry in published or any(entry.requested in each.undone for each in restores)
     return {"own": after, "lock": released(lock, me), "published": published if there else (*published, entry)}
 
 

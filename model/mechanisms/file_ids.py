@@ -4,18 +4,19 @@ RFC-66 requires that the file group of a key is the same for every writer. Witho
 empty each begin a file group with a new id.
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from ..kernel.writer import REQUESTS, WRITER, Writer, groups_of, on_instant
+from ..kernel.table import Write, mark
+from ..kernel.writer import REQUESTS, WRITER, Writer, groups_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Changes, given
-from ..table import Write
 from ..world import World
 
 
@@ -36,19 +37,25 @@ class FileIds(Options):
     )
 
 
+class MintedIds(NamedTuple):
+    """Of a write: (file group, file id) where that is not the id that the bucket fixes."""
+
+    ids: tuple[tuple[int, int], ...] = ()
+    kind: str = "minted ids"
+
+
+def minted_ids(write: Write) -> tuple[tuple[int, int], ...]:
+    """The file ids of a write that its buckets do not fix, by file group."""
+    return mark(write, MintedIds).ids if write.marks else ()
+
+
 Ids = tuple[tuple[int, int], ...]
 """(group, file id) where the bucket does not fix the id. The id 0 is the fixed one."""
 
 
-@on_instant("file_ids")
-class ChosenIds(NamedTuple):
-    """The file ids of a write."""
-
-    ids: Ids = ()
-
-
-FIXED = ChosenIds()
+FIXED = MintedIds()
 """The file ids of a write whose buckets fix them."""
+
 
 Groups = Callable[[World, str, Any], tuple[int, ...]]
 """Of a world, the name of an actor and its state: the file groups of its write."""
@@ -59,7 +66,7 @@ def compose(composition: Composition) -> None:
     writers = composition.of("writer")
     own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
     if own or (writers and mints(composition)):
-        composition.add_field("writer", "file_ids", ChosenIds())
+        composition.add_field("writer", "file_ids", MintedIds())
     if writers and mints(composition):
         composition.select(REQUESTS, actors=writers).extend(given(mint_file_ids, groups=groups_of), "own_file_ids")
     for me in own:  # another number of buckets: file ids that no other writer chooses
@@ -74,7 +81,7 @@ def mints(composition: Composition) -> bool:
 def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:
     """Choose the newest file id of each bucket; a new one where the bucket has no file group."""
     ids = ((group, newest_id(published, group, own.requested)) for group in groups(world, me, own))
-    return {"own_file_ids": ChosenIds(tuple(ids))}
+    return {"own_file_ids": MintedIds(tuple(ids))}
 
 
 def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
@@ -82,14 +89,14 @@ def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
     found = requested
     for entry in published:
         if isinstance(entry, Write) and group in entry.groups:
-            found = file_id_of(entry.file_ids, group)
+            found = file_id_of(minted_ids(entry), group)
     return found
 
 
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
     """Choose a file id of the writer's own for each group."""
     number = int(me.removeprefix(WRITER.prefix))
-    return {"own_file_ids": ChosenIds(tuple((group, -number) for group in groups_of(world, me, own)))}
+    return {"own_file_ids": MintedIds(tuple((group, -number) for group in groups_of(world, me, own)))}
 
 
 def file_id_of(ids: Ids, group: int) -> int:

@@ -4,19 +4,25 @@ The plan notes whose engine runs it (`unmarked`: not ours): the runner decides b
 not the actor that made the plan.
 """
 
+
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.compactor import STARTS_PLAN
+from ..kernel.merge import Fold
+from ..kernel.rules import Rules
+from ..kernel.table import Plan, Table, mark, with_mark
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Changes
 from ..protocol import Protocol
-from ..table import Plan
 from .crashes import RESUMES_PLAN
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +42,47 @@ class ForeignServices(Options):
     )
 
 
+class Unmarked(NamedTuple):
+    """Of a plan: whether another engine has begun with it, and merges by its own rules."""
+
+    unmarked: bool = False
+    kind: str = "unmarked"
+
+
+def unmarked(plan: Plan) -> bool:
+    """Whether another engine carries the plan out."""
+    return bool(plan.marks) and mark(plan, Unmarked).unmarked
+
+
+def theirs(rules: Rules) -> Rules:
+    """The rules with the merge of the other engine."""
+    return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables that another engine compacts."""
+    by_maker = protocol[ForeignServices].unmarked == "by_its_maker"
+    inner_base, inner_plan, inner_file = rules.on_base, rules.rules_of_plan, rules.base_file
+
+    def on_base(rules: Rules, table: Table, group: int, base: int | None) -> Rules:
+        if any(unmarked(plan) and plan.requested == base and plan.of(group) for plan in table.plans):
+            return theirs(rules)
+        return inner_base(rules, table, group, base)
+
+    def rules_of_plan(rules: Rules, table: Table, plan: Plan, group: int) -> Rules:
+        return theirs(rules) if unmarked(plan) else inner_plan(rules, table, plan, group)
+
+    def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
+        shape = inner_file(rules, table, group, barrier)
+        plan = next((plan for plan in table.plans if plan.requested == barrier), None)
+        if shape is None or plan is None or not unmarked(plan):
+            return shape
+        return shape._replace(logs_first=True, drops_deletes=True)
+
+    rules = replace(rules, rules_of_plan=rules_of_plan, base_file=base_file)
+    return replace(rules, on_base=on_base) if by_maker else rules
+
+
 def compose(composition: Composition) -> None:
     """Mark the plans that another engine runs."""
     compactors = composition.of("compactor")
@@ -46,7 +93,12 @@ def compose(composition: Composition) -> None:
 def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Changes:
     """The runner of a plan notes whose engine it is."""
     foreign = protocol[ForeignServices].services == "foreign"
-    return {"plans": tuple(plan._replace(unmarked=foreign) if plan.requested == own.plan else plan for plan in plans)}
+
+    def noted(plan: Plan) -> Plan:
+        own_plan = plan.requested == own.plan
+        return plan._replace(marks=with_mark(plan.marks, Unmarked(foreign))) if own_plan else plan
+
+    return {"plans": tuple(noted(plan) for plan in plans)}
 
 
-MECHANISM = Mechanism(compose=compose, after=("added_columns", "crashes"), options=ForeignServices)
+MECHANISM = Mechanism(rules=refined, compose=compose, after=("added_columns", "crashes"), options=ForeignServices)

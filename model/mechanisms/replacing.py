@@ -9,35 +9,37 @@ An optimistic replace is a write like others: a write that completed in its part
 and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.compactor import PLANS, STARTS_PLAN, Planner
 from ..kernel.lock import LOCK_IS_FREE
+from ..kernel.merge import Fold
 from ..kernel.publication import Publication, publication, publication_actions
+from ..kernel.reads import standing
+from ..kernel.rules import Rules
+from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan, mark, marks
 from ..kernel.timeline import PENDING
 from ..kernel.writer import marks_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Action, Changes, Guard, given, transition
-from ..table import GroupPlan, Instant, Plan, Write, completes_plan
 from ..world import World
-from .file_ids import ChosenIds, mint_file_ids, mints
-from .occ import seal_timeline
+from .bulk_insert import Loaded
+from .file_ids import MintedIds, mint_file_ids, mints
+from .occ.mechanism import seal_timeline
 from .occ.options import Validation
 from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
-Published = tuple[Any, ...]
-Plans = tuple[Plan, ...]
-
-SCHEDULED, REPLACING = "scheduled", "replacing"
-RESTS = ("idle", "done", "gave up")
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,64 @@ class Replacing(Options):
         "plan: a replace hides earlier rows by a barrier at its requested time. file_ids: it names the file groups "
         "that it replaces, which also hides what is written to them later (Hudi's replacecommit)",
     )
+
+
+class Replaced(NamedTuple):
+    """Of a write: the file groups in which it hides what completed before it was requested."""
+
+    groups: tuple[int, ...] = ()
+    kind: str = "replaced"
+
+
+def replaced(write: Write) -> tuple[int, ...]:
+    """The file groups in which a write hides older writes."""
+    return mark(write, Replaced).groups if write.marks else ()
+
+
+def ranks_at(write: Write, group: int) -> int | None:
+    """The time at which the records of a write rank in a file group: its completion; those of a replace its request."""
+    return write.requested if group in replaced(write) else write.completed
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables with replacing writes."""
+    rules = _in_windows(rules)
+    return _by_file_ids(rules) if protocol[Replacing].replacing == "file_ids" else rules
+
+
+def _in_windows(rules: Rules) -> Rules:
+    """A window leaves out the writes that a replace in it hides."""
+    inner = rules.window_writes
+
+    def window_writes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Write, ...]:
+        writes = inner(rules, table, group, after, until)
+        since = max([write.requested for write in writes if write.marks and group in replaced(write)], default=0)
+        return tuple([write for write in writes if (ranks_at(write, group) or 0) >= since]) if since else writes
+
+    return replace(rules, window_writes=window_writes)
+
+
+def _by_file_ids(rules: Rules) -> Rules:
+    """The last replace that named the file group hides every other write of it, whenever that completes."""
+    inner = rules.as_of
+
+    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+        by = [write for write in standing(rules, table.writes, time) if group in replaced(write)]
+        return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
+
+    return replace(rules, as_of=as_of)
+
+
+Published = tuple[Any, ...]
+
+
+Plans = tuple[Plan, ...]
+
+
+SCHEDULED, REPLACING = "scheduled", "replacing"
+
+
+RESTS = ("idle", "done", "gave up")
 
 
 class Replacer(NamedTuple):
@@ -77,7 +137,7 @@ def compose(composition: Composition) -> None:
     if any(is_optimistic(composition, me) for me in replacers):
         composition.add_field("replacer", "validation", Validation())
     if replacers and mints(composition):
-        composition.add_field("replacer", "file_ids", ChosenIds())
+        composition.add_field("replacer", "file_ids", MintedIds())
     for me in replacers:
         schedule(composition, me, by_plan)
         composition.add(
@@ -167,8 +227,8 @@ def published_replace(world: World, me: str, own: Replacer) -> tuple[Replacer, W
     """The replacer after its replace is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
-    marks = {each.FIELD: each[0] for each in marks_of(own)}  # interim, as in the kernel's writer
-    return Replacer("done"), Write(own.requested, own.completed, me, 1, files, loaded=groups, replaced=groups, **marks)
+    said = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
+    return Replacer("done"), Write(own.requested, own.completed, me, 1, files, (*said, *marks_of(own)))
 
 
 def take_back(own: Replacer, plans: Plans) -> Changes:
@@ -187,8 +247,9 @@ def pending_replaces(
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
-    after=("file_ids", "occ"),
+    after=("file_ids", "foreign_services", "occ"),
     kinds=(REPLACER,),
     options=Replacing,
     actions=(

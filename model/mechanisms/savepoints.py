@@ -5,6 +5,7 @@ one. A savepoint has the requested time of the instant that it pins. A clean is 
 the files of every savepoint.
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -13,20 +14,17 @@ from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
+from ..kernel.rules import Rules
+from ..kernel.table import DataFile, Instant, Table
 from ..kernel.timeline import LATEST, PENDING, Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Limits, Options, choice, limit
 from ..machine.transition import Action, Changes, Guard, transition
-from ..protocol import Protocol
-from ..services.archiving import WRITES
-from ..services.savepoints import files_as_of, kept, without
-from ..table import Instant, Savepoint, Table
 from ..world import World
 from .cleaning.cleaner import CLEAN_PLAN, CLEANED_TABLE, CleanPlan
-
-Saved = tuple[Savepoint, ...]
-PINNED = "about to publish its savepoint"
+from .cleaning.rules import Victims, needed
+from .log_compaction.rules import WRITES, covered
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +44,51 @@ class SavepointLimits(Limits):
 
     savepoints: int = limit(0, "how many savepoints may be begun")
     savepoints_dropped: int = limit(0, "how many savepoints may be dropped")
+
+
+class Savepoint(NamedTuple):
+    """The instant requested then, which completed at `at`, is pinned: `files` are those that a read as of then opens.
+
+    `writes`: the requested times of the writes that had completed by then. `completed` is None while the savepoint is
+    not published.
+    """
+
+    requested: int
+    at: int
+    files: tuple[DataFile, ...]
+    writes: tuple[int, ...]
+    completed: int | None = None
+
+
+def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[DataFile, ...]:
+    """The files that reads as of `time` open, and the inputs of log compactions among them."""
+    files: set[DataFile] = set()
+    for group in range(groups):
+        opened = needed(rules, table, group, time)
+        logs = tuple((file.requested, file.version) for file in opened if file.version)
+        files |= {*opened, *(DataFile(group, *log) for log in covered(table, group, logs))}
+    return tuple(sorted(files))
+
+
+def kept(rules: Rules, savepoints: tuple[Savepoint, ...]) -> frozenset[DataFile]:
+    """The files that a clean keeps for the savepoints."""
+    keeps = rules[Savepoints].savepoint_keeps
+    if keeps == "nothing":
+        return frozenset()
+    files = (file for each in savepoints if each.completed is not None for file in each.files)
+    return frozenset(file for file in files if keeps == "files" or not file.version)
+
+
+def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[Victims, ...]:
+    """What is left of a clean that keeps these files."""
+    left = (each._replace(files=tuple(file for file in each.files if file not in files)) for each in victims)
+    return tuple(each for each in left if each.files)
+
+
+Saved = tuple[Savepoint, ...]
+
+
+PINNED = "about to publish its savepoint"
 
 
 class Savepointer(NamedTuple):
@@ -110,19 +153,25 @@ def some_savepoint(savepoints: Saved) -> bool:
 
 
 SAVEPOINT_LEFT = Guard("a savepoint must be left", savepoint_is_left, limit=True)
+
+
 CAN_BE_PINNED = Guard("the newest completed instant must be there, and not pinned yet", newest_is_not_pinned)
+
+
 DROP_LEFT = Guard("a savepoint must be left to drop", drop_is_left, limit=True)
+
+
 SOME_SAVEPOINT = Guard("there must be a savepoint", some_savepoint)
 
 
 def pin_instant(
     own: Savepointer, me: str, saved: int, savepoints: Saved, published: Published, completed_table: Table,
-    world: World, rules: Protocol,
+    world: World, rules: Rules,
 ) -> Changes:  # fmt: skip
     """Take the lock and put the inflight savepoint, with the files that a read as of the pinned instant opens."""
     entry = newest(published)
     assert entry is not None, "the guard found one"
-    files = files_as_of(completed_table, world.groups, entry.completed, rules)
+    files = files_as_of(rules, completed_table, world.groups, entry.completed)
     others = tuple(each for each in savepoints if each.requested != entry.requested)
     writes = tuple(write.requested for write in completed_table.writes)
     begun = Savepoint(entry.requested, entry.completed, files, writes)
@@ -151,9 +200,9 @@ def cleaned_table(completed_table: Table) -> Table:
     return completed_table
 
 
-def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Protocol) -> CleanPlan:
+def clean_plan(clean_plan: CleanPlan, savepoints: Saved, rules: Rules) -> CleanPlan:
     """The view `clean_plan`: without the files of savepoints."""
-    return clean_plan._replace(groups=without(clean_plan.groups, kept(savepoints, rules)))
+    return clean_plan._replace(groups=without(clean_plan.groups, kept(rules, savepoints)))
 
 
 def latest_time(latest_time: int, savepoints: Saved) -> int:

@@ -7,23 +7,30 @@ each other. A writer that finds a file in use begins a file of the next version,
 sees the slice as one sequence of blocks.
 """
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
-from ..files.shared_log import LOGS, Block, Blocks, appended, without_undone
-from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published
-from ..kernel.writer import PUTS_FILE, Writer, on_instant
+from ..kernel.rules import Rules
+from ..kernel.table import Log, Table, Write, mark, with_mark
+from ..kernel.timeline import VISIBLE, VISIBLE_WRITES
+from ..kernel.writer import PUTS_FILE, Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from ..machine.transition import Action, Args, Changes, Transition, given, transition
+from ..machine.transition import Action, Args, Changes, Transition, transition
 from ..protocol import Protocol
-from ..table import Rollback, Write
+from ..variants.order import Order
 from .copy_on_write import is_copy_on_write
 from .rollback.rollbacker import UNDOING, Rollbacker, one_more
+from .rollback.rules import Rollback
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +49,92 @@ class SharedLogs(Options):
     )
 
 
-@on_instant("places")
+LOGS = "shared_logs"
+"""The component: by file group the blocks, as they were appended."""
+
+
+class Block(NamedTuple):
+    """A block of the write requested at `instant`; or one of a rollback, which undoes those of `target`."""
+
+    instant: int
+    version: int
+    target: int = 0
+
+
+Blocks = tuple[Block, ...]
+
+
+Published = TypeVar("Published")
+
+
+def appended(logs: tuple[Blocks, ...], group: int, block: Block) -> tuple[Blocks, ...]:
+    """All logs with one block more in a file group."""
+    return tuple((*blocks, block) if at == group else blocks for at, blocks in enumerate(logs))
+
+
+def undone(blocks: Blocks, rollback_block: str) -> frozenset[Log]:
+    """The blocks that readers skip because a rollback block names their write.
+
+    in_front: a reader that reads a log once still has only the blocks directly before the rollback block.
+    """
+    found: set[Log] = set()
+    for at, rollback in enumerate(blocks):
+        if not rollback.target:
+            continue
+        reached = blocks if rollback_block == "anywhere" else blocks[:at]
+        for block in reversed(reached):
+            if block.instant == rollback.target:
+                found.add((block.instant, block.version))
+            elif rollback_block == "in_front":
+                break
+    return frozenset(found)
+
+
+def without_undone(entry: Published, logs: tuple[Blocks, ...], protocol: Protocol) -> Published:
+    """An instant with those of its blocks that readers do not skip."""
+    if not isinstance(entry, Write) or not places(entry):
+        return entry
+    skipped = [undone(blocks, protocol[SharedLogs].rollback_block) for blocks in logs]
+    kept = [
+        (file, place)
+        for file, place in zip(entry.files, places(entry), strict=True)
+        if (entry.requested, file[1]) not in skipped[file[0]]
+    ]
+    left = Places(tuple(place for _, place in kept))
+    return entry._replace(files=tuple(file for file, _ in kept), marks=with_mark(entry.marks, left))
+
+
 class Places(NamedTuple):
-    """The record `own_places` of a writer: of each of its files the place of the block in the log."""
+    """Of a write: of each of its files the place of that block in a shared log."""
 
     places: tuple[int, ...] = ()
+    kind: str = "places"
+
+
+def places(write: Write) -> tuple[int, ...]:
+    """The places of a write's blocks in shared logs, file by file; () if its files are its own."""
+    return mark(write, Places).places if write.marks else ()
+
+
+def place_in(write: Write, group: int) -> float:
+    """The place of a write's first block in the shared log of a file group; inf where logs are not shared."""
+    here = (at for (in_group, _), at in zip(write.files, places(write), strict=False) if in_group == group)
+    return min(here, default=inf)
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under `merge_order = appended`: blocks merge in the order in which they were appended."""
+    if protocol[Order].merge_order != "appended":
+        return rules
+    inner = rules.in_order
+
+    def in_order(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
+        return tuple(sorted(inner(writes, group), key=lambda write: place_in(write, group)))
+
+    def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
+        return next((place_in(write, group) for write in table.writes if write.requested == log[0]), inf)
+
+    return replace(rules, in_order=in_order, log_time=log_time)
 
 
 def compose(composition: Composition) -> None:
@@ -61,7 +149,7 @@ def compose(composition: Composition) -> None:
     composition.some("rollbacker_deletes_log").replace(appending)
     composition.some("rollbacker_removes_instant").extend(forget_nothing, "rollbacks")
     for name, function in ((VISIBLE, instants_left), (VISIBLE_WRITES, writes_left)):
-        composition.map_view(name, given(function, table_protocol=protocol))
+        composition.map_view(name, function)
 
 
 def append_block(
@@ -98,7 +186,7 @@ def forget_nothing(rollbacks: tuple[Rollback, ...]) -> Changes:
 
 
 def instants_left(
-    visible_instants: Published, shared_logs: tuple[Blocks, ...], table_protocol: Protocol
+    visible_instants: Iterable[object], shared_logs: tuple[Blocks, ...], table_protocol: Protocol
 ) -> Iterator[object]:
     """The completed instants, each with those of its blocks that no rollback block undoes."""
     for each in visible_instants:
@@ -114,6 +202,7 @@ def writes_left(
 
 
 MECHANISM = Mechanism(
+    rules=refined,
     compose=compose,
     after=("rollback", "late_files"),
     options=SharedLogs,

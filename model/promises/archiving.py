@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..kernel.reader import ENDS, SURE
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.log_compaction.rules import WRITES
 from ..model import Model
-from ..services.archiving import WRITES
 from .promise import Promise, value_in
 
 _NOT_LOOKED_AT = ("clock", "lock", "crashes", "archives")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from math import inf
 
+from ..kernel.table import DataFile
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.cleaning.rules import needed, needed_by_plans
 from ..model import Model
-from ..services.cleaning import needed, needed_by_plans
-from ..table import DataFile
 from .promise import Promise, components_in
 from .view import on_table, settled_times
 
@@ -21,12 +21,12 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
         return f"a pending plan takes {_named(min(missing))}, which is deleted"
     for time in (inf, *(t for t in settled_times(model, after) if t >= bound)):
         for group in range(model.world.groups):
-            if missing := gone & needed(table, group, time, model.protocol):
+            if missing := gone & needed(model.rules, table, group, time):
                 what = "the snapshot" if time == inf else f"the read as of t{time}"
                 return f"{what} needs {_named(min(missing))}, which is deleted; the horizon is t{bound}"
     for saved in model.savepoints(after):
         for group in range(model.world.groups):
-            if missing := gone & needed(table, group, saved.at, model.protocol):
+            if missing := gone & needed(model.rules, table, group, saved.at):
                 return f"the savepoint of t{saved.requested} needs {_named(min(missing))}, which is deleted"
     for name in (*model.of("reader"), *model.of("consumer")):
         if model.component(after, name).step == "lost":

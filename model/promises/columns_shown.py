@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from math import inf
 
-from ..merging.fold import Fold, logs_of
-from ..reads.schemas import had_at, kept_of, shown_at
-from ..table import Log
+from ..kernel.merge import Fold, logs_of
+from ..kernel.table import Log, mark
+from ..mechanisms.added_columns.rules import Schemas, columns, had_at, kept_of, schemas_of, shown_at
 from .sentences import write_named
 from .view import View
 
 
 def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) -> str | None:
     """None, or how the columns of a read as of `time` (inf: a snapshot) are not those of table and writes."""
-    if not view.table.schemas:
+    if not (schemas := schemas_of(view.table)):
         return None
-    shown, most = shown_at(view.table, time, view.model.protocol), had_at(view.table.schemas, time)
+    shown, most = shown_at(view.model.rules, view.table, time), had_at(schemas, time)
     for log in sorted(logs_of(shape)):
         if (write := view.done.get(log[0])) is None:
             continue
-        has = min(write.columns, shown, kept_of(shape, log))
-        if has < min(write.columns, most):
+        has = min(columns(write), shown, kept_of(shape, log))
+        if has < min(columns(write), most):
             of = write_named(write, log[0])
             return f"{what} in group {group} shows the row of {of} without column c{int(has) + 1}"
-    least = max((each.columns for each in view.table.altered if each.completed <= time), default=0)
+    least = max((each.columns for each in mark(view.table, Schemas).altered if each.completed <= time), default=0)
     if least <= shown <= most:  # between the two a change of columns is under way
         return None
     return f"{what} shows {shown} of the columns that were added, not {least if shown < least else most}"
@@ -37,10 +37,10 @@ def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) 
 def columns_changed(old: View, new: View, group: int, time: float) -> str | None:
     """None, or the first column that a read as of `time` showed before a step and does not show after it, or the other
     way round. A snapshot has the columns of now, whenever that is."""
-    if not new.table.schemas:
+    if not schemas_of(new.table):
         return None
     if time != inf:
-        before, after = (shown_at(view.table, time, view.model.protocol) for view in (old, new))
+        before, after = (shown_at(view.model.rules, view.table, time) for view in (old, new))
         if before != after:
             return f"in group {group}: it showed {before} of the columns that were added, and now shows {after}"
     had, has = (_left(view, group, time) for view in (old, new))
@@ -54,4 +54,4 @@ def columns_changed(old: View, new: View, group: int, time: float) -> str | None
 def _left(view: View, group: int, time: float) -> dict[Log, int]:
     shape = view.as_of(group, time)
     here = (log for log in logs_of(shape) if log[0] in view.done)
-    return {log: int(min(view.done[log[0]].columns, kept_of(shape, log))) for log in here}
+    return {log: int(min(columns(view.done[log[0]]), kept_of(shape, log))) for log in here}

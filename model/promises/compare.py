@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..merging.fold import Fold, logs_of
-from ..table import Log
+from ..kernel.merge import Fold, logs_of
+from ..kernel.table import Log
 from .sentences import key_given, row_of, several, write_named
 from .valuations import differ, differs_from_oracle, expected, read, reads_right
 from .view import View
@@ -15,15 +15,15 @@ def against_oracle(
     view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
     """A read of one file group against the completed writes whose logs are `right`."""
-    if reads_right(shape, right, view.rule, deletes):
+    if reads_right(shape, right, view.merger, deletes):
         return None
     names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
     wanted = tuple(names[log] for log in right)
-    rows = differs_from_oracle(view.renamed(shape, names), wanted, len(names), view.rule, deletes)
+    rows = differs_from_oracle(view.renamed(shape, names), wanted, len(names), view.merger, deletes)
     if rows is None:
         return None
     own = view.unnamed(rows, names)
-    found, should = read(shape, own, view.rule, deletes), expected(right, own, view.rule, deletes)
+    found, should = read(shape, own, view.merger, deletes), expected(right, own, view.merger, deletes)
     return (
         f"{what} in group {group}{misses(view, shape, right)}: {key_given(own, view.writes)} shows "
         f"{row_of(found, view.writes)}, not {row_of(should, view.writes)}"
@@ -46,11 +46,11 @@ def one_against_other(view: View, group: int, before: Fold, after: Fold, deletes
     if before == after:
         return None
     names = view.names(group, before, after)
-    rows = differ(view.renamed(before, names), view.renamed(after, names), len(names), view.rule, deletes)
+    rows = differ(view.renamed(before, names), view.renamed(after, names), len(names), view.merger, deletes)
     if rows is None:
         return None
     own = view.unnamed(rows, names)
-    had, has = read(before, own, view.rule, deletes), read(after, own, view.rule, deletes)
+    had, has = read(before, own, view.merger, deletes), read(after, own, view.merger, deletes)
     return (
         f"in group {group}: {key_given(own, view.writes)} showed {row_of(had, view.writes)} and now shows "
         f"{row_of(has, view.writes)}"

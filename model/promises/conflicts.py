@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import combinations
 
+from ..kernel.table import Compaction, Write
 from ..machine.state import State
 from ..machine.transition import Step, extra
-from ..mechanisms.file_ids import file_id_of
+from ..mechanisms.file_ids import file_id_of, minted_ids
 from ..mechanisms.occ.options import Occ, Validation
 from ..mechanisms.occ.validation import ABORTED
 from ..mechanisms.replacing import replaced_groups
+from ..mechanisms.restores.rules import is_undone
 from ..model import Model
-from ..table import Compaction, Write, is_undone
 from .promise import Promise, components_in, protocol_of
 from .sentences import write_named
 
@@ -76,7 +77,7 @@ def key_twice(writes: Iterable[Write]) -> str | None:
     """The sentence about a key that two completed writes have put into two file groups, None if there is none."""
     for one, other in combinations(writes, 2):
         for group in sorted(set(one.groups) & set(other.groups)):
-            if file_id_of(one.file_ids, group) != file_id_of(other.file_ids, group):
+            if file_id_of(minted_ids(one), group) != file_id_of(minted_ids(other), group):
                 return (
                     f"a key of bucket {group} that both write lives twice: {write_named(one, one.requested)} and "
                     f"{write_named(other, other.requested)} have put it into file groups of their own"

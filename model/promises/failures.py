@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import Any
 
+from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step, extra
 from ..mechanisms.archiving.reader import ReadBegun
@@ -13,8 +14,8 @@ from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.lost_answers import Answers
 from ..mechanisms.rollback.heartbeat import Heartbeat
 from ..mechanisms.rollback.options import Failures
+from ..mechanisms.rollback.rules import Rollback
 from ..model import Model
-from ..table import Rollback, Write
 from .promise import Promise, components_in, value_in
 from .sentences import write_named
 

@@ -14,16 +14,16 @@ from collections.abc import Callable, Iterator
 from itertools import combinations
 from math import inf
 
+from ..kernel.merge import Fold
+from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
-from ..merging.fold import Fold
 from ..model import Model
-from ..table import Write
 from .conflicts import first_or_none, under_occ
 from .promise import Promise
 from .reads import atomic_holds
 from .sentences import key_given, row_of, write_named
-from .valuations import of_rule, read
+from .valuations import of_merger, read
 from .view import View, on_table, on_table_and_readers, settled_times, view_of
 
 Holds = Callable[[Model, State | None, Step | None, State], str | None]
@@ -58,11 +58,11 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
     if one == other:
         return None
     names = view.names(group, one, other)
-    for rows in of_rule(len(names), view.rule):
-        had, has = (read(view.renamed(shape, names), rows, view.rule, deletes=False) for shape in (one, other))
+    for rows in of_merger(len(names), view.merger):
+        had, has = (read(view.renamed(shape, names), rows, view.merger, deletes=False) for shape in (one, other))
         if had != has and (had is None) == appears:
             own = view.unnamed(rows, names)
-            was, is_now = (read(shape, own, view.rule, deletes=False) for shape in (one, other))
+            was, is_now = (read(shape, own, view.merger, deletes=False) for shape in (one, other))
             return f"{key_given(own, view.writes)} showed {row_of(was, view.writes)}, now {row_of(is_now, view.writes)}"
     return None
 

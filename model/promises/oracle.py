@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
-from ..table import Log, Write
+from ..kernel.table import Log, Write
+from ..mechanisms.replacing import ranks_at, replaced
 
 
 class Row(NamedTuple):
@@ -30,8 +31,8 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
     A replacing write ranks as completed when it was requested, and hides what completed before that. What it hides is
     all that an epoch could still outrank, so that no epoch is needed.
     """
-    ranked = [((write.requested if group in write.replaced else write.completed) or 0, write) for write in writes]
-    hidden_before = max([at for at, write in ranked if group in write.replaced], default=0)
+    ranked = [(ranks_at(write, group) or 0, write) for write in writes]
+    hidden_before = max([at for at, write in ranked if write.marks and group in replaced(write)], default=0)
     return tuple([
         (write.requested, version)
         for at, write in sorted(ranked, key=itemgetter(0))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable
 from math import inf
 
+from ..kernel.merge import Fold, logs_of
+from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.consumers.consumer import time_of
-from ..merging.fold import Fold, logs_of
+from ..mechanisms.replacing import ranks_at, replaced
+from ..mechanisms.restores.rules import hides
 from ..model import Model
-from ..services.restoring import hides
-from ..table import Write
 from ..variants.windows import Windows
 from .columns_shown import columns_broken, columns_changed
 from .compare import against_oracle, one_against_other
@@ -104,12 +105,12 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
                 return broken
             if broken := columns_broken(view, what, group, shape, end):
                 return broken
-            if any(group in view.done[log[0]].replaced for log in right):
+            if any(group in replaced(view.done[log[0]]) for log in right):
                 # Of a state from before its request nothing is left: the window is the state after, and both are held
                 # against the same logs. What is left of a state from between cannot be told from rows alone.
                 continue
             old, new = len(view.logs(group, until=start)), len(view.logs(group, until=end))
-            if rows := falls_behind(old, new, view.rule):
+            if rows := falls_behind(old, new, view.merger):
                 given = key_given(view.unnamed(rows, view.names(group, shape)), view.writes)
                 return f"{what} in group {group}, merged into the state before, is not the state after for {given}"
     return consumers_served(model, after)
@@ -154,19 +155,19 @@ def changes_hold(model: Model, before: State | None, step: Step | None, after: S
 def _changes_broken(view: View, group: int, window: tuple[int, int]) -> str | None:
     shapes = [view.as_of(group, time) for time in window]
     right = [view.logs(group, until=time) for time in window]
-    if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.rule):
+    if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.merger):
         return None
     names = view.names(group, *shapes, *(Fold(None, logs) for logs in right))
     before, after = (
         (view.renamed(shape, names), tuple(names[log] for log in logs))
         for shape, logs in zip(shapes, right, strict=True)
     )
-    rows = changes_differ(before, after, len(names), view.rule)
+    rows = changes_differ(before, after, len(names), view.merger)
     if rows is None:
         return None
     own = view.unnamed(rows, names)
-    is_now = [row_of(read(shape, own, view.rule, deletes=False), view.writes) for shape in shapes]
-    should = [row_of(expected(logs, own, view.rule, deletes=False), view.writes) for logs in right]
+    is_now = [row_of(read(shape, own, view.merger, deletes=False), view.writes) for shape in shapes]
+    should = [row_of(expected(logs, own, view.merger, deletes=False), view.writes) for logs in right]
     return (
         f"change log (t{window[0]}, t{window[1]}] in group {group}: {key_given(own, view.writes)} goes from "
         f"{is_now[0]} to {is_now[1]}, not from {should[0]} to {should[1]}"
@@ -211,8 +212,8 @@ def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
 def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
     """Whether what a read holds hides a write in a file group: a replace is there that was requested later."""
     others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
-    rank = write.ranks_at(group) or 0
-    return any(other is not None and group in other.replaced and other.requested > rank for other in others)
+    rank = ranks_at(write, group) or 0
+    return any(other is not None and group in replaced(other) and other.requested > rank for other in others)
 
 
 def two_writes(model: Model, state: State) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..merging.by_function import Merged, Value
-from ..merging.columns import ROW, Made
-from ..table import Log, Write
+from ..kernel.table import Log, Write
+from ..mechanisms.merge_function.values import Merged, Value
+from ..mechanisms.partial_updates.columns import ROW, Made
 from .oracle import Row
 
 

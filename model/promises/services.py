@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Hashable
 from math import inf
 
-from ..files.covering import covered
+from ..kernel.merge import NOTHING, Fold, logs_of
+from ..kernel.table import FileSlice, Log
 from ..machine.state import State
 from ..machine.transition import Step
-from ..merging.fold import NOTHING, Fold, logs_of
+from ..mechanisms.log_compaction.rules import covered
+from ..mechanisms.replacing import ranks_at, replaced
 from ..model import Model
-from ..table import FileSlice, Log
 from .compare import one_against_other
 from .promise import Promise, components_in, value_in
 from .reads import same_reads, two_writes
@@ -86,7 +87,7 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
             if (times := sum(files.count(log) for files in slices)) != 1:
                 return f"the log of {write_named(view.done[log[0]], log[0])} lies in {times} slices of group {group}"
         for barrier, shape in view.bases(group):
-            if shape == NOTHING or ((put := view.done.get(barrier)) and group in put.replaced):
+            if shape == NOTHING or ((put := view.done.get(barrier)) and group in replaced(put)):
                 continue  # a replace takes nothing: what lies behind its barrier will be, or is, hidden
             if broken := _sides_differ(view, group, barrier, shape):
                 return broken
@@ -103,10 +104,10 @@ def files_of(view: View, piece: FileSlice) -> tuple[Log, ...]:
 
 def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | None:
     older = [each for each in view.slices(group) if each.barrier is None or each.barrier < barrier]
-    replaced = (put.requested for put in view.done.values() if group in put.replaced and put.requested < barrier)
-    since = max(replaced, default=0)  # what a replace hides, no later plan takes
+    replaces = (put.requested for put in view.done.values() if group in replaced(put) and put.requested < barrier)
+    since = max(replaces, default=0)  # what a replace hides, no later plan takes
     behind = {log for each in older for log in files_of(view, each) if log[0] in view.done}
-    behind = {log for log in behind if (view.done[log[0]].ranks_at(group) or 0) >= since}
+    behind = {log for log in behind if (ranks_at(view.done[log[0]], group) or 0) >= since}
     taken = {log for log in logs_of(base) if log[0] in view.done and log[0] != barrier}
     for log in sorted(taken ^ behind):
         name = write_named(view.done[log[0]], log[0])

@@ -12,22 +12,41 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..files.shared_log import LOGS
+from ..kernel.answers import Cleaned
+from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write, mark
 from ..machine.state import State
-from ..mechanisms.clustering import Clustering
+from ..mechanisms.added_columns.rules import Columns, PlanColumns
+from ..mechanisms.bulk_insert import Loaded, loaded
+from ..mechanisms.clustering import Clustered, Clustering, Clusters, Into
+from ..mechanisms.copy_on_write import Onto, onto
+from ..mechanisms.foreign_services import Unmarked, unmarked
+from ..mechanisms.replacing import Replaced, replaced
+from ..mechanisms.rollback.rules import Rollback, RolledBack
+from ..mechanisms.shared_logs import LOGS, Places
 from ..model import Model
-from ..table import Cleaned, Compaction, GroupPlan, Plan, Rollback, RolledBack, Write
 from ..variants.listing import Listing
+from ..variants.slicing import BaseInstants
 from .promise import components_in
 
 KNOWN = {
-    Write: ("requested", "completed", "actor", "number", "files", "bases", "file_ids", "onto", "loaded", "replaced",
-            "into", "places", "columns"),
-    Compaction: ("requested", "completed", "actor", "clustered"),
+    Write: ("requested", "completed", "actor", "number", "files", "marks"),
+    BaseInstants: ("groups", "kind"),
+    Columns: ("found", "kind"),
+    CompletesAs: ("action", "kind"),
+    Into: ("clusterings", "kind"),
+    Loaded: ("groups", "kind"),
+    Onto: ("bases", "kind"),
+    Places: ("places", "kind"),
+    Replaced: ("groups", "kind"),
+    Compaction: ("requested", "completed", "actor", "marks"),
+    Clustered: ("groups", "kind"),
     RolledBack: ("requested", "completed", "actor"),
     Cleaned: ("requested", "completed", "actor"),
     Rollback: ("requested", "target", "planner", "inflight", "deleted", "forgotten", "removed"),
-    Plan: ("requested", "runner", "inflight", "groups", "clusters", "columns", "unmarked"),
+    Plan: ("requested", "runner", "inflight", "groups", "marks"),
+    Clusters: ("clusters", "kind"),
+    PlanColumns: ("written", "kind"),
+    Unmarked: ("unmarked", "kind"),
     GroupPlan: ("group", "base", "logs"),
 }
 """The fields of what is known here. Whoever adds one decides here whether it is a time; a test asks for it."""
@@ -175,15 +194,15 @@ def _told_of_entry(entry: Any) -> Told:
         # A plan may hold what never completed, where the protocol lets it.
         parts = tuple((part.group, part.base is None, tuple([v for _, v in part.logs])) for part in entry.groups)
         taken = [time for part in entry.groups for time in (part.base, *(at for at, _ in part.logs))]
-        return Told((entry.unmarked, parts), (entry.requested, *(time for time in taken if time is not None)))
+        return Told((unmarked(entry), parts), (entry.requested, *(time for time in taken if time is not None)))
     times = (entry.requested, entry.completed)
     if not isinstance(entry, Write):
         return Told("" if isinstance(entry, Compaction) else entry.action, times)
-    bases = tuple(base is None for base in entry.bases)
-    onto = tuple((group, base is None) for group, base in entry.onto)
-    times += tuple(base for base in (*entry.bases, *(base for _, base in entry.onto)) if base is not None)
-    return Told((entry.files, bases, onto, entry.loaded, entry.replaced), times)
+    named, merged = mark(entry, BaseInstants).groups, onto(entry)
+    forms = tuple(base is None for base in named), tuple((group, base is None) for group, base in merged)
+    times += tuple(base for base in (*named, *(base for _, base in merged)) if base is not None)
+    return Told((entry.files, *forms, loaded(entry), replaced(entry)), times)
 
 
 def _is_known(entry: Any) -> bool:
-    return KNOWN.get(type(entry)) == entry._fields and not getattr(entry, "file_ids", ())
+    return all(KNOWN.get(type(each)) == each._fields for each in (entry, *getattr(entry, "marks", ())))

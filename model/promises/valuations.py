@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, combinations, product
 
-from ..merging import by_function, mixed
-from ..merging.by_function import Merged
-from ..merging.columns import ROW, Made
-from ..merging.fold import Fold, evaluate, logs_of
-from ..merging.record import Ranked, Record, Rule
-from ..table import Log
+from ..kernel.merge import Fold, Merger, Ranked, Record, evaluate, logs_of
+from ..kernel.table import Log
+from ..mechanisms.merge_function.values import Merged
+from ..mechanisms.partial_updates.columns import Made
 from .oracle import Row, winner
 
 Valuation = dict[Log, Row]
@@ -45,9 +43,9 @@ def valuations(count: int, event_time: bool, columns: tuple[str, ...] = ()) -> t
     return tuple(sorted(found, key=lambda rows: (len(rows), [(log, row) for log, row in rows.items()])))
 
 
-def of_rule(count: int, rule: Rule) -> tuple[Valuation, ...]:
+def of_merger(count: int, merger: Merger) -> tuple[Valuation, ...]:
     """The valuations that matter to a table's merges."""
-    return valuations(count, rule.event_time, rule.columns)
+    return valuations(count, merger.event_time, merger.columns)
 
 
 def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
@@ -60,19 +58,22 @@ def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
 def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
     """The same tree over other names of logs. Of a log that it does not hold it shows nothing, named or not."""
     base = renamed(shape.base, names) if shape.base is not None else None
-    changed = tuple(renamed(file, names) for file in shape.changed)
+    files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
     shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
     logs = tuple(renamed(log, names) if isinstance(log, Fold) else names[log] for log in shape.logs)
-    return Fold(base, logs, shape.tombstones, changed, shown, shape.deletes, shape.columns, shape.foreign)
+    return shape._replace(base=base, logs=logs, shown=shown, files=files)
 
 
-def records_by_definition(logs: tuple[Log, ...], rows: Mapping[Log, Record], rule: Rule, window: bool) -> list[Record]:
+def records_by_definition(
+    logs: tuple[Log, ...], rows: Mapping[Log, Record], merger: Merger, window: bool
+) -> list[Record]:
     """What completed writes make of a key, in the words of an answer: its row, and in a window its delete."""
-    found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, rule, window)
+    found = expected(logs, {log: Row(row.ordering, row.deleted, row.sets) for log, row in rows.items()}, merger, window)
     if found is None:
         return []
     if isinstance(found, Made | Merged):
-        return list(mixed.records_of(found, lambda log: rows[log], rule, window))
+        assert merger.combination is not None, "only a combination makes such an answer"
+        return list(merger.combination.records_of(found, lambda log: rows[log], window))
     return [rows[found]._replace(requested=found[0])]
 
 
@@ -81,12 +82,12 @@ def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
-def read(shape: Fold, rows: Valuation, rule: Rule, deletes: bool) -> Shown:
+def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
     """What a read shows; a delete shows nothing, unless deletes are part of the answer."""
-    if rule.mixes:
-        return mixed.read(shape, rows.get, rule, deletes)
-
-    won = evaluate(shape, {log: _ranked(log, row) for log, row in rows.items()}.get, rule)
+    if merger.combination:
+        combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
+        return combined
+    won = evaluate(shape, {log: _ranked(log, row) for log, row in rows.items()}.get, merger)
     if won is None or (won.deleted and not deletes):
         return None
     log: Log = won.content
@@ -98,20 +99,21 @@ def _ranked(log: Log, row: Row) -> Ranked:
     return Ranked(row.ordering, 0, row.deleted, log, log)
 
 
-def expected(logs: tuple[Log, ...], rows: Valuation, rule: Rule, deletes: bool) -> Shown:
+def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bool) -> Shown:
     """What the oracle has a read show."""
-    if rule.mixes:
-        return mixed.by_definition(logs, rows, rule, deletes)
-    log = winner(logs, rows, rule.event_time)
+    if merger.combination:
+        combined: Shown = merger.combination.by_definition(logs, rows, merger, deletes)
+        return combined
+    log = winner(logs, rows, merger.event_time)
     return None if log is None or (rows[log].deleted and not deletes) else log
 
 
 @lru_cache(maxsize=1 << 16)
-def reads_right(shape: Fold, logs: tuple[Log, ...], rule: Rule, deletes: bool) -> bool:
+def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
     """Whether a read is what the completed writes `logs` make it, on every valuation. Logs in neither do not matter."""
     names = names_for(_once_each(logs, logs_of(shape)))
     wanted = tuple([names[log] for log in logs])
-    return differs_from_oracle(renamed(shape, names), wanted, len(names), rule, deletes) is None
+    return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
 
 
 def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
@@ -119,54 +121,44 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 
 
 @lru_cache(maxsize=1 << 16)
-def differs_from_oracle(shape: Fold, logs: tuple[Log, ...], count: int, rule: Rule, deletes: bool) -> Valuation | None:
+def differs_from_oracle(
+    shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
+) -> Valuation | None:
     """The first valuation on which a read is not what the completed writes `logs` make it; names are renamed ones."""
-    for rows in of_rule(count, rule):
-        if read(shape, rows, rule, deletes) != expected(logs, rows, rule, deletes):
+    for rows in of_merger(count, merger):
+        if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
     return None
 
 
 @lru_cache(maxsize=1 << 16)
-def differ(one: Fold, other: Fold, count: int, rule: Rule, deletes: bool) -> Valuation | None:
+def differ(one: Fold, other: Fold, count: int, merger: Merger, deletes: bool) -> Valuation | None:
     """The first valuation on which two reads differ."""
-    for rows in of_rule(count, rule):
-        if read(one, rows, rule, deletes) != read(other, rows, rule, deletes):
+    for rows in of_merger(count, merger):
+        if read(one, rows, merger, deletes) != read(other, rows, merger, deletes):
             return rows
     return None
 
 
 @cache
-def falls_behind(old: int, new: int, rule: Rule) -> Valuation | None:
+def falls_behind(old: int, new: int, merger: Merger) -> Valuation | None:
     """Of logs by rank: the first valuation on which the state of the first `old`, with what the logs up to `new` make
     merged into it, is not the state of the first `new`. States are records and tombstones."""
     names = tuple((place + 1, 0) for place in range(new))
-    for rows in of_rule(new, rule):
-        state, window = (expected(logs, rows, rule, deletes=True) for logs in (names[:old], names[old:]))
-        if _merged_on(names, rows, state, window, rule) != expected(names, rows, rule, deletes=True):
+    for rows in of_merger(new, merger):
+        state, window = (expected(logs, rows, merger, deletes=True) for logs in (names[:old], names[old:]))
+        if _merged_on(names, rows, state, window, merger) != expected(names, rows, merger, deletes=True):
             return rows
     return None
 
 
-def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, rule: Rule) -> Shown:
-    """A window merged into a state: of a user's function two values, else the records that both consist of."""
-    if rule.laws:
-        older, newer = (shown if isinstance(shown, Merged) else Merged() for shown in (state, window))
-        return by_function.goes_on(older, newer, rule)
-    return expected(names, {**_left_of(state, rows), **_left_of(window, rows)}, rule, deletes=True)
-
-
-def _left_of(shown: Shown, rows: Valuation) -> Valuation:
-    """The records that an answer consists of."""
-    if shown is None or isinstance(shown, Merged):
-        return {}
-    if not isinstance(shown, Made):
-        return {shown: rows[shown]}
-    sets: dict[Log, tuple[str, ...]] = {}
-    for name, log in shown.columns:
-        sets[log] = (*sets.get(log, ()), *((name,) if name != ROW else ()))
-    found = {log: rows[log]._replace(sets=names) for log, names in sets.items()}
-    return found if shown.delete is None else {**found, shown.delete: rows[shown.delete]}
+def _merged_on(names: tuple[Log, ...], rows: Valuation, state: Shown, window: Shown, merger: Merger) -> Shown:
+    """A window merged into a state, by a reader that has both answers and nothing else."""
+    if merger.combination:
+        combined: Shown = merger.combination.merged_on(names, rows, state, window, merger)
+        return combined
+    left = {log: row for log, row in rows.items() if log in (state, window)}
+    return expected(names, left, merger, deletes=True)
 
 
 End = tuple[Fold, tuple[Log, ...]]
@@ -174,30 +166,30 @@ End = tuple[Fold, tuple[Log, ...]]
 
 
 @lru_cache(maxsize=1 << 16)
-def changes_right(before: End, after: End, rule: Rule) -> bool:
+def changes_right(before: End, after: End, merger: Merger) -> bool:
     """Whether the change between two reads is the one between what they should be. Logs in none do not matter."""
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
-    return changes_differ(ends[0], ends[1], len(names), rule) is None
+    return changes_differ(ends[0], ends[1], len(names), merger) is None
 
 
 @lru_cache(maxsize=1 << 16)
-def changes_differ(before: End, after: End, count: int, rule: Rule) -> Valuation | None:
+def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valuation | None:
     """The first valuation on which the change between two reads is not the one between the two oracles' states."""
-    found = zip(_every_read(before[0], count, rule), _every_read(after[0], count, rule), strict=True)
-    right = zip(_every_expected(before[1], count, rule), _every_expected(after[1], count, rule), strict=True)
-    for rows, is_now, should in zip(of_rule(count, rule), found, right, strict=True):
+    found = zip(_every_read(before[0], count, merger), _every_read(after[0], count, merger), strict=True)
+    right = zip(_every_expected(before[1], count, merger), _every_expected(after[1], count, merger), strict=True)
+    for rows, is_now, should in zip(of_merger(count, merger), found, right, strict=True):
         if is_now != should and (is_now[0] != is_now[1] or should[0] != should[1]):
             return rows
     return None
 
 
 @lru_cache(maxsize=64)
-def _every_read(shape: Fold, count: int, rule: Rule) -> tuple[Shown, ...]:
+def _every_read(shape: Fold, count: int, merger: Merger) -> tuple[Shown, ...]:
     """What a read shows on each valuation: a state is one end of many windows."""
-    return tuple(read(shape, rows, rule, False) for rows in of_rule(count, rule))
+    return tuple(read(shape, rows, merger, False) for rows in of_merger(count, merger))
 
 
 @lru_cache(maxsize=64)
-def _every_expected(logs: tuple[Log, ...], count: int, rule: Rule) -> tuple[Shown, ...]:
-    return tuple(expected(logs, rows, rule, False) for rows in of_rule(count, rule))
+def _every_expected(logs: tuple[Log, ...], count: int, merger: Merger) -> tuple[Shown, ...]:
+    return tuple(expected(logs, rows, merger, False) for rows in of_merger(count, merger))

@@ -7,17 +7,17 @@ from functools import cached_property
 from math import inf
 from typing import TypeVar, cast
 
-from ..files.slicing import barriers, file_slices
+from ..kernel.merge import Fold, logs_of
 from ..kernel.reader import KEPT_TABLE
+from ..kernel.reads import as_of, base_file, incremental
+from ..kernel.slicing import file_slices
+from ..kernel.table import Compaction, FileSlice, Log, Table, Write
 from ..machine.state import State
 from ..machine.transition import extra
+from ..mechanisms.replacing import ranks_at
 from ..mechanisms.restores.listing import Seen, ever_published
-from ..merging.fold import Fold, logs_of
+from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
-from ..reads import definitions as reads
-from ..reads import windows
-from ..services.restoring import hides
-from ..table import Compaction, FileSlice, Log, Restore, Table, Write
 from ..variants.listing import Listing
 from . import oracle
 from .oracle import Row
@@ -33,7 +33,7 @@ class View:
 
     def __init__(self, model: Model, table: Table, published: Published) -> None:
         self.model, self.table, self.published = model, table, published
-        self.rule = model.rule
+        self.merger = model.merger
         self.groups = range(model.world.groups)
         self._made: dict[Hashable, object] = {}
 
@@ -46,24 +46,24 @@ class View:
 
     def as_of(self, group: int, time: float = inf) -> Fold:
         """The read as of a time; without one the snapshot."""
-        return self._once(("as of", group, time), lambda: reads.as_of(self.table, group, time, self.model.protocol))
+        return self._once(("as of", group, time), lambda: as_of(self.model.rules, self.table, group, time))
 
     def window(self, group: int, after: int, until: int) -> Fold:
         """The incremental read."""
         return self._once(
             ("window", group, after, until),
-            lambda: windows.incremental(self.table, group, after, until, self.model.protocol),
+            lambda: incremental(self.model.rules, self.table, group, after, until),
         )
 
     def slices(self, group: int) -> tuple[FileSlice, ...]:
         """The file slices."""
-        return self._once(("slices", group), lambda: file_slices(self.table, group, self.model.protocol))
+        return self._once(("slices", group), lambda: file_slices(self.model.rules, self.table, group))
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
         """Barrier and content of each base file of the group, planned or there."""
         shapes = (
-            (barrier, reads.base_file(self.table, group, barrier, self.model.protocol))
-            for barrier in barriers(self.table, group)
+            (barrier, base_file(self.model.rules, self.table, group, barrier))
+            for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
         )
         return self._once(
             ("bases", group), lambda: [(barrier, shape) for barrier, shape in shapes if shape is not None]
@@ -110,7 +110,7 @@ class View:
         """The files of all completed writes in a group by rank, of those that a replace hides, too."""
 
         def make() -> tuple[Log, ...]:
-            by_rank = sorted(self.done.values(), key=lambda write: write.ranks_at(group) or 0)
+            by_rank = sorted(self.done.values(), key=lambda write: ranks_at(write, group) or 0)
             return tuple([file for write in by_rank for file in write.files_in(group)])
 
         return self._once(("every log", group), make)
@@ -155,7 +155,7 @@ def answered_times(model: Model, state: State) -> tuple[int, ...]:
     """Of these the ones as of which a read is answered."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
-    return tuple(t for t in times if not reads.is_refused(table, t, model.protocol))
+    return tuple(t for t in times if not model.rules.is_refused(table, t))
 
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:

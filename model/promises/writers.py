@@ -5,18 +5,19 @@ from __future__ import annotations
 from functools import lru_cache
 from itertools import pairwise, product
 
-from ..files.covering import covered, inputs
+from ..kernel.merge import Ranked, logs_of, merge
+from ..kernel.table import Log, Write, completes_plan
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.lock_wait import LockWait
+from ..mechanisms.log_compaction.rules import covered, inputs
+from ..mechanisms.merge_function.mechanism import ByFunction
+from ..mechanisms.merge_function.values import law_broken
 from ..mechanisms.occ.options import Occ
-from ..merging.by_function import law_broken
-from ..merging.fold import logs_of
-from ..merging.partial import Part, join, row_of, row_of_state, state_of
-from ..merging.record import Ranked, merge
+from ..mechanisms.partial_updates.states import Part, join, row_of, row_of_state, state_of
+from ..mechanisms.replacing import replaced
 from ..model import Model
-from ..table import Log, Write, completes_plan
 from .promise import Promise, components_in, protocol_of, value_in
 from .sentences import write_named
 from .services import no_service
@@ -110,9 +111,10 @@ def partial_algebra_broken() -> str | None:
 
 def laws_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """LAWS: merging is commutative, associative, idempotent; a base groups writes contiguous in completion order."""
-    if broken := algebra_broken(model.rule.event_time) or partial_algebra_broken():
+    if broken := algebra_broken(model.merger.event_time) or partial_algebra_broken():
         return broken
-    if model.rule.laws and _folds_two(model, after) and (broken := law_broken(model.rule.laws)):
+    by = model.merger.combination
+    if isinstance(by, ByFunction) and _folds_two(model, after) and (broken := law_broken(by.laws)):
         return f"a service merges two rows by a function that {broken}"
     view = view_of(model, after)
     for group in view.groups:
@@ -123,7 +125,7 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
                 name = write_named(view.writes.get(unranked[0]), unranked[0])
                 return f"{where} merges {name}, whose rank nobody knows yet"
             order = view.every_log(group)
-            replaces = {i for i, log in enumerate(order) if log in held and group in view.done[log[0]].replaced}
+            replaces = {i for i, log in enumerate(order) if log in held and group in replaced(view.done[log[0]])}
             begin = max(replaces, default=0)
             if gap := next((log for log in order[begin : begin + len(held)] if log not in held), None):
                 return f"{where} leaves out {write_named(view.done[gap[0]], gap[0])} and merges a later completion"

@@ -1,35 +1,87 @@
-"""Other readings of RFC-66, "Time travel query": what a read as of a time shows."""
+"""Other readings of time travel."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+from ..kernel.rules import Rules, Stands
+from ..kernel.slicing import writes_by_slice
+from ..kernel.table import Table, Write
 from ..kernel.timeline import VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from .slicing import all_unpublished
+from .slicing import all_unpublished, slice_begin
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsOf(Options):
-    """What a read as of a time shows."""
+    """Other readings of time travel."""
 
     as_of_axis: Literal["completion", "requested", "requested_slices"] = choice(
         "completion",
-        "which time of an instant a read as of a time compares. completion, requested: that time; requested_slices: "
-        "the requested time, and a pending plan that was made later is a barrier too, so that late logs belong to "
-        "slices that begin later",
+        "The time by which an as-of read includes instants. requested_slices: the requested time, and a pending plan "
+        "that was made later is a barrier too, so that late logs are in slices that the read does not visit.",
     )
     as_of_bound: Literal["at_or_before", "before"] = choice(
         "at_or_before",
-        "whether a read as of T shows what completed at or before T, or strictly before T (RFC-66, time travel)",
+        "Whether an as-of read at T includes an instant whose time is T (RFC-66, time travel, excludes it).",
     )
     as_of_pending: Literal["answered", "refused"] = choice(
         "answered",
-        "whether a read as of a time at or after the request of a pending write is answered",
+        "Whether an as-of read at or after the request of a pending write is answered.",
     )
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under the options of this module."""
+    options = protocol[AsOf]
+    by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
+    if not by_completion or before:
+        rules = replace(rules, stands=stands_by(by_completion, before))
+    if not by_completion:
+        rules = replace(rules, newest_first=newest_first)
+    if options.as_of_pending == "refused":
+        rules = replace(rules, is_refused=is_refused)
+    return rules
+
+
+def stands_by(by_completion: bool, before: bool) -> Stands:
+    """An instant stands by its completion or requested time, at or before the time of the read or before it."""
+
+    def stands(requested: int, completed: int | None, time: float) -> bool:
+        if completed is None:
+            return False
+        at = completed if by_completion else requested
+        return at < time if before else at <= time
+
+    return stands
+
+
+def newest_first(
+    rules: Rules, table: Table, group: int, time: float
+) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+    """The slices that begin by `time`; the slice without barrier begins with its earliest log.
+
+    RFC-66, get_file_slice_barriers. A plan that was made after `time` is no barrier while its base file does not exist.
+    With requested_slices it is a barrier, and its slice with the late logs is left out.
+    """
+    if rules[AsOf].as_of_axis == "requested":
+        kept = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if done or p.requested <= time]
+        table = table._replace(plans=tuple(p for p, _ in kept), completed=tuple(done for _, done in kept))
+    for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
+        if (barrier if barrier is not None else slice_begin(rules, members)) <= time:
+            yield barrier, members
+
+
+def is_refused(table: Table, time: float) -> bool:
+    """Whether a pending write could still change a read as of `time` by its requested time."""
+    return any(write.completed is None and write.requested <= time for write in table.writes)
 
 
 def compose(composition: Composition) -> None:
@@ -38,4 +90,4 @@ def compose(composition: Composition) -> None:
         composition.map_view(VISIBLE_WRITES, all_unpublished)
 
 
-MECHANISM = Mechanism(compose=compose, options=AsOf)
+MECHANISM = Mechanism(compose=compose, options=AsOf, rules=refined)

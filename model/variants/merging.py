@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Any, Literal
 
+from ..kernel.merge import Fold, Merger
+from ..kernel.rules import Rules
+from ..kernel.table import Log, Table
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from .order import Order
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,13 +24,47 @@ class Merging(Options):
 
     tombstones: Literal["keep", "drop"] = choice(
         "keep",
-        "whether compaction keeps deletes (event time only: commit time never needs them)",
+        "Whether a compaction keeps deletes. By commit time no delete is needed, and none is kept.",
     )
     fold: Literal["rank", "logs_first"] = choice(
         "rank",
-        "rank: base first, then logs; logs_first: logs among themselves (a compaction's tombstones are one of "
-        "them), the survivor meets the base once",
+        "rank: the logs merge with the base file one after another. logs_first: the logs merge among themselves, with "
+        "the tombstones of the compaction as one of them, and the result meets the base file once.",
     )
 
 
-MECHANISM = Mechanism(options=Merging)
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under the options of this module."""
+    options = protocol[Merging]
+    if options.fold == "logs_first":
+        rules = replace(rules, logs_before_tombstones=logs_before_tombstones)
+    return replace(rules, merger=merger_of(rules.merger, options))
+
+
+def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any], Merger]:
+    """How records merge under these options."""
+
+    def merger(world: Any) -> Merger:
+        kernel = inner(world)
+        keeps = kernel.keeps_tombstones and options.tombstones == "keep"
+        return kernel._replace(keeps_tombstones=keeps, logs_first=options.fold == "logs_first")
+
+    return merger
+
+
+def logs_before_tombstones(
+    rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+) -> int:
+    """The log that holds the tombstones has the time of the compaction and takes its place among the logs.
+
+    A base file has no tombstones if its compaction dropped them, or if a bulk insert wrote it: no plan has its barrier.
+    """
+    plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
+    if base is None or base.drops_deletes or plan is None:
+        return 0
+    by_request = rules[Order].merge_order == "requested"
+    own = table.plans[plan].requested if by_request else table.completed[plan] or inf
+    return sum(rules.log_time(rules, table, group, log) < own for log in logs)
+
+
+MECHANISM = Mechanism(options=Merging, rules=refined)

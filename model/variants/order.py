@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
+from ..kernel.rules import Rules
+from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,9 +21,24 @@ class Order(Options):
 
     merge_order: Literal["completion", "requested", "appended"] = choice(
         "completion",
-        "the order of logs inside a slice, which decides between equal ordering values; appended: as their "
-        "blocks stand in the shared log",
+        "The order of the logs in a slice, which decides between equal ordering values: by completion time, or by "
+        "requested time. appended: the order of their blocks in a shared log.",
     )
 
 
-MECHANISM = Mechanism(options=Order)
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under `merge_order = requested`; `appended` belongs to shared logs."""
+    if protocol[Order].merge_order != "requested":
+        return rules
+    return replace(rules, in_order=in_order_of_request, log_time=request_of)
+
+
+def in_order_of_request(writes: Iterable[Write], group: int) -> tuple[Write, ...]:
+    return tuple(sorted(writes, key=lambda write: write.requested))
+
+
+def request_of(rules: Rules, table: Table, group: int, log: Log) -> float:
+    return log[0]
+
+
+MECHANISM = Mechanism(options=Order, rules=refined)

@@ -1,18 +1,24 @@
 """Other readings of compaction planning: when a plan may be made, and which logs it takes."""
 
+
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from ..kernel.compactor import PLAN_TABLE
+from ..kernel.rules import Rules
+from ..kernel.table import Write
 from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Guard
 from .slicing import table_with_unpublished
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +38,15 @@ class Scheduling(Options):
     )
 
 
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under `plan_takes`."""
+    return replace(rules, plan_takes=any_log) if protocol[Scheduling].plan_takes == "any_log" else rules
+
+
+def any_log(write: Write, barrier: float) -> bool:
+    return True
+
+
 def compose(composition: Composition) -> None:
     """Refine the planning of each compactor by its own protocol."""
     for me in composition.of("compactor"):
@@ -49,4 +64,4 @@ def no_writer_writes(every_writer: Mapping[str, Writer]) -> bool:
 NO_WRITER_WRITES = Guard("nobody may be writing", no_writer_writes)
 
 
-MECHANISM = Mechanism(compose=compose, options=Scheduling)
+MECHANISM = Mechanism(rules=refined, compose=compose, options=Scheduling)

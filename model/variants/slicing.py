@@ -1,19 +1,26 @@
 """Older layouts, and other readings of RFC-66, "New file slicing"."""
 
+
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.compactor import PLAN_TABLE
+from ..kernel.reads import standing
+from ..kernel.rules import Barriers, Rules, SliceTime
+from ..kernel.slicing import barrier_of, writes_by_slice
+from ..kernel.table import Plan, Table, Write, mark
 from ..kernel.timeline import VISIBLE_WRITES
-from ..kernel.writer import on_instant
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Changes
-from ..table import Plan, Table, Write
 from ..world import World
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,11 +51,117 @@ class Slicing(Options):
     )
 
 
-@on_instant("bases")
 class BaseInstants(NamedTuple):
-    """The record `own_base_instants` of a writer: by file group the barrier that the names of its logs carry."""
+    """Of a write in the layout before RFC-66: per file group the barrier that the names of its logs carry."""
 
-    barriers: tuple[int | None, ...] = ()
+    groups: tuple[int | None, ...] = ()
+    kind: str = "base instants"
+
+
+def by_request(write: Write, group: int) -> float:
+    """Slices by requested time."""
+    return write.requested
+
+
+def by_base_instant(write: Write, group: int) -> float:
+    """Slices by the barrier in the file name."""
+    return mark(write, BaseInstants).groups[group] or 0
+
+
+SLICE_TIMES: Mapping[str, SliceTime] = {
+    "requested": by_request,
+    "base_instant": by_base_instant,
+    "temporal": by_request,
+}
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under the options of this module."""
+    options = protocol[Slicing]
+    if options.slicing != "completion":
+        rules = replace(rules, slice_time=SLICE_TIMES[options.slicing])
+    if options.barriers == "base_files":
+        rules = replace(rules, barriers=without_pending(rules.barriers), base_and_writes=one_slice)
+        rules = keep_writes(rules, is_in_a_slice)
+    if options.slicing == "temporal":
+        rules = keep_writes(rules, is_not_under_way_at_a_barrier)
+    if options.tombstone_logs == "by_time":
+        rules = keep_writes(rules, is_no_tombstone_log)
+    if options.first_slice == "first_requested":
+        rules = keep_writes(rules, is_after_the_first_request)
+    return rules
+
+
+def keep_writes(rules: Rules, keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -> Rules:
+    """The rules under which only some writes are in a slice."""
+    inner = rules.sliced_writes
+
+    def sliced_writes(rules: Rules, table: Table, group: int) -> list[Write]:
+        return list(filter(keeps(rules, table, group), inner(rules, table, group)))
+
+    return replace(rules, sliced_writes=sliced_writes)
+
+
+def without_pending(inner: Barriers) -> Barriers:
+    """Base files alone are barriers."""
+
+    def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:
+        pending = {plan.requested for plan, done in zip(table.plans, table.completed, strict=True) if not done}
+        return tuple(barrier for barrier in inner(rules, table, group) if barrier not in pending)
+
+    return barriers
+
+
+def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """A write is left out if its logs are older than the oldest base file."""
+    among = rules.barriers(rules, table, group)
+    return lambda write: not among or barrier_of(rules, write, group, among) is not None
+
+
+def is_not_under_way_at_a_barrier(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """A write is left out if it was requested before a barrier and completed at or after it."""
+    among = rules.barriers(rules, table, group)
+    return lambda write: not any(write.requested < barrier <= (write.completed or 0) for barrier in among)
+
+
+def is_no_tombstone_log(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """A write is left out if it was requested at the time of a base file: its logs count as tombstones."""
+    taken = {requested for requested, done in rules.bases(table, group) if done}
+    return lambda write: write.requested not in taken
+
+
+def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
+    """Every write is left out if the file group has no barrier and begins with the log of a pending write.
+
+    The pending write counts only if it was not requested before everything that completed: what is older than the
+    timeline counts as completed.
+    """
+    if rules.bases(table, group):
+        return lambda write: True
+    first = min((w for w in table.writes if rules.logs_of(w, group)), key=lambda w: w.requested, default=None)
+    done = [write.requested for write in table.writes if write.completed is not None]
+    hidden = first is not None and first.completed is None and bool(done) and first.requested > min(done)
+    return lambda write: not hidden
+
+
+def slice_begin(rules: Rules, members: tuple[Write, ...]) -> int:
+    """The request with which a slice without barrier begins; 0 if it is empty."""
+    if rules[Slicing].first_slice == "first_completed" and members:
+        return members[0].requested
+    return min((write.requested for write in members), default=0)
+
+
+def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
+    """The newest slice of which any file completed by `time`, its base file whenever that completed.
+
+    RFC-66, "Time Travel Queries": latestFileSliceThatIsOverlappingWithCompletionTime.
+    """
+    done = dict(rules.bases(table, group))
+    for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
+        completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
+        if any(each is not None and rules.stands(each, each, time) for each in completed):
+            return barrier, standing(rules, members, time)
+    return None, ()
 
 
 def compose(composition: Composition) -> None:
@@ -80,4 +193,4 @@ def table_with_unpublished(plan_table: Table, unpublished_writes: tuple[Write, .
     return plan_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 
 
-MECHANISM = Mechanism(compose=compose, options=Slicing)
+MECHANISM = Mechanism(rules=refined, compose=compose, options=Slicing)

@@ -1,21 +1,26 @@
 """Readers that show more, or less, than completed instants (RFC-22, comments; readers of other engines)."""
 
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
+from ..kernel.rules import Rules
+from ..kernel.table import Write
 from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published, no_writes
 from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from ..mechanisms.metadata_table import HasMetadataTable, MetadataOptions
 from ..mechanisms.rollback.removed import is_on_timeline
-from ..table import Rollback, Write
+from ..mechanisms.rollback.rules import Rollback
 from .slicing import all_unpublished
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,14 +35,24 @@ class Visibility(Options):
     )
 
 
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under `visibility`."""
+    return rules if protocol[Visibility].visibility == "completed" else with_pending(rules)
+
+
+def with_pending(rules: Rules) -> Rules:
+    """The rules under which a pending instant stands from its requested time on."""
+    inner = rules.stands
+
+    def stands(requested: int, completed: int | None, time: float) -> bool:
+        return requested <= time if completed is None else inner(requested, completed, time)
+
+    return replace(rules, stands=stands)
+
+
 def compose(composition: Composition) -> None:
     """Map what a reader sees of completed and of pending writes."""
-    protocol = composition.protocol
-    trusts_metadata = protocol[MetadataOptions].metadata_trust == "listed"
-    by_metadata = trusts_metadata and composition.world[HasMetadataTable].metadata_table
-    match protocol[Visibility].visibility:
-        case "completed" if by_metadata:  # the metadata table hides those writes that it does not list
-            composition.map_view(VISIBLE_WRITES, all_unpublished)
+    match composition.protocol[Visibility].visibility:
         case "any":
             composition.map_view(VISIBLE_WRITES, all_unpublished)
         case "all_earlier":
@@ -62,4 +77,4 @@ def not_pending(
             yield each
 
 
-MECHANISM = Mechanism(compose=compose, after=("as_of", "slicing"), options=Visibility)
+MECHANISM = Mechanism(rules=refined, compose=compose, after=("as_of", "slicing"), options=Visibility)

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import inf
+from typing import TYPE_CHECKING, Literal
 
+from ..kernel.merge import NOTHING, Fold
+from ..kernel.reads import slice_fold, standing
+from ..kernel.rules import OneWindow, Rules
+from ..kernel.slicing import logs_in_order, writes_by_slice
+from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
+from ..mechanisms.log_compaction.rules import compacted_in, covered, with_compacted
+from .slicing import slice_begin
+
+if TYPE_CHECKING:
+    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,21 +27,169 @@ class Windows(Options):
 
     incremental_axis: Literal["completion", "requested"] = choice(
         "completion",
-        "the time by which an incremental window keeps writes",
+        "The time by which an incremental window includes writes.",
     )
     window_merge: Literal[
         "logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"
     ] = choice(
         "logs",
-        "what a window merges: its logs; the newest slice that its instants' files make up, base files of its "
-        "compactions included; or the table's newest slice that begins within it; slice_of_files: the newest "
-        "that the files completed in it make up, base files alone as barriers; _from: and rows of writes that "
-        "completed as it starts come out again (RFC-66, incremental queries)",
+        "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its instants, "
+        "base files included. slice_of_table: the newest slice of the table that begins within it. slice_of_files: the "
+        "newest slice of the files that completed in it, with base files alone as barriers (RFC-66, incremental "
+        "queries). slice_of_files_from: the same, and rows of writes that completed at its start come out again.",
     )
     window_deletes: Literal["marked", "omitted"] = choice(
         "marked",
-        "whether a window shows the deletes that win in it",
+        "Whether a window shows the deletes that win in it.",
     )
 
 
-MECHANISM = Mechanism(options=Windows)
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under the options of this module."""
+    options = protocol[Windows]
+    if options.incremental_axis == "requested":
+        rules = replace(rules, in_window=requested_in)
+    if options.window_merge != "logs":
+        rules = replace(rules, incremental=WINDOWS[options.window_merge])
+    if options.window_deletes == "omitted":
+        rules = replace(rules, incremental=without_deletes(rules.incremental))
+    return rules
+
+
+def requested_in(table: Table, after: int, until: float) -> tuple[Write, ...]:
+    """The completed writes that were requested in (after, until]."""
+    return tuple([w for w in table.writes if w.completed is not None and after < w.requested <= until])
+
+
+def without_deletes(inner: OneWindow) -> OneWindow:
+    """The window without the deletes that win in it."""
+
+    def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+        return inner(rules, table, group, after, until)._replace(deletes=False)
+
+    return incremental
+
+
+def slice_of_files(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    """RFC-66's incremental pseudocode, word by word.
+
+    The files that completed in (after, until] are sliced by their base files and the latest slice is merged. Of its
+    rows those stay whose writes completed in that time.
+    """
+    return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after, until))
+
+
+def slice_of_files_from(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    """The same, with the rows of the writes that completed in [after, until], as RFC-66's text says it."""
+    return _slice_of_files(rules, table, group, (after, until), rules.in_window(table, after - 1, until))
+
+
+def _slice_of_files(
+    rules: Rules, table: Table, group: int, window: tuple[int, float], valid: tuple[Write, ...]
+) -> Fold:
+    after, until = window
+    done = [(at, completed) for at, completed in rules.bases(table, group) if completed is not None]
+    barrier = max((at for at, completed in done if after < completed <= until), default=None)
+    inside = rules.in_window(table, after, until)
+    merged = (write for write in inside if barrier is None or barrier < (write.completed or 0))
+    shown = tuple(file for write in valid for file in write.files_in(group))
+    return slice_fold(rules, table, group, barrier, logs_in_order(rules, merged, group))._replace(shown=shown)
+
+
+def slice_of_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    """How some readers derive a window from their snapshot: they merge one slice of the files that completed in it.
+
+    The plans that are pending now are barriers too. Rows of the base file that other instants set are left out before
+    they merge with the logs.
+    """
+    inside = rules.in_window(table, after, until)
+    compacted, first, last = _requests(rules, table, group, (after, until), inside)
+    part = _part(table, inside, lambda requested, completed: requested in compacted or completed is None)
+    logs: tuple[Write, ...] = ()
+    visited: set[int] = set()
+    for barrier, members, is_base in _slices_until(rules, part, group, last):
+        visited |= {write.requested for write in members}
+        logs += members
+        if is_base:
+            files = _with_log_compactions(rules, table, group, logs, visited, (first, last))
+            shape = _shown(slice_fold(rules, table, group, barrier, files), inside, group)
+            return shape if shape.base is None else shape._replace(base=_shown(shape.base, inside, group))
+    return NOTHING
+
+
+def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    """How other readers do it: they slice all files by the completed barriers, and merge one slice.
+
+    They take the logs requested between the first and the last request of the window, and the base file unless it was
+    requested before them.
+    """
+    inside = rules.in_window(table, after, until)
+    _, first, last = _requests(rules, table, group, (after, until), inside)
+    part = _part(table, standing(rules, table.writes, inf), lambda requested, completed: completed is not None)
+    logs: tuple[Write, ...] = ()
+    visited: set[int] = set()
+    for barrier, members, is_base in _slices_until(rules, part, group, last):
+        visited |= {write.requested for write in members}
+        logs += tuple(write for write in members if first <= write.requested <= last)
+        if is_base:
+            based = barrier if (barrier or 0) >= first else None
+            files = _with_log_compactions(rules, table, group, logs, visited, (first, last))
+            return _shown(slice_fold(rules, table, group, based, files), inside, group)
+    return NOTHING
+
+
+def _requests(
+    rules: Rules, table: Table, group: int, window: tuple[int, float], inside: tuple[Write, ...]
+) -> tuple[set[int], float, float]:
+    """The plans that completed in a window, and the first and last request of its instants; (inf, -inf) if none."""
+    after, until = window
+    done = zip(table.plans, table.completed, strict=True)
+    compacted = {plan.requested for plan, at in done if at is not None and after < at <= until}
+    made = compacted_in(rules, table, group, after, until)
+    requests = [*(write.requested for write in inside), *compacted, *(log[0] for log in made)]
+    return compacted, min(requests, default=inf), max(requests, default=-inf)
+
+
+def _part(table: Table, writes: tuple[Write, ...], keeps: Callable[[int, int | None], bool]) -> Table:
+    """The part of a table that these writes and some of its plans make up."""
+    plans = [(p, done) for p, done in zip(table.plans, table.completed, strict=True) if keeps(p.requested, done)]
+    return Table(writes, tuple(plan for plan, _ in plans), tuple(done for _, done in plans))
+
+
+def _slices_until(
+    rules: Rules, part: Table, group: int, last: float
+) -> Iterator[tuple[int | None, tuple[Write, ...], bool]]:
+    """The slices that begin by the last request, newest first; and whether a read ends there."""
+    bases = {at for at, completed in rules.bases(part, group) if completed is not None}
+    for barrier, members in reversed(writes_by_slice(rules, part, group).items()):
+        if (barrier if barrier is not None else slice_begin(rules, members)) <= last:
+            yield barrier, members, barrier is None or barrier in bases
+
+
+def _with_log_compactions(
+    rules: Rules,
+    table: Table,
+    group: int,
+    writes: tuple[Write, ...],
+    visited: set[int],
+    between: tuple[float, float],
+) -> tuple[Log, ...]:
+    """The logs of the writes, and those of log compactions whose last input is in a slice that was visited."""
+    first, last = between
+    made = (log for log in compacted_in(rules, table, group, 0, inf) if first <= log[0] <= last)
+    there = tuple(log for log in made if covered(table, group, (log,))[-1][0] in visited)
+    return with_compacted(rules, table, group, logs_in_order(rules, writes, group), there)
+
+
+def _shown(shape: Fold, inside: tuple[Write, ...], group: int) -> Fold:
+    return shape._replace(shown=tuple(file for write in inside for file in write.files_in(group)))
+
+
+WINDOWS: Mapping[str, OneWindow] = {
+    "slice_of_window": slice_of_window,
+    "slice_of_table": slice_of_table,
+    "slice_of_files": slice_of_files,
+    "slice_of_files_from": slice_of_files_from,
+}
+
+MECHANISM = Mechanism(options=Windows, rules=refined)

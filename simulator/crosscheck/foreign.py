@@ -8,13 +8,12 @@ from math import inf
 from typing import Any
 
 from nbcc.model import Model, Protocol, Query, State
-from nbcc.model.files.covering import merge_time
-from nbcc.model.files.slicing import barriers
-from nbcc.model.merging.fold import Fold, evaluate, logs_of
-from nbcc.model.merging.record import Ranked
-from nbcc.model.reads.definitions import as_of, base_file
-from nbcc.model.reads.windows import incremental
-from nbcc.model.table import Log, Table
+from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
+from nbcc.model.kernel.reads import as_of, base_file, incremental
+from nbcc.model.kernel.rules import Rules
+from nbcc.model.kernel.table import Log, Table
+from nbcc.model.mechanisms.log_compaction.rules import log_compactions
+from nbcc.model.rules import rules_of
 from nbcc.model.variants.merging import Merging
 
 from .observables import Batch, canonical_rows
@@ -31,29 +30,30 @@ def foreign_rows(
     for group in range(model.world.groups):
         until = inf if query.until is None else query.until
         if query.kind == "incremental":
-            shape = incremental(table, group, query.after or 0, until, reader)
+            shape = incremental(rules_of(reader), table, group, query.after or 0, until)
         else:
-            shape = as_of(table, group, until, reader)
-        written = _base_as_written(table, group, shape, model.protocol, reader)
+            shape = as_of(rules_of(reader), table, group, until)
+        written = _base_as_written(table, group, shape, model.rules, rules_of(reader))
         top = shape if written is None else shape._replace(base=Fold(None, (_BASE,)))
-        rule = model.rule._replace(fold=reader[Merging].fold)  # whether tombstones were kept was the writer's choice
+        # The writer decided whether tombstones were kept.
+        merger = model.merger._replace(logs_first=reader[Merging].fold == "logs_first")
         for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
             record_of = partial(_record, data, group, key)
-            base = None if written is None else evaluate(written, record_of, model.rule)
-            won = evaluate(top, partial(_on_base, base, record_of), rule)
+            base = None if written is None else evaluate(written, record_of, model.merger)
+            won = evaluate(top, partial(_on_base, base, record_of), merger)
             if won is not None and (query.kind == "incremental" or not won.deleted):
                 found[key] = won.content
     return canonical_rows(found)
 
 
-def _base_as_written(table: Table, group: int, shape: Fold, writer: Protocol, reader: Protocol) -> Fold | None:
+def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
     """The content of the base file that the reader's fold starts from, as the writer's compaction merged it."""
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may leave rows of it out
-    for barrier in reversed(barriers(table, group)):
-        if base_file(table, group, barrier, reader) == whole:
-            written = base_file(table, group, barrier, writer)
+    for barrier, _ in sorted(writer.bases(table, group), reverse=True):
+        if base_file(reader, table, group, barrier) == whole:
+            written = base_file(writer, table, group, barrier)
             return written and written._replace(shown=shape.base.shown)
     raise AssertionError(f"no barrier of group {group} has the base {shape.base}")
 
@@ -86,6 +86,7 @@ def is_inverted(table: Table) -> bool:
 
     Without that, a reader that orders by requested time gives the snapshot that is promised.
     """
+    rules = rules_of(Protocol())
     writes = [write for write in table.writes if write.completed is not None]
     done = [(write.requested, write.completed or 0) for write in writes]
     plans = [
@@ -94,8 +95,8 @@ def is_inverted(table: Table) -> bool:
         if completed is not None
     ]
     plans += [
-        (plan.requested, int(merge_time(table, part.group, part.logs[-1], Protocol())))
-        for plan, completed in table.log_compactions
+        (plan.requested, int(rules.log_time(rules, table, part.group, part.logs[-1])))
+        for plan, completed in log_compactions(table)
         if completed is not None
         for part in plan.groups
     ]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from nbcc.model import Protocol, Query, Step
-from nbcc.model.reads.answers import NoAnswer
+from nbcc.model.kernel.answers import NoAnswer
 
 from ..components import field_of
 from ..systems import CannotStep, Impossible, Operation, System

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Change, Query, Record
-from nbcc.model.merging.record import Several
+from nbcc.model.kernel.answers import Cleaned, answer
+from nbcc.model.kernel.merge import Several
 from nbcc.model.promises.view import answers
-from nbcc.model.reads.answers import Cleaned, answer
 
 from ..systems import System
 from .symbols import Symbols
@@ -78,7 +78,7 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
         window = Query("incremental", after=own.after, until=own.until)
         return canonical_rows(model.window_rows(state, own.kept, window, data))
     table = next(table for name, _, table in answers(model, state) if name == reader)
-    kept = answer(table, model.world.groups, Query("snapshot"), 0, data, protocol=model.protocol, rule=model.rule)
+    kept = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
     return canonical_rows(kept)
 
 

@@ -14,7 +14,8 @@ from typing import Any
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.fields import nearest
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 
 from .branches import Part
 from .exhaustive import explore

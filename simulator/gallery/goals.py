@@ -9,9 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from nbcc.model import Instant, Model
+from nbcc.model.kernel.table import Write
+from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.mechanisms.lost_answers import Answers
-from nbcc.model.mechanisms.metadata_table import HasMetadataTable
-from nbcc.model.table import LogCompaction, Write
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 
 from ..components import is_dead
 

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms import kinds
-from nbcc.model.mechanisms.partial_updates import PartialColumns
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 from nbcc.model.protocol import choices
 
 from .. import specs

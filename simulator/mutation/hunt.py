@@ -16,7 +16,8 @@ from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model
 from nbcc.model.machine.stepper import Compiled
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 
 from ..explore import Result, Verdict, explore
 from ..mutants import forget

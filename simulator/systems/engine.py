@@ -25,7 +25,7 @@ from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.mechanisms import kind_of as kind_of_actor
-from nbcc.model.mechanisms.added_columns import Alterations
+from nbcc.model.mechanisms.added_columns.options import Alterations
 from nbcc.model.mechanisms.batches import Batches, batch_of
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of

@@ -7,7 +7,7 @@ from typing import Final
 
 from nbcc.engine.rules import HUDI, Rules
 from nbcc.model import Protocol, World
-from nbcc.model.mechanisms.metadata_table import HasMetadataTable
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 
 from .protocol import CannotPlay
 

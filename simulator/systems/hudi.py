@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from nbcc.engine.names import bucket_of
 from nbcc.model import Query, World
-from nbcc.model.mechanisms.partial_updates import PartialColumns
-from nbcc.model.reads.answers import PENDING, NoAnswer
+from nbcc.model.kernel.answers import PENDING, NoAnswer
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY

@@ -1,7 +1,7 @@
 """What the engine is given as a user's merge function: of rows whose value names their writes, a text of those names.
 
 One that keeps all the laws of merging, and for each law one that breaks it and no other
-(`nbcc.model.merging.by_function` says what each stands for; the two were written apart).
+(`nbcc.model.mechanisms.merge_function` says what each stands for; the two were written apart).
 """
 
 from __future__ import annotations

@@ -9,9 +9,9 @@ import pyarrow as pa
 from nbcc.engine.config import TableConfig
 from nbcc.model import Protocol, Query, World
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
-from nbcc.model.mechanisms.merge_function import MergeFunction
-from nbcc.model.mechanisms.partial_updates import PartialColumns
-from nbcc.model.merging.columns import told
+from nbcc.model.mechanisms.merge_function.mechanism import MergeFunction
+from nbcc.model.mechanisms.partial_updates.columns import text_of
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
 from ..control.clock import tick_of
 from ..crosscheck.observables import Batch
@@ -107,7 +107,7 @@ def _value(row: dict[str, Any]) -> Any:
         return " ".join([row["value"], *(f"{name}:{row[name] or '-'}" for name in added)])
     known = {*SCHEMA.names, "_hoodie_is_deleted", _SETS}
     names = (name for name in sorted(row) if name not in known and not name.startswith("_hoodie_"))
-    return told({name: row[name] for name in names if row[name] is not None})
+    return text_of({name: row[name] for name in names if row[name] is not None})
 
 
 def _change(row: dict[str, Any]) -> tuple[Any, ...]:

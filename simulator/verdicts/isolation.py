@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.promises import ANOMALIES
+from nbcc.model.promises.isolation import ANOMALIES
 
 from ..explore import Verdict, explore
 from .judge import Row

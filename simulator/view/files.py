@@ -7,13 +7,10 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import FileSlice, Model
-from nbcc.model.files import copy_on_write
-from nbcc.model.merging.fold import Fold, evaluate, logs_of
-from nbcc.model.merging.mixed import read, records_of
-from nbcc.model.merging.record import Ranked
-from nbcc.model.reads.definitions import as_of, base_file
-from nbcc.model.reads.windows import incremental
-from nbcc.model.table import Log, Table
+from nbcc.model.kernel.merge import Combination, Fold, Ranked, evaluate, logs_of
+from nbcc.model.kernel.reads import as_of, base_file, incremental
+from nbcc.model.kernel.table import Log, Table
+from nbcc.model.mechanisms import copy_on_write
 from nbcc.model.variants.slicing import Slicing
 
 from .rows import Case, reader_table, shown
@@ -141,46 +138,46 @@ class Files:
         """The rows of a base file; a plan's, once it is completed, never change."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
-            rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.is_copy_on_write(table) else None
-            shape = rewritten or base_file(table, group, barrier, self.model.protocol)
+            rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None
+            shape = rewritten or base_file(self.model.rules, table, group, barrier)
             self._bases[group, barrier] = list(self._base_rows(shape, group)) if shape else []
         return self._bases[group, barrier]
 
     def _base_rows(self, shape: Fold, group: int) -> Iterator[list[Any]]:
         keys = {key for log in logs_of(shape) for key in self._file(group, log)}
-        rule = self.model.rule
+        merger = self.model.merger
         for key in sorted(keys, key=str):
-            if rule.mixes:
-                yield from self._row_of_several(shape, group, key)
+            if merger.combination:
+                yield from self._combined_row(shape, group, key, merger.combination)
                 continue
 
             def record_of(log: Log, key: Any = key) -> Ranked | None:
                 record = self._file(group, log).get(key)
                 return None if record is None else Ranked(record.ordering, 0, record.deleted, (record, log[0]))
 
-            won = evaluate(shape, record_of, rule)
-            if won is not None and (rule.keeps_tombstones or not won.deleted):
+            won = evaluate(shape, record_of, merger)
+            if won is not None and (merger.keeps_tombstones or not won.deleted):
                 record, requested = won.content
                 yield [str(key), None if won.deleted else str(record.value), won.ordering, requested]
 
-    def _row_of_several(self, shape: Fold, group: int, key: Any) -> Iterator[list[Any]]:
-        rule = self.model.rule
-        made = read(shape, lambda log: self._file(group, log).get(key), rule, deletes=rule.keeps_tombstones)
-        rows = records_of(made, lambda log: self._file(group, log)[key], rule, window=False) if made is not None else ()
+    def _combined_row(self, shape: Fold, group: int, key: Any, by: Combination) -> Iterator[list[Any]]:
+        merger = self.model.merger
+        made = by.read(shape, lambda log: self._file(group, log).get(key), merger, deletes=merger.keeps_tombstones)
+        rows = by.records_of(made, lambda log: self._file(group, log)[key], window=False) if made is not None else ()
         for row in rows:
             yield [str(key), None if row.deleted else str(row.value), row.ordering, row.requested]
 
     def _fold(self, table: Table, group: int) -> Fold:
-        query, protocol = self.case.reading.query, self.model.protocol
+        query, rules = self.case.reading.query, self.model.rules
         if query.kind == "incremental":
-            return incremental(table, group, query.after or 0, query.until or inf, protocol)
+            return incremental(rules, table, group, query.after or 0, query.until or inf)
         until = query.until if query.kind in ("as_of", "changes") else None
-        return as_of(table, group, inf if until is None else until, protocol)
+        return as_of(rules, table, group, inf if until is None else until)
 
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
         for write in self.model.pending_writes(state):
-            yield from write.logs(group)
+            yield from write.files_in(group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Model, Protocol, Step
-from nbcc.model.reads.answers import Data
+from nbcc.model.kernel.answers import Data
 
 from ..components import field_of, is_dead
 from ..trace import Trace

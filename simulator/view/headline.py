@@ -31,7 +31,7 @@ def sentence(setting: Setting, broke: int, because: str, answers_at: Sequence[An
     if not case.key and case.key not in found.wrong():
         return [f"{because[0].upper()}{because[1:]}." if because else "No promise was seen broken."]
     must, got = (found.must or {}).get(case.key), (found.got or {}).get(case.key)
-    if setting.model.rule.mixes:  # a row of several writes: no one of them is lost
+    if setting.model.merger.combination:  # a row of several writes: no one of them is lost
         what = _since(setting, answers_at, broke)
         said = [*says_row(case.key, got), "; it must return ", *says_row(case.key, must)]
         return [f"{what[0].upper()}{what[1:]} returns ", *said, "."]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nbcc.model import Model, Query
-from nbcc.model.reads.answers import Data
+from nbcc.model.kernel.answers import Data
 
 from ..trace import Trace
 from .files import Files as FilesOf
@@ -51,7 +51,7 @@ def _case(trace: Trace, run: Run, broke: int, names: Sequence[str]) -> Case:
 
 
 def _plain(run: Run, puts: Sequence[Put]) -> Data:
-    return next(iter(valuations(puts, run.model.rule)), {})
+    return next(iter(valuations(puts, run.model.merger)), {})
 
 
 class _Place(NamedTuple):

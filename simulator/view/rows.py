@@ -12,15 +12,15 @@ from math import inf
 from typing import Any, NamedTuple
 
 from nbcc.model import Change, Model, Query, Record
+from nbcc.model.kernel.answers import Cleaned, Data, answer
+from nbcc.model.kernel.merge import Merger, Several
+from nbcc.model.kernel.table import Table, Write
 from nbcc.model.mechanisms.consumers.consumer import time_of
-from nbcc.model.merging.columns import told
-from nbcc.model.merging.record import Rule, Several
+from nbcc.model.mechanisms.partial_updates.columns import text_of
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
-from nbcc.model.promises.valuations import Valuation, of_rule, records_by_definition
+from nbcc.model.promises.valuations import Valuation, of_merger, records_by_definition
 from nbcc.model.promises.view import answers as reader_answers
-from nbcc.model.reads.answers import Cleaned, Data, answer
-from nbcc.model.table import Table, Write
 
 KEY = "k1"
 MOST_WRITES = 4
@@ -89,7 +89,7 @@ def shown(record: Record) -> str | None:
     """What a log holds: a value, or what it sets some columns to; None: a delete."""
     if record.deleted:
         return None
-    return told(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
+    return text_of(dict.fromkeys(record.sets, record.value)) if record.sets else str(record.value)
 
 
 def answers(model: Model, states: Sequence[Any], step: int, case: Case, broke: int) -> Answers:
@@ -127,7 +127,7 @@ def _of_reader(model: Model, state: Any, reader: str, data: Data) -> Answers:
     if seen is None:
         return Answers(None, None)
     time, table = seen
-    rows = answer(table, model.world.groups, Query("snapshot"), time, data, protocol=model.protocol, rule=model.rule)
+    rows = answer(model.rules, table, model.world.groups, Query("snapshot"), time, data, model.merger)
     return Answers(_promised(model, state, Query("as_of", until=time), data), _records(rows))
 
 
@@ -154,8 +154,8 @@ def _merged(model: Model, writes: tuple[Write, ...], data: Data) -> dict[Any, Re
         files = {log: data.get(log[0], {}).get((group, log[1]), {}) for log in logs}
         for key in sorted({key for file in files.values() for key in file}, key=str):
             here = {log: file[key] for log, file in files.items() if key in file}
-            right = records_by_definition(logs, here, model.rule, window=False)
-            deletes = right or records_by_definition(logs, here, model.rule, window=True)
+            right = records_by_definition(logs, here, model.merger, window=False)
+            deletes = right or records_by_definition(logs, here, model.merger, window=True)
             if deletes:
                 found[key] = deletes[0]
     return found
@@ -172,13 +172,13 @@ def _records(rows: Mapping[Any, Record | Change | Several]) -> dict[Any, Record]
 def choose(model: Model, states: Sequence[Any], broke: int, puts: Sequence[Put], *, data: Data, promise: str) -> Case:
     """The case that shows the break: given rows if they do, else the simplest valuation of k1 that does."""
     given = [data] if data else []
-    for rows in chain(given, valuations(puts, model.rule)):
+    for rows in chain(given, valuations(puts, model.merger)):
         for reading in readings(model, states, broke, promise):
             case = Case(reading, rows, "")
             wrong = answers(model, states, broke, case, broke).wrong()
             if wrong:
                 return case._replace(key=wrong[0])
-    rows = data or next(iter(valuations(puts, model.rule)), {})
+    rows = data or next(iter(valuations(puts, model.merger)), {})
     return Case(Reading(Query("snapshot")), rows, "")
 
 
@@ -203,10 +203,10 @@ def readings(model: Model, states: Sequence[Any], broke: int, promise: str) -> l
     return list(chain.from_iterable(order))
 
 
-def valuations(puts: Sequence[Put], rule: Rule) -> Iterator[Data]:
+def valuations(puts: Sequence[Put], merger: Merger) -> Iterator[Data]:
     """Valuations of k1, simplest first: few writes that leave it alone, few deletes, few ordering values."""
     shown = [put for put in puts if put.files][-MOST_WRITES:]
-    for rows in sorted(of_rule(len(shown), rule), key=lambda rows: _cost(len(shown), rows)):
+    for rows in sorted(of_merger(len(shown), merger), key=lambda rows: _cost(len(shown), rows)):
         yield {
             put.requested: {_last_file(put): {KEY: _record(number, rows[number, 0])}}
             for number, put in enumerate(shown, start=1)

@@ -52,7 +52,7 @@ def story(setting: Setting, step: int, found: Answers, key: Any) -> Story | None
 
     Nor is there one where a row comes from several files: of partial updates, of what a function has merged.
     """
-    if setting.model.rule.mixes:
+    if setting.model.merger.combination:
         return None
     must, got = (found.must or {}).get(key), (found.got or {}).get(key)
     lost = culprit(setting, must, got)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from nbcc.model import Model, Protocol, Record
-from nbcc.model.reads.answers import Data
+from nbcc.model.kernel.answers import Data
 
 from .files import Files
 from .rows import Case, Put
@@ -58,7 +58,7 @@ def _intrudes(setting: Setting, got: Record) -> bool:
 
 def by_ordering(setting: Setting, lost: Record, got: Record) -> bool:
     """Whether ordering values decide between two rows, not which write completed last."""
-    return setting.model.rule.event_time and lost.ordering > got.ordering
+    return setting.model.merger.event_time and lost.ordering > got.ordering
 
 
 def ranked(data: Data) -> bool:

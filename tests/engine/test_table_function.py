@@ -20,7 +20,7 @@ from nbcc.engine.errors import BadInput, Unsupported
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
-from nbcc.model.merging.by_laws import value_of
+from nbcc.model.mechanisms.merge_function.definition import value_of
 from nbcc.simulator.control.storage import MemoryStorage
 
 from .table_samples import TickClock, make_table

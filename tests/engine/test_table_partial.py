@@ -19,7 +19,7 @@ from nbcc.engine.errors import BadInput, Unsupported
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
-from nbcc.model.merging.partial import Part, Rank, join, row_of, row_of_state, state_of
+from nbcc.model.mechanisms.partial_updates.states import Part, Rank, join, row_of, row_of_state, state_of
 from nbcc.simulator.control.storage import MemoryStorage
 
 from .table_samples import TickClock, make_table

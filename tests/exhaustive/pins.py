@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Result, Verdict, explore
 
 SIZES: dict[str, Any] = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, explore
 from nbcc.simulator.explore.rows import Guard, Row, RowSystem

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, World
-from nbcc.model.table import GroupPlan, Plan, Write
+from nbcc.model.kernel.table import GroupPlan, Plan, Write
 from nbcc.simulator.explore import explore
 
 ALIKE = [
@@ -21,10 +21,8 @@ TABLE = ("published", "plans", "rollbacks")
 def exchanged(value: Any) -> Any:
     """What a table of two file groups shows, with the names of the two exchanged."""
     if isinstance(value, Write):
-        named = {name: tuple(sorted((1 - group, what) for group, what in getattr(value, name)))
-                 for name in ("files", "file_ids", "onto", "into")}  # fmt: skip
-        plain = {name: tuple(sorted(1 - group for group in getattr(value, name))) for name in ("loaded", "replaced")}
-        return value._replace(bases=value.bases[::-1], **named, **plain)
+        assert not value.marks, "no mechanism of these worlds marks a write"
+        return value._replace(files=tuple(sorted((1 - group, version) for group, version in value.files)))
     if isinstance(value, Plan):
         return value._replace(groups=tuple(sorted(map(exchanged, value.groups))))
     if isinstance(value, GroupPlan):

@@ -8,10 +8,10 @@ from math import inf
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.merging.fold import Fold
+from nbcc.model.kernel.merge import Fold
+from nbcc.model.kernel.reads import base_file
 from nbcc.model.promises.valuations import differ, renamed
 from nbcc.model.promises.view import View, view_of
-from nbcc.model.reads.definitions import base_file, taken
 
 LATE = World(
     actors={"writer": 3, "compactor": 1},
@@ -38,11 +38,12 @@ def views(model: Model) -> Iterator[View]:
 
 def as_they_read(view: View) -> Fold | None:
     """The base file that the other engine made, and all logs since its barrier by request; None if it made none."""
-    barrier, writes = taken(view.table, 0, inf, view.model.protocol)
+    rules = view.model.rules
+    barrier, writes = rules.base_and_writes(rules, view.table, 0, inf)
     if not any(plan.requested == barrier for plan in view.table.plans):
         return None
-    by_request = sorted(log for write in writes for log in write.logs(0))
-    return Fold(base_file(view.table, 0, barrier, view.model.protocol), tuple(by_request))
+    by_request = sorted(log for write in writes for log in rules.logs_of(write, 0))
+    return Fold(base_file(rules, view.table, 0, barrier), tuple(by_request))
 
 
 def disagreements(protocol: Protocol) -> tuple[int, int]:
@@ -54,7 +55,7 @@ def disagreements(protocol: Protocol) -> tuple[int, int]:
             names = view.names(0, ours, theirs)
             compared += 1
             one, other = (renamed(shape, names) for shape in (ours, theirs))
-            different += differ(one, other, len(names), view.rule, deletes=False) is not None
+            different += differ(one, other, len(names), view.merger, deletes=False) is not None
     return compared, different
 
 

@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.files.slicing import writes_by_slice
+from nbcc.model.kernel.slicing import writes_by_slice
+from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
+from nbcc.model.mechanisms.bulk_insert import loaded
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.view import View
-from nbcc.model.table import GroupPlan, Plan, Table, Write
+from nbcc.model.rules import rules_of
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from nbcc.simulator.forms import ANSWERS, compare
@@ -42,7 +44,7 @@ DIFFER = {
 
 
 def _write(requested: int, completed: int, actor: str) -> Write:
-    return Write(requested, completed, actor, 1, ((0, 1),), (None,))
+    return Write(requested, completed, actor, 1, ((0, 1),))
 
 
 # The RFC's example; its "very first commit" is what a compaction of an earlier log would have written.
@@ -57,7 +59,7 @@ EXAMPLE = Table(
 
 
 def slices_of(form: Protocol) -> dict[int | None, list[str]]:
-    found = writes_by_slice(EXAMPLE, 0, form).items()
+    found = writes_by_slice(rules_of(form), EXAMPLE, 0).items()
     return {barrier: [write.actor for write in writes] for barrier, writes in found if barrier is not None}
 
 
@@ -96,7 +98,7 @@ def test_forms_of_slicing_and_reading_agree_with_each_other_where_nothing_is_sai
 
 def begins_with_a_base_file(view: View) -> bool:
     """Whether the first write to complete in the only file group put a base file."""
-    return bool(view.done) and 0 in min(view.done.values(), key=lambda write: write.completed or 0).loaded
+    return bool(view.done) and 0 in loaded(min(view.done.values(), key=lambda write: write.completed or 0))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model import Model, Protocol
-from nbcc.model.promises import ANOMALIES, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.isolation import ANOMALIES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.verdicts.isolation import SKEWED, UPDATES, anomalies_in, table

@@ -135,7 +135,7 @@ def test_only_holds_is_doubted(verdict: Verdict) -> None:
 # The files of mutants.
 
 GOOD: dict[str, Any] = {
-    "about": "a", "source": "s", "breaks": "SNAP", "target": "model", "replace": "nbcc.model.merging.record:rank",
+    "about": "a", "source": "s", "breaks": "SNAP", "target": "model", "replace": "nbcc.model.kernel.merge:rank",
     "with": "original",
 }  # fmt: skip
 
@@ -147,7 +147,7 @@ GOOD: dict[str, Any] = {
         ({"target": "modle"}, "target = 'modle'; did you mean 'model'"),
         ({"detector": "luck"}, "detector = 'luck'"),
         ({"replace": "nbcc.model.nothing:rank"}, "there is no nbcc.model.nothing"),
-        ({"replace": "nbcc.model.merging.record:rnk"}, "nbcc.model.merging.record has no 'rnk'; did you mean 'rank'"),
+        ({"replace": "nbcc.model.kernel.merge:rnk"}, "nbcc.model.kernel.merge has no 'rnk'; did you mean 'rank'"),
         ({"with": "lambda x:"}, "the expression after 'with' is wrong"),
         ({"with": "orignal"}, "the expression after 'with' is wrong: name 'orignal' is not defined"),
     ],

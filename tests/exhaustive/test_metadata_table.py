@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.metadata import MetadataTable, through
+from nbcc.model.kernel.answers import Cleaned
+from nbcc.model.kernel.table import Compaction, Write
+from nbcc.model.mechanisms.metadata_table.rules import MetadataTable, through
 from nbcc.model.promises import PROMISES
-from nbcc.model.table import Cleaned, Compaction, Write
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run as cli
 from nbcc.simulator.components import is_dead

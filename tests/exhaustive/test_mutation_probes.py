@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import explore
 from nbcc.simulator.mutation import generated
 from nbcc.simulator.mutation.cases import Case

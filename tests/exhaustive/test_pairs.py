@@ -9,7 +9,8 @@ import pytest
 
 from nbcc.model import Model, World
 from nbcc.model.mechanisms import kinds
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.mutation.drawing import LIMITS
 

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, State, World
-from nbcc.model.promises import CANARY, PROMISES
+from nbcc.model.promises import PROMISES
 from nbcc.model.promises.conflicts import under_occ
 from nbcc.model.promises.shape import KNOWN
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
 from nbcc.simulator.cli.explore import report
 from nbcc.simulator.cli.search import Search as SearchOfUser

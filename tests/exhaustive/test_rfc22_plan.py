@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.promises import ANOMALIES, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.isolation import ANOMALIES
 from nbcc.simulator.crosscheck.check import Setting, run
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.systems.registry import factory

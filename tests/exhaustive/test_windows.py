@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nbcc.model import Model, Protocol
+from nbcc.model.mechanisms.replacing import replaced
 from nbcc.model.promises.view import view_of
 from nbcc.simulator import specs
 
@@ -16,7 +17,7 @@ def test_a_window_with_a_replace_is_the_state_after_unless_it_begins_after_the_r
     for view in views:
         for start, end in view.windows:
             inside = view.logs(0, start, end)
-            requested = max((log[0] for log in inside if view.done[log[0]].replaced), default=None)
+            requested = max((log[0] for log in inside if replaced(view.done[log[0]])), default=None)
             if requested is not None:
                 begins.add(start <= requested)
                 survivors = {*view.logs(0, until=end)} - {*inside}

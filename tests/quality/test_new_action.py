@@ -30,7 +30,7 @@ from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import Action, Changes, transition
-from ..table import Instant
+from ..kernel.table import Instant
 
 
 class Indexer(NamedTuple):

@@ -5,14 +5,21 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model import Record, World
-from nbcc.model.merging.by_function import FUNCTIONS, Merged, by_definition, goes_on, law_broken, read, records_of, told
-from nbcc.model.merging.fold import Fold
-from nbcc.model.merging.record import Rule
+from nbcc.model.kernel.merge import Fold
+from nbcc.model.mechanisms.merge_function.values import (
+    FUNCTIONS,
+    Merged,
+    by_definition,
+    law_broken,
+    merged_on,
+    read,
+    records_of,
+    text_of,
+)
 from nbcc.model.promises.oracle import Row
 from nbcc.simulator.systems.merge_functions import BY_LAWS
 
 A, B, C = (1, 1), (2, 1), (3, 1)
-RULE = Rule(False, False, "rank", laws="all")
 WRITTEN = {log: Row(1, False) for log in (A, B, C)}
 IN_LOGS, IN_BASE = Fold(None, (A, B, C)), Fold(Fold(None, (A, B)), (C,))
 LOGS_FIRST = Fold(Fold(None, (A,)), (Fold(None, (B, C)),))
@@ -20,9 +27,8 @@ LOGS_FIRST = Fold(Fold(None, (A,)), (Fold(None, (B, C)),))
 
 @pytest.mark.parametrize("laws", FUNCTIONS)
 def test_only_an_average_tells_what_was_merged_first(laws: str) -> None:
-    rule = RULE._replace(laws=laws)
-    right = by_definition((A, B, C), WRITTEN, rule, deletes=False)
-    assert [read(shape, WRITTEN.get, rule, deletes=False) == right for shape in (IN_LOGS, IN_BASE, LOGS_FIRST)] == [
+    right = by_definition((A, B, C), WRITTEN, laws, deletes=False)
+    assert [read(shape, WRITTEN.get, laws, deletes=False) == right for shape in (IN_LOGS, IN_BASE, LOGS_FIRST)] == [
         True, True, laws != "not_associative"
     ]  # fmt: skip
 
@@ -43,28 +49,27 @@ def test_each_breaks_its_law_and_what_the_engine_is_given_breaks_the_same(laws: 
 
 def test_a_delete_hides_what_completed_before_it_and_a_window_goes_on_from_there() -> None:
     rows = {A: Row(5, False), B: Row(1, True), C: Row(2, False)}
-    assert read(IN_LOGS, rows.get, RULE, deletes=True) == Merged((C,), C, delete=B)
-    assert read(IN_BASE, rows.get, RULE, deletes=True) == Merged((C,), C)
-    assert read(Fold(None, (A, B)), rows.get, RULE, deletes=False) is None
-    before = by_definition((A,), rows, RULE, deletes=True)
-    window = by_definition((B, C), rows, RULE, deletes=True)
+    assert read(IN_LOGS, rows.get, "all", deletes=True) == Merged((C,), C, delete=B)
+    assert read(IN_BASE, rows.get, "all", deletes=True) == Merged((C,), C)
+    assert read(Fold(None, (A, B)), rows.get, "all", deletes=False) is None
+    before = by_definition((A,), rows, "all", deletes=True)
+    window = by_definition((B, C), rows, "all", deletes=True)
     assert before is not None
     assert window is not None
-    assert goes_on(before, window, RULE) == by_definition((A, B, C), rows, RULE, deletes=True)
-    assert goes_on(Merged(), Merged(), RULE) is None
+    assert merged_on(before, window, "all") == by_definition((A, B, C), rows, "all", deletes=True)
+    assert merged_on(Merged(), Merged(), "all") is None
 
 
 def test_the_row_has_the_newest_write_and_the_greatest_ordering_value() -> None:
     records = {A: Record(5, "w1"), B: Record(1, None, deleted=True), C: Record(2, "w3")}
-    row, delete = records_of(Merged((A, C), C, delete=B), records.__getitem__, RULE)
+    row, delete = records_of(Merged((A, C), C, delete=B), records.__getitem__, "all")
     assert row == Record(5, "w1 w3", requested=3)
     assert delete == Record(1, None, deleted=True, requested=2)._replace(ordering=None)
 
 
 def test_pairs_are_told_in_brackets() -> None:
     pair = FUNCTIONS["not_associative"]
-    rule = RULE._replace(laws="not_associative")
-    assert told(pair(pair((B,), (A,)), (C,)), {A: "a", B: "b", C: "c"}.__getitem__, rule) == "((a b) c)"
+    assert text_of(pair(pair((B,), (A,)), (C,)), {A: "a", B: "b", C: "c"}.__getitem__, "not_associative") == "((a b) c)"
 
 
 @pytest.mark.parametrize("table", [{"columns": 2}, {"table_type": "COPY_ON_WRITE"}])

@@ -17,10 +17,11 @@ import pytest
 from hudi import HudiQueryType, HudiReadOptions, HudiTable
 
 from nbcc.model import Protocol, Query, Record
-from nbcc.model.merging.record import Rule
-from nbcc.model.reads.answers import NoAnswer, answer
-from nbcc.model.services.planning import plan
-from nbcc.model.table import Compaction, Plan, Table, Write, table_of
+from nbcc.model.kernel.answers import NoAnswer, answer
+from nbcc.model.kernel.merge import Merger
+from nbcc.model.kernel.planning import plan
+from nbcc.model.kernel.table import Compaction, Plan, Table, Write, table_of
+from nbcc.model.rules import rules_of
 from nbcc.simulator import specs
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -37,7 +38,7 @@ class Told:
 
     def __init__(self, name: str) -> None:
         self.json: Any = json.loads((TABLES / f"{name}.json").read_text(encoding="utf-8"))
-        self.rule = Rule("event" in name, False, "logs_first")
+        self.merger = Merger("event" in name, False, logs_first=True)
         self.buckets = int(self.json["options"]["hoodie.bucket.index.num.buckets"])
         rows = [row for step in self.json["steps"] for part in step if isinstance(part, list) for row in part]
         self.partitions = sorted({row[1] for row in rows})
@@ -62,7 +63,7 @@ class Told:
             if step[0] == "compact.plan":
                 done = [w for w in published if (w.completed or 0) < requested]
                 before = [c for c in published if isinstance(c, Compaction)]
-                parts = plan(table_of((*done, *before), tuple(plans), ()), self.groups, requested, HUDI)
+                parts = plan(rules_of(HUDI), table_of((*done, *before), tuple(plans)), self.groups, requested)
                 plans.append(Plan(requested, "hudi", True, parts))
                 if completed:
                     published.append(Compaction(requested, completed, "hudi"))
@@ -81,7 +82,7 @@ class Told:
 
     def rows(self, query: Query, protocol: Protocol = HUDI) -> list[Row]:
         """What the model answers."""
-        found = answer(self.table, self.groups, query, 0, self.data, protocol=protocol, rule=self.rule)
+        found = answer(rules_of(protocol), self.table, self.groups, query, 0, self.data, self.merger)
         return told(dict(found), lambda row: not row.deleted)
 
     def completed(self) -> list[int]:

@@ -9,20 +9,19 @@ from typing import Any
 import pytest
 
 from nbcc.model import Change, Model, Query, Record, State, World
-from nbcc.model.merging.fold import Fold, evaluate
-from nbcc.model.merging.record import Ranked, Rule, merge
+from nbcc.model.kernel.merge import Fold, Merger, Ranked, evaluate, merge
+from nbcc.model.kernel.table import Log
 from nbcc.model.promises import oracle
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import LARGEST, differ, valuations, weak_orders
 from nbcc.model.promises.writers import algebra_broken
-from nbcc.model.table import Log
 
-EVENT, COMMIT = Rule(True, True, "rank"), Rule(False, False, "rank")
+EVENT, COMMIT = Merger(True, True), Merger(False, False)
 
 
-def shown(shape: Fold, rows: Mapping[Log, tuple[int, bool]], rule: Rule = EVENT) -> object:
+def shown(shape: Fold, rows: Mapping[Log, tuple[int, bool]], merger: Merger = EVENT) -> object:
     """The log whose record wins for one key, None if that is a delete or nothing."""
-    won = evaluate(shape, lambda log: Ranked(rows[log][0], 0, rows[log][1], log) if log in rows else None, rule)
+    won = evaluate(shape, lambda log: Ranked(rows[log][0], 0, rows[log][1], log) if log in rows else None, merger)
     return None if won is None or won.deleted else won.content
 
 
@@ -52,14 +51,14 @@ def test_a_base_keeps_its_tombstone_or_not() -> None:
     rows, shape = {A: (5, GONE), B: (4, LIVE)}, Fold(Fold(None, (A,)), (B,))
 
     assert shown(shape, rows, EVENT) is None
-    assert shown(shape, rows, Rule(True, False, "rank")) == B
+    assert shown(shape, rows, Merger(True, False)) == B
 
 
 def test_tombstones_among_the_logs_win_ties_against_what_comes_before_them() -> None:
     rows, base = {A: (5, GONE), B: (5, LIVE)}, Fold(None, (A,))
 
-    assert shown(Fold(base, (B,), tombstones=1), rows, Rule(True, True, "logs_first")) is None
-    assert shown(Fold(base, (B,), tombstones=0), rows, Rule(True, True, "logs_first")) == B
+    assert shown(Fold(base, (B,), tombstones=1), rows, Merger(True, True, logs_first=True)) is None
+    assert shown(Fold(base, (B,), tombstones=0), rows, Merger(True, True, logs_first=True)) == B
     assert shown(Fold(base, (B,), tombstones=1), rows, EVENT) == B
 
 

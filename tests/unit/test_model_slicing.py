@@ -7,18 +7,27 @@ from math import inf
 import pytest
 
 from nbcc.model import FileSlice, Protocol
-from nbcc.model.files.slicing import file_slices
-from nbcc.model.merging.fold import NOTHING, Fold
-from nbcc.model.reads.definitions import as_of, read_optimized, table_as_of
-from nbcc.model.reads.windows import changes, incremental
-from nbcc.model.services.planning import plan
-from nbcc.model.table import Compaction, GroupPlan, Plan, Table, Write, table_of
+from nbcc.model.kernel.merge import NOTHING, Fold
+from nbcc.model.kernel.planning import plan
+from nbcc.model.kernel.reads import as_of, changes, incremental, read_optimized
+from nbcc.model.kernel.rules import Rules
+from nbcc.model.kernel.slicing import file_slices
+from nbcc.model.kernel.table import Compaction, GroupPlan, Plan, Table, Write, marks, table_of
+from nbcc.model.rules import rules_of
+from nbcc.model.variants.slicing import BaseInstants
 
-RFC = Protocol()
+
+def under(**options: str) -> Rules:
+    """The rules of a protocol with these options."""
+    return rules_of(Protocol.from_mapping(options))
+
+
+RFC = under()
 
 
 def write(requested: int, completed: int | None, *, base: int | None = None, groups: int = 1) -> Write:
-    return Write(requested, completed, "w", 1, tuple((g, 1) for g in range(groups)), (base,) * groups)
+    named = marks(BaseInstants((base,) * groups))
+    return Write(requested, completed, "w", 1, tuple((g, 1) for g in range(groups)), named)
 
 
 def compaction(requested: int, completed: int | None, base: int | None, *takes: int) -> tuple[Plan, Compaction | None]:
@@ -42,14 +51,14 @@ DEMO = table(
 
 
 def test_the_demo_of_the_rfc() -> None:
-    assert file_slices(DEMO, 0, RFC) == (
+    assert file_slices(RFC, DEMO, 0) == (
         FileSlice(0, 10, 10, ((21, 1), (30, 1))),
         FileSlice(0, 60, 60, ((35, 1),)),
     )
 
 
 def test_the_demo_by_requested_time_loses_the_late_log() -> None:
-    newest = file_slices(DEMO, 0, Protocol(slicing="requested"))[-1]
+    newest = file_slices(under(slicing="requested"), DEMO, 0)[-1]
 
     assert newest == FileSlice(0, 60, 60, ())
 
@@ -58,7 +67,7 @@ def test_the_demo_by_the_base_instant_in_the_name() -> None:
     named = table(compaction(10, 20, None), write(21, 40, base=10), compaction(60, 80, 10, 21), write(35, 90, base=10),
                   write(70, 95, base=60))  # fmt: skip
 
-    assert file_slices(named, 0, Protocol(slicing="base_instant")) == (
+    assert file_slices(under(slicing="base_instant"), named, 0) == (
         FileSlice(0, 10, 10, ((21, 1), (35, 1))),
         FileSlice(0, 60, 60, ((70, 1),)),
     )
@@ -67,17 +76,17 @@ def test_the_demo_by_the_base_instant_in_the_name() -> None:
 def test_a_log_that_completes_at_the_barrier_belongs_to_its_slice() -> None:
     at = table(write(1, 3), compaction(3, 5, None))
 
-    assert file_slices(at, 0, RFC) == (FileSlice(0, 3, 3, ((1, 1),)),)
+    assert file_slices(RFC, at, 0) == (FileSlice(0, 3, 3, ((1, 1),)),)
 
 
 def test_a_group_without_barrier_has_one_slice_in_the_order_of_completion() -> None:
-    assert file_slices(table(write(1, 6), write(2, 4)), 0, RFC) == (FileSlice(0, None, None, ((2, 1), (1, 1))),)
-    by_request = Protocol(merge_order="requested")
-    assert file_slices(table(write(1, 6), write(2, 4)), 0, by_request)[0].logs == ((1, 1), (2, 1))
+    assert file_slices(RFC, table(write(1, 6), write(2, 4)), 0) == (FileSlice(0, None, None, ((2, 1), (1, 1))),)
+    by_request = under(merge_order="requested")
+    assert file_slices(by_request, table(write(1, 6), write(2, 4)), 0)[0].logs == ((1, 1), (2, 1))
 
 
 def test_a_pending_plan_has_a_slice_before_it_has_a_log() -> None:
-    assert file_slices(table(write(1, 2), compaction(3, None, None, 1)), 0, RFC) == (
+    assert file_slices(RFC, table(write(1, 2), compaction(3, None, None, 1)), 0) == (
         FileSlice(0, None, None, ((1, 1),)),
         FileSlice(0, 3, None, ()),
     )
@@ -86,26 +95,26 @@ def test_a_pending_plan_has_a_slice_before_it_has_a_log() -> None:
 def test_a_group_that_a_plan_leaves_alone_has_no_barrier_of_it() -> None:
     two = table(write(1, 2, groups=2), compaction(3, 4, None, 1))
 
-    assert [each.barrier for each in file_slices(two, 1, RFC)] == [None]
+    assert [each.barrier for each in file_slices(RFC, two, 1)] == [None]
 
 
 @pytest.mark.parametrize(("completed", "taken"), [(2, ((1, 1),)), (3, ()), (None, ())])
 def test_a_plan_takes_completion_before_its_barrier_strictly(completed: int | None, taken: tuple[object, ...]) -> None:
-    found = plan(table(write(1, completed)), 1, 3, RFC)
+    found = plan(RFC, table(write(1, completed)), 1, 3)
 
     assert found == ((GroupPlan(0, None, taken),) if taken else ())  # type: ignore[arg-type]
 
 
 def test_a_plan_goes_on_from_the_newest_base_and_leaves_pending_groups_alone() -> None:
     after = table(write(1, 2), compaction(3, 4, None, 1), write(5, 6))
-    assert plan(after, 1, 7, RFC) == (GroupPlan(0, 3, ((5, 1),)),)
+    assert plan(RFC, after, 1, 7) == (GroupPlan(0, 3, ((5, 1),)),)
 
     pending = table(write(1, 2), compaction(3, None, None, 1), write(5, 6))
-    assert plan(pending, 1, 7, RFC) == ()
+    assert plan(RFC, pending, 1, 7) == ()
 
 
 def test_a_plan_that_takes_any_log() -> None:
-    found = plan(table(write(1, None), write(2, 4)), 1, 5, Protocol(plan_takes="any_log"))
+    found = plan(under(plan_takes="any_log"), table(write(1, None), write(2, 4)), 1, 5)
 
     assert found == (GroupPlan(0, None, ((2, 1), (1, 1))),)
 
@@ -126,69 +135,69 @@ BASE = Fold(Fold(None, ()), ((21, 1), (30, 1)))
     ],
 )
 def test_as_of(time: float, shape: Fold) -> None:
-    assert as_of(DEMO, 0, time, RFC) == shape
+    assert as_of(RFC, DEMO, 0, time) == shape
 
 
 def test_a_pending_compaction_is_read_together_with_the_slice_before_it() -> None:
     pending = table(write(1, 2), compaction(4, None, None, 1), write(3, 5))
 
-    assert as_of(pending, 0, inf, RFC) == Fold(None, ((1, 1), (3, 1)))
+    assert as_of(RFC, pending, 0, inf) == Fold(None, ((1, 1), (3, 1)))
 
 
 def test_as_of_by_requested_time_leaves_later_slices_alone() -> None:
     late = table(write(1, 2), write(3, 9), compaction(4, 6, None, 1))
-    by_request = Protocol(as_of_axis="requested")
+    by_request = under(as_of_axis="requested")
 
-    assert as_of(late, 0, 3, by_request) == Fold(None, ((1, 1),))
-    assert as_of(late, 0, 4, by_request) == Fold(Fold(None, ((1, 1),)), ((3, 1),))
+    assert as_of(by_request, late, 0, 3) == Fold(None, ((1, 1),))
+    assert as_of(by_request, late, 0, 4) == Fold(Fold(None, ((1, 1),)), ((3, 1),))
 
 
 def test_as_of_by_requested_time_begins_with_the_earliest_completion() -> None:
-    inverted, by_request = table(write(1, 6), write(3, 5)), Protocol(as_of_axis="requested")
+    inverted, by_request = table(write(1, 6), write(3, 5)), under(as_of_axis="requested")
 
-    assert as_of(inverted, 0, 2, by_request) == NOTHING
-    assert as_of(inverted, 0, 3, by_request) == Fold(None, ((3, 1), (1, 1)))
+    assert as_of(by_request, inverted, 0, 2) == NOTHING
+    assert as_of(by_request, inverted, 0, 3) == Fold(None, ((3, 1), (1, 1)))
 
 
 def test_read_optimized_is_the_newest_base_alone() -> None:
-    assert read_optimized(DEMO, 0, inf, RFC) == Fold(BASE, ())
-    assert read_optimized(table(write(1, 2)), 0, inf, RFC) == NOTHING
+    assert read_optimized(RFC, DEMO, 0, inf) == Fold(BASE, ())
+    assert read_optimized(RFC, table(write(1, 2)), 0, inf) == NOTHING
 
 
 @pytest.mark.parametrize(
-    ("after", "until", "protocol", "logs"),
+    ("after", "until", "rules", "logs"),
     [
         (0, 100, RFC, ((21, 1), (30, 1), (35, 1))),
         (40, 50, RFC, ((30, 1),)),
         (50, 89, RFC, ()),
-        (21, 35, Protocol(incremental_axis="requested"), ((30, 1), (35, 1))),
+        (21, 35, under(incremental_axis="requested"), ((30, 1), (35, 1))),
     ],
 )
-def test_incremental(after: int, until: int, protocol: Protocol, logs: tuple[tuple[int, int], ...]) -> None:
-    assert incremental(DEMO, 0, after, until, protocol) == Fold(None, logs)
+def test_incremental(after: int, until: int, rules: Rules, logs: tuple[tuple[int, int], ...]) -> None:
+    assert incremental(rules, DEMO, 0, after, until) == Fold(None, logs)
 
 
 def test_changes_are_two_states() -> None:
-    assert changes(DEMO, 0, 45, 95, RFC) == (as_of(DEMO, 0, 45, RFC), as_of(DEMO, 0, 95, RFC))
+    assert changes(RFC, DEMO, 0, 45, 95) == (as_of(RFC, DEMO, 0, 45), as_of(RFC, DEMO, 0, 95))
 
 
 def test_what_a_reader_that_does_not_ask_sees() -> None:
     dirty = table(write(1, 2), write(3, None))
 
-    assert as_of(dirty, 0, inf, Protocol(visibility="any")) == Fold(None, ((1, 1), (3, 1)))
-    assert as_of(dirty, 0, inf, RFC) == Fold(None, ((1, 1),))
+    assert as_of(under(visibility="any"), dirty, 0, inf) == Fold(None, ((1, 1), (3, 1)))
+    assert as_of(RFC, dirty, 0, inf) == Fold(None, ((1, 1),))
 
 
 def test_where_tombstones_stand_when_logs_fold_first() -> None:
     late = table(write(1, 2), write(3, 9), compaction(4, 6, None, 1), write(7, 8))
-    by_completion, by_request = Protocol(fold="logs_first"), Protocol(fold="logs_first", merge_order="requested")
+    by_completion, by_request = under(fold="logs_first"), under(fold="logs_first", merge_order="requested")
 
-    assert as_of(late, 0, inf, by_completion).tombstones == 0
-    assert as_of(late, 0, inf, by_request) == Fold(Fold(None, ((1, 1),)), ((3, 1), (7, 1)), 1)
+    assert as_of(by_completion, late, 0, inf).tombstones == 0
+    assert as_of(by_request, late, 0, inf) == Fold(Fold(None, ((1, 1),)), ((3, 1), (7, 1)), 1)
 
 
 def test_the_table_as_it_stood() -> None:
-    then = table_as_of(DEMO, 70, RFC)
+    then = RFC.table_as_of(RFC, DEMO, 70)
 
     assert [write.requested for write in then.writes] == [21, 30]
     assert [(plan.requested, done) for plan, done in zip(then.plans, then.completed, strict=True)] == [

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model import Protocol
-from nbcc.model.files.shared_log import Block, undone
+from nbcc.model.mechanisms.shared_logs import Block, undone
 
 OWN, ITS_SECOND, OTHERS, ROLLBACK = Block(1, 1), Block(1, 2), Block(2, 1), Block(9, 0, target=1)
 
@@ -26,5 +25,4 @@ def test_a_rollback_block_undoes(
     blocks: tuple[Block, ...], anywhere: set[int], earlier: set[int], in_front: set[int]
 ) -> None:
     for rule, versions in (("anywhere", anywhere), ("earlier", earlier), ("in_front", in_front)):
-        protocol = Protocol.from_mapping({"log_layout": "shared", "rollback_block": rule})
-        assert undone(blocks, protocol) == {(1, version) for version in versions}, rule
+        assert undone(blocks, rule) == {(1, version) for version in versions}, rule

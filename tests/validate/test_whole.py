@@ -13,7 +13,8 @@ from collections.abc import Iterable
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.table import LogCompaction, Write
+from nbcc.model.kernel.table import Write
+from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
 from nbcc.simulator.validate.pieces import pieces, whole
 from nbcc.simulator.validate.play import play, traced

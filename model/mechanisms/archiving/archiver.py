@@ -6,15 +6,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.rules import Rules
+from ...kernel.table import Instant, Table
 from ...kernel.timeline import ACTIVE, VISIBLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Args, Changes, Guard, transition
-from ...protocol import Protocol
-from ...services.archiving import archivable, last_decided, staying
-from ...table import Instant, Table
 from ...world import World
 from .options import ArchiveLimits, Archiving
+from .rules import archivable, last_decided, staying
 
 Times = frozenset[int]
 """Requested times of instants."""
@@ -82,12 +82,12 @@ def some_is_on_both(archive: Times, removed: Times) -> bool:
 
 def archivable_instants(
     active_instants: Published, pending_instants: Iterable[Instant], completed_table: Table, world: World,
-    rules: Protocol, decisions: tuple[Any, ...] = (),
+    rules: Rules, decisions: tuple[Any, ...] = (),
 ) -> tuple[int, ...]:  # fmt: skip
     """The view `archivable_instants`."""
     active, retained = list(active_instants), world[ArchiveLimits].instants_retained
-    stay = staying(active, completed_table, world.groups, retained, rules) | last_decided(decisions)
-    return archivable(active, (instant.requested for instant in pending_instants), stay, rules)
+    stay = staying(rules, active, completed_table, world.groups, retained) | last_decided(decisions)
+    return archivable(rules, active, (instant.requested for instant in pending_instants), stay)
 
 
 def some_archivable(archivable_instants: tuple[int, ...]) -> bool:

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...kernel.reader import KEEPS, LISTED, NOT_READING, READ_LEFT, SURE, Reader
+from ...kernel.table import Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import DEAD, Changes, Guard, Transition, given, transition
-from ...table import Write
 from ...variants.listing import Listing
 from .options import Archiving
 

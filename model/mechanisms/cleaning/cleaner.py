@@ -10,15 +10,15 @@ from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.compactor import PLANS, Planner, Runner, runner
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
+from ...kernel.rules import Rules
+from ...kernel.table import DataFile, Instant, Table
 from ...kernel.timeline import PENDING, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Args, Changes, Guard, given, transition
-from ...protocol import Protocol
-from ...services.cleaning import horizon, published_horizon, since, superseded
-from ...table import Clean, Cleaned, DataFile, Instant, Table, Victims
 from ...world import World
 from .options import Cleans
+from .rules import Clean, Cleaned, Victims, horizon, published_horizon, since, superseded
 
 Plans = tuple[Clean, ...]
 CLEANED_TABLE, CLEAN_PLAN = "cleaned_table", "clean_plan"
@@ -82,20 +82,20 @@ def no_clean_is_pending(cleans: Plans, published: Published) -> bool:
     return {clean.requested for clean in cleans} <= {entry.requested for entry in published}
 
 
-def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Protocol) -> Table:
+def cleaned_table(completed_table: Table, cleans: Plans, published: Published, world: World, rules: Rules) -> Table:
     """The view `cleaned_table`: the table without the slices that earlier cleans delete."""
-    return since(completed_table, world.groups, published_horizon(cleans, published, rules), rules)
+    return since(rules, completed_table, world.groups, published_horizon(rules, cleans, published))
 
 
 def clean_plan(
-    me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Protocol,
+    me: str, cleaned_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules,
     retained: Mapping[str, int],
 ) -> CleanPlan:  # fmt: skip
     """The view `clean_plan`. `retained`: by cleaner, how many commits its policy retains."""
     found = horizon(cleaned_table, retained[me])
     if found is None:
         return CleanPlan(0, ())
-    return CleanPlan(found, superseded(cleaned_table, world.groups, found, deleted, rules))
+    return CleanPlan(found, superseded(rules, cleaned_table, world.groups, found, deleted))
 
 
 def files_to_delete(clean_plan: CleanPlan) -> tuple[Victims, ...]:

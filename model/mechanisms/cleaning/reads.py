@@ -7,13 +7,13 @@ from math import inf
 
 from ...kernel.compactor import READS_INPUT, Compactor
 from ...kernel.reader import Reader
+from ...kernel.rules import Rules
+from ...kernel.table import DataFile, Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Changes, Guard
-from ...protocol import Protocol
-from ...services.cleaning import needed, published_horizon
-from ...table import Clean, DataFile, Plan, Table
 from ...world import World
+from .rules import Clean, needed, published_horizon
 
 
 def compose(composition: Composition) -> None:
@@ -23,15 +23,15 @@ def compose(composition: Composition) -> None:
     composition.some(READS_INPUT, actors=composition.of("compactor")).require(INPUT_IS_THERE)
 
 
-def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Protocol) -> bool:
+def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules) -> bool:
     """Whether a clean has deleted a file that the read opens."""
-    opened = (needed(kept_table, group, inf, rules) for group in range(world.groups))
+    opened = (needed(rules, kept_table, group, inf) for group in range(world.groups))
     return not deleted.isdisjoint(chain.from_iterable(opened))
 
 
-def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Protocol) -> Changes:
+def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Published, rules: Rules) -> Changes:
     """The read is refused if its time is before the horizon. If no horizon explains the missing file, it is lost."""
-    behind = own.time < published_horizon(cleans, published, rules)
+    behind = own.time < published_horizon(rules, cleans, published)
     return {"own": own._replace(step="refused" if behind else "lost")}
 
 

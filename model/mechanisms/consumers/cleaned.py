@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...kernel.rules import Rules
+from ...kernel.table import DataFile, Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Changes
 from ...protocol import Protocol
-from ...services.cleaning import published_horizon
-from ...table import Clean, DataFile, Write
+from ..bulk_insert import loaded
+from ..cleaning.rules import Clean, published_horizon
 from .consumer import LISTS_WINDOW, READABLE, Consumer
 from .options import Consumers
 
@@ -23,9 +25,9 @@ def compose(composition: Composition) -> None:
     composition.select("consumer_reads_window").divert(cannot_be_read, end_unread)
 
 
-def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Protocol) -> Changes:
+def note_horizon(own: Consumer, cleans: Cleans, published: Published, rules: Rules) -> Changes:
     """Remember whether the window begins before the horizon that the listing shows."""
-    return {"own": own._replace(behind=own.after < published_horizon(cleans, published, rules))}
+    return {"own": own._replace(behind=own.after < published_horizon(rules, cleans, published))}
 
 
 def readable_writes(
@@ -39,7 +41,7 @@ def readable_writes(
 
 def cannot_be_read(
     own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, protocol: Protocol,
-    rules: Protocol,
+    rules: Rules,
 ) -> bool:  # fmt: skip
     if _is_behind(own, readable_writes, cleans, published, rules):
         return protocol[Consumers].behind_horizon != "skipped"
@@ -47,19 +49,19 @@ def cannot_be_read(
 
 
 def end_unread(
-    own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Protocol
+    own: Consumer, readable_writes: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules
 ) -> Changes:
     """The window is refused if it begins before the horizon. If no horizon explains the missing file, it is lost."""
     behind = _is_behind(own, readable_writes, cleans, published, rules)
     return {"own": own._replace(step="refused" if behind else "lost")}
 
 
-def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, published: Published, rules: Protocol) -> bool:
+def _is_behind(own: Consumer, readable: tuple[int, ...], cleans: Cleans, published: Published, rules: Rules) -> bool:
     """Whether the window begins before the horizon: that of its listing, or, if a file is missing, that of now."""
-    return own.behind or (readable != own.kept and own.after < published_horizon(cleans, published, rules))
+    return own.behind or (readable != own.kept and own.after < published_horizon(rules, cleans, published))
 
 
 def files_of(write: Write) -> Iterable[DataFile]:
     """The data files of a write."""
-    versions = ((group, 0 if group in write.loaded else version) for group, version in write.files)
+    versions = ((group, 0 if group in loaded(write) else version) for group, version in write.files)
     return (DataFile(group, write.requested, version) for group, version in versions)

@@ -13,12 +13,12 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from ...kernel.table import Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Changes, Guard, transition
 from ...protocol import Protocol
-from ...table import Write
 from ...variants.listing import Listing
 from ...variants.windows import Windows
 from ...world import World

@@ -15,15 +15,15 @@ from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING, Planner, P
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
 from ...kernel.reader import KEPT_TABLE
+from ...kernel.rules import Rules
+from ...kernel.table import GroupPlan, Instant, Plan, Table
 from ...kernel.timeline import COMPLETED_TABLE, LATEST, PENDING, TABLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Args, Changes, Guard, given, transition
-from ...protocol import Protocol
-from ...services.planning import log_plan
-from ...table import GroupPlan, Instant, LogCompaction, Plan, Table
 from ...world import World
 from .options import LogCompactionLimits
+from .rules import LogCompaction, log_plan, with_log_plans
 
 LOG_PLAN = "log_plan"
 """The view of the logs that a log compaction takes which is planned now."""
@@ -82,22 +82,17 @@ def compose(composition: Composition) -> None:
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:
     """The view `completed_table`: with log compactions."""
-    return _with(completed_table, published, log_plans)
+    return with_log_plans(completed_table, published, log_plans)
 
 
 def visible_table(table: Table, visible_instants: Published, log_plans: Plans) -> Table:
     """The view `table`: with log compactions."""
-    return _with(table, visible_instants, log_plans)
+    return with_log_plans(table, visible_instants, log_plans)
 
 
 def kept_table(kept_table: Table, kept_instants: Published, log_plans: Plans) -> Table:
     """The view `kept_table`: with log compactions."""
-    return _with(kept_table, kept_instants, log_plans)
-
-
-def _with(table: Table, instants: Published, log_plans: Plans) -> Table:
-    done = {entry.requested: entry.completed for entry in instants if isinstance(entry, LogCompaction)}
-    return table._replace(log_compactions=tuple((plan, done.get(plan.requested)) for plan in log_plans))
+    return with_log_plans(kept_table, kept_instants, log_plans)
 
 
 def latest_time(latest_time: int, log_plans: Plans) -> int:
@@ -105,9 +100,9 @@ def latest_time(latest_time: int, log_plans: Plans) -> int:
     return max(latest_time, *(plan.requested for plan in log_plans), 0)
 
 
-def planned_logs(completed_table: Table, world: World, rules: Protocol) -> tuple[GroupPlan, ...]:
+def planned_logs(completed_table: Table, world: World, rules: Rules) -> tuple[GroupPlan, ...]:
     """The view `log_plan`."""
-    return log_plan(completed_table, world.groups, rules)
+    return log_plan(rules, completed_table, world.groups)
 
 
 def log_compaction_is_left(log_plans: Plans, world: World, compactors: tuple[str, ...]) -> bool:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ...kernel.table import Compaction, Plan, Write
 from ...protocol import Protocol
-from ...table import Compaction, Plan, Write
-from ..file_ids import Ids, file_id_of
+from ..clustering import clustered
+from ..file_ids import Ids, file_id_of, minted_ids
 from .options import Occ
 
 Published = tuple[Write | Compaction, ...]
@@ -47,7 +48,7 @@ def conflicting(published: Published, plans: Iterable[Plan], attempt: Attempt, p
     for entry in concurrent(published, attempt.sealed, protocol):
         if isinstance(entry, Compaction):
             by_plan = protocol[Occ].priority == "first"
-            taken = groups.get(entry.requested, set()) if by_plan else set(entry.clustered)
+            taken = groups.get(entry.requested, set()) if by_plan else set(clustered(entry))
             if taken & set(attempt.groups):
                 return entry.requested
         elif isinstance(entry, Write) and any(_same(entry, attempt, group, protocol) for group in attempt.groups):
@@ -59,11 +60,11 @@ def _same(write: Write, attempt: Attempt, group: int, protocol: Protocol) -> boo
     if group not in write.groups:
         return False
     by_bucket = protocol[Occ].conflict_by == "bucket"
-    return by_bucket or file_id_of(write.file_ids, group) == file_id_of(attempt.file_ids, group)
+    return by_bucket or file_id_of(minted_ids(write), group) == file_id_of(attempt.file_ids, group)
 
 
 def clusterings(published: Published, groups: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """(group, requested time of the newest clustering that replaced the file group), where there is one."""
     done = (entry for entry in published if isinstance(entry, Compaction))
-    newest = {group: entry.requested for entry in done for group in entry.clustered}
+    newest = {group: entry.requested for entry in done for group in clustered(entry)}
     return tuple((group, newest[group]) for group in groups if group in newest)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ...kernel.writer import on_instant
 from ...machine.options import Limits, Options, choice, limit
 
 
@@ -78,8 +77,3 @@ class Validation(NamedTuple):
     tries: int = 0
 
 
-@on_instant("into")
-class Into(NamedTuple):
-    """(group, requested time of the clustering that made the file group which the write has found)."""
-
-    clusterings: tuple[tuple[int, int], ...] = ()

@@ -24,12 +24,12 @@ from ...kernel.reader import (
     kept_table,
     parts_of,
 )
+from ...kernel.table import Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Args, Changes, Transition, go_to
-from ...services.archiving import WRITES
-from ...services.restoring import is_gone
-from ...table import Plan, Restore, Table
+from ..log_compaction.rules import WRITES
+from .rules import Restore, is_gone
 
 Planned = tuple[Restore, ...]
 

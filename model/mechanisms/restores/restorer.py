@@ -14,19 +14,21 @@ from typing import Any, NamedTuple
 from ...kernel.compactor import PLANS, Planner, Plans, Runner, runner
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
+from ...kernel.table import Instant
 from ...kernel.timeline import PENDING, SETTLED, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Args, Changes, Guard, given, transition
 from ...protocol import Protocol
-from ...services.restoring import newest, still_there, taken_off, undone_by
-from ...table import Instant, Restore, Restored, Rollback, Savepoint, is_undone
 from ...variants.listing import Listing
 from ...world import World
 from ..decision_log import last_time
 from ..rollback.removed import is_on_timeline
+from ..rollback.rules import Rollback
+from ..savepoints import Savepoint
 from .options import RestoreLimits
+from .rules import Restore, Restored, is_undone, newest, still_there, taken_off, undone_by
 
 Planned = tuple[Restore, ...]
 Savepoints = tuple[Savepoint, ...]

@@ -14,11 +14,10 @@ from ...kernel.compactor import PLANS, READS_INPUT, STARTS_PLAN, Compactor, Plan
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.transition import Action, Changes, Component, Guard, given, transition
-from ...services.restoring import loses_input
-from ...table import Restore, is_undone
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse
 from ..replacing import Replacer
+from .rules import Restore, is_undone, loses_input
 
 Planned = tuple[Restore, ...]
 

@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from ...machine.composition import Composition
 from ...machine.transition import Changes, go_to
-from ...services.restoring import hides, is_gone
-from ...table import Restore
 from ..consumers.consumer import LISTED_BOUNDS, LISTS_WINDOW, NEWEST_TIME, Consumer
 from ..consumers.options import Consumers
+from .rules import Restore, hides, is_gone
 
 Planned = tuple[Restore, ...]
 

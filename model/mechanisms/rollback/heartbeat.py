@@ -12,12 +12,12 @@ from ...kernel.publication import BEGINS
 from ...kernel.writer import WRITER, Writer
 from ...machine.composition import Composition
 from ...machine.transition import DEAD, Action, Changes, Guard, Transition, given, transition
-from ...table import Rollback
 from ...world import World
 from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
 from ..refusal import refuse
 from .options import Failures, Rollbacks
+from .rules import Rollback
 
 UNAWARE = "unaware of what comes"
 """The step of a writer that has checked its heartbeat, and does not hold the lock yet."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from ...kernel.table import Instant, Write
 from ...kernel.timeline import PENDING, UNPUBLISHED, VISIBLE, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
-from ...table import Instant, Rollback, Write, without_deleted
+from .rules import Rollback, without_deleted
 
 Rollbacks = tuple[Rollback, ...]
 

@@ -22,20 +22,21 @@ from ...kernel.publication import (
     publication,
     publication_actions,
 )
+from ...kernel.table import Instant, Write
 from ...kernel.timeline import PENDING, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.transition import Action, Args, Changes, Guard, extra, given, transition
 from ...protocol import Protocol
-from ...services.restoring import is_gone
-from ...table import Instant, Restore, Rollback, RolledBack, Write, is_undone
 from ...variants.completion import Completion
 from ...world import World
 from ..decision_log import ALL_PUBLISHED, DecisionLog, Decisions, is_caught_up
+from ..restores.rules import Restore, is_gone, is_undone
 from .heartbeat import Heartbeat, renewing
 from .options import Failures, Rollbacks
 from .removed import is_on_timeline
+from .rules import Rollback, RolledBack
 
 Plans = tuple[Rollback, ...]
 Restores = tuple[Restore, ...]

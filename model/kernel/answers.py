@@ -1,0 +1,141 @@
+"""Reads over rows: the definitions of `reads`, evaluated for each key.
+
+`data` maps the requested time of a write to its log files, each (group, version) -> key -> Record. A key is opaque and
+belongs to one file group; where keys repeat in several partitions, put the partition into the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from .merge import Change, Fold, Merger, Ranked, Record, Several, evaluate, logs_of
+from .reads import Query, as_of, incremental, read_optimized
+from .table import Log, Table
+
+if TYPE_CHECKING:
+    from .rules import Rules
+
+Key = Hashable
+Data = Mapping[int, Mapping[tuple[int, int], Mapping[Any, Record]]]
+
+
+class Cleaned(ValueError):
+    """A read whose time lies before the horizon."""
+
+
+class NoAnswer(ValueError):
+    """A read that is refused; the message is the class of refusal, the same in every system."""
+
+
+PENDING = "as of a time at or after the request of a pending write"
+
+
+def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+    """How an answer shows the record that won: as it was written."""
+
+    def show(shape: Fold, won: Ranked) -> Record:
+        found: Record = won.content
+        return found
+
+    return show
+
+
+def answer(
+    rules: Rules, table: Table, groups: int, query: Query, settled: int, data: Data, merger: Merger
+) -> dict[Key, Record | Change | Several]:
+    """Key -> Record for the keys that have a row (incremental: deletes too, marked), key -> Change for changes. In the
+    window of a table whose rows are made of several records: key -> Several.
+
+    `settled` is the end of a query that names none.
+
+    Raises:
+        NoAnswer: the protocol refuses the read.
+    """
+    window = (query.after or 0, settled if query.until is None else query.until)
+    if query.kind == "as_of" and rules.is_refused(table, window[1]):
+        raise NoAnswer(PENDING)
+    rows: dict[Key, Record | Change | Several] = {}
+    show = rules.shown_row(rules, table, query)
+    for group in range(groups):
+        rows.update(_in_group(rules, table, query.kind, window, Lookup(data, group, merger, show)))
+    return rows
+
+
+class Lookup:
+    """The rows of a fold in one file group."""
+
+    def __init__(self, data: Data, group: int, merger: Merger, show: Callable[[Fold, Ranked], Record]) -> None:
+        self.data, self.group, self.merger, self.show = data, group, merger, show
+
+    def file(self, log: Log) -> Mapping[Any, Record]:
+        return self.data.get(log[0], {}).get((self.group, log[1]), {})
+
+    def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
+        """The rows of a state, or with `deletes` also the deletes that win."""
+        keys = {key for log in logs_of(shape) for key in self.file(log)}
+        if self.merger.combination:
+            return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}
+        winners = ((key, evaluate(shape, self._record_of(key), self.merger)) for key in sorted(keys, key=str))
+        return {key: self.show(shape, won) for key, won in winners if won is not None and (deletes or not won.deleted)}
+
+    def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
+        """The rows and deletes of a window."""
+        if not self.merger.combination:
+            return self.rows(shape, deletes=True)
+        keys = sorted({key for log in logs_of(shape) for key in self.file(log)}, key=str)
+        rows = {key: Several(tuple(self._combined(shape, key, window=True))) for key in keys}
+        return {key: several for key, several in rows.items() if several.records}
+
+    def _combined(self, shape: Fold, key: Key, window: bool) -> Iterator[Record]:
+        combination = self.merger.combination
+        assert combination is not None, "a row of one record needs no combination"
+        made = combination.read(shape, lambda log: self.file(log).get(key), self.merger, deletes=window)
+        if made is None:
+            return iter(())
+        return combination.records_of(made, lambda log: self.file(log)[key], window)
+
+    def _record_of(self, key: Key) -> Callable[[Log], Ranked | None]:
+        def record_of(log: Log) -> Ranked | None:
+            record = self.file(log).get(key)
+            if record is None:
+                return None
+            return Ranked(record.ordering, 0, record.deleted, record._replace(requested=log[0]))
+
+        return record_of
+
+
+def _in_group(
+    rules: Rules, table: Table, kind: str, window: tuple[int, int], lookup: Lookup
+) -> Iterator[tuple[Key, Record | Change | Several]]:
+    group = lookup.group
+    after, until = window
+    match kind:
+        case "snapshot":
+            yield from lookup.rows(as_of(rules, table, group, inf)).items()
+        case "as_of":
+            yield from lookup.rows(as_of(rules, table, group, until)).items()
+        case "read_optimized":
+            yield from lookup.rows(read_optimized(rules, table, group, inf)).items()
+        case "incremental":
+            yield from lookup.window(incremental(rules, table, group, after, until)).items()
+        case "changes":
+            before = lookup.rows(as_of(rules, table, group, after))
+            now = lookup.rows(as_of(rules, table, group, until))
+            for key in sorted(before.keys() | now.keys(), key=str):
+                change = Change(before.get(key), now.get(key))
+                if not _same(change):
+                    yield key, change
+        case _:
+            raise ValueError(f"unknown kind of query {kind!r}; known: {', '.join(KINDS)}")
+
+
+KINDS = ("snapshot", "as_of", "read_optimized", "incremental", "changes")
+
+
+def _same(change: Change) -> bool:
+    """Whether both rows are equal; which write set them does not count."""
+    if change.before is None or change.after is None:
+        return change.before is change.after
+    return change.before._replace(requested=None) == change.after._replace(requested=None)

@@ -1,0 +1,44 @@
+"""What a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
+
+A plan at barrier b takes, in each file group without a pending plan, the newest base file and the logs of its slice
+whose completion is before b. It leaves a file group without such a log alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import inf
+from typing import TYPE_CHECKING
+
+from .slicing import writes_by_slice
+from .table import GroupPlan, Table, Write
+
+if TYPE_CHECKING:
+    from .rules import Rules
+
+
+def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
+    """The plan's part in each file group that it works on. An empty answer means that there is nothing to compact."""
+    return tuple(_parts(rules, table, groups, barrier))
+
+
+def _parts(rules: Rules, table: Table, groups: int, barrier: float) -> Iterator[GroupPlan]:
+    for group in range(groups):
+        if not rules.may_plan(table, group):
+            continue
+        base = max(rules.barriers(rules, table, group), default=None)
+        inside = writes_by_slice(rules, table, group)[base]
+        taken = tuple(write for write in inside if rules.plan_takes(write, barrier))
+        if logs := rules.merged_logs(rules, table, group, taken, inf):
+            yield GroupPlan(group, base, logs)
+
+
+def may_plan(table: Table, group: int) -> bool:
+    """Whether a plan may take a file group: no plan is pending there."""
+    plans = zip(table.plans, table.completed, strict=True)
+    return not any(done is None and plan.of(group) for plan, done in plans)
+
+
+def plan_takes(write: Write, barrier: float) -> bool:
+    """Whether a plan takes the logs of a write: the write completed before the barrier."""
+    return (write.completed or inf) < barrier

@@ -1,0 +1,120 @@
+"""The rules of reading a table as one value: each is a function that a mechanism or a variant may wrap or replace.
+
+A rule calls other rules through the value that it is given, so that a replaced rule holds wherever it is used. The
+defaults are the functions of the kernel. Rules are composed once for each protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..machine.options import Options
+from . import answers, merge, planning, reads, slicing
+from .merge import Fold, Merger, Ranked, Record
+from .table import FileSlice, Log, Plan, Table, Write
+
+Part = TypeVar("Part", bound=Options)
+Writes = tuple[Write, ...]
+Logs = tuple[Log, ...]
+SliceTime = Callable[[Write, int], float]
+Stands = Callable[[int, int | None, float], bool]
+Barriers = Callable[["Rules", Table, int], tuple[int, ...]]
+OneWindow = Callable[["Rules", Table, int, int, float], Fold]
+State = Callable[["Rules", Table, int, float], Fold]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rules:
+    """The functions are described where the kernel defines them. Two rules are equal only if they are one object.
+
+    `options`: the protocol that these rules were composed for; `rules[Slicing].slicing` reads one. `under` returns the
+    rules of the same protocol with other options.
+    """
+
+    options: Mapping[type[Options], Options]
+    under: Callable[..., Rules]
+
+    # kernel/slicing.py
+    slice_time: SliceTime
+    bases: Callable[[Table, int], list[tuple[int, int | None]]]
+    barriers: Barriers
+    sliced_writes: Callable[[Rules, Table, int], list[Write]]
+    slices: Callable[[Rules, Table, int], dict[int | None, Writes]]
+    file_slices: Callable[[Rules, Table, int], tuple[FileSlice, ...]]
+    logs_of: Callable[[Write, int], Logs]
+    in_order: Callable[[Iterable[Write], int], Writes]
+    log_time: Callable[[Rules, Table, int, Log], float]
+    merged_logs: Callable[[Rules, Table, int, Writes, float], Logs]
+
+    # kernel/planning.py
+    may_plan: Callable[[Table, int], bool]
+    plan_takes: Callable[[Write, float], bool]
+
+    # kernel/reads.py
+    stands: Stands
+    is_refused: Callable[[Table, float], bool]
+    table_as_of: Callable[[Rules, Table, float], Table]
+    as_of: State
+    base_and_writes: Callable[[Rules, Table, int, float], tuple[int | None, Writes]]
+    newest_first: Callable[[Rules, Table, int, float], Iterator[tuple[int | None, Writes]]]
+    base_file: Callable[[Rules, Table, int, int | None], Fold | None]
+    instants_with_logs: Callable[[Table, int], set[int]]
+    layers: Callable[[Table, int, Logs], tuple[Log | Fold, ...]]
+    logs_before_tombstones: Callable[[Rules, Table, int, int | None, Fold | None, Logs], int]
+    on_base: Callable[[Rules, Table, int, int | None], Rules]
+    rules_of_plan: Callable[[Rules, Table, Plan, int], Rules]
+    in_window: Callable[[Table, int, float], Writes]
+    incremental: OneWindow
+    window: OneWindow
+    window_logs: Callable[[Rules, Table, int, int, float], Logs]
+    window_writes: Callable[[Rules, Table, int, int, float], Writes]
+
+    # kernel/merge.py and kernel/answers.py
+    merger: Callable[[Any], Merger]
+    shown_row: Callable[[Rules, Table, reads.Query], Callable[[Fold, Ranked], Record]]
+
+    def __getitem__(self, part: type[Part]) -> Part:
+        found = self.options[part]
+        assert isinstance(found, part), "each part is stored under its own type"
+        return found
+
+
+def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
+    """The rules of RFC-66 alone."""
+    return Rules(
+        options=options,
+        under=under,
+        slice_time=slicing.slice_time,
+        bases=slicing.bases,
+        barriers=slicing.barriers,
+        sliced_writes=slicing.sliced_writes,
+        slices=slicing.slices,
+        file_slices=slicing.files_by_slice,
+        logs_of=slicing.log_files,
+        in_order=slicing.in_order,
+        log_time=slicing.log_time,
+        merged_logs=slicing.merged_logs,
+        may_plan=planning.may_plan,
+        plan_takes=planning.plan_takes,
+        stands=reads.stands,
+        is_refused=reads.is_refused,
+        table_as_of=reads.table_as_of,
+        as_of=reads.newest_state,
+        base_and_writes=reads.base_and_writes,
+        newest_first=reads.newest_first,
+        base_file=reads.compacted,
+        instants_with_logs=reads.instants_with_logs,
+        layers=reads.layers,
+        logs_before_tombstones=reads.logs_before_tombstones,
+        on_base=reads.same_rules,
+        rules_of_plan=reads.rules_of_plan,
+        in_window=reads.in_window,
+        incremental=reads.one_window,
+        window=reads.window,
+        window_logs=reads.window_logs,
+        window_writes=reads.window_writes,
+        shown_row=answers.shown_row,
+        merger=merge.merger_of,
+    )

@@ -1,0 +1,178 @@
+"""The values on storage: writes, compaction plans, completed compactions, and the table that they make up.
+
+Times are ticks of one clock, from 1. A log file is named by the requested time of its write and a version. `requested`
+and `completed` are the two times of an instant (RFC-66, "Instant State Transition Time"); `completed` is None while the
+instant is not published.
+
+A mechanism can add records of its own to these values: their `marks`. A record is a NamedTuple whose fields have
+defaults. A record with its defaults is left out, so that equal values stay equal. The last field of a record is its
+`kind`, because named tuples of two types are equal if their fields are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+
+Log = tuple[int, int]
+Record = TypeVar("Record")
+Marks = tuple[Any, ...]
+
+
+class Marked(Protocol):
+    """A value to which mechanisms add records."""
+
+    @property
+    def marks(self) -> Marks: ...
+
+
+def mark(value: Marked, kind: type[Record]) -> Record:
+    """The record of this type that a value has, or its defaults."""
+    for each in value.marks:
+        if isinstance(each, kind):
+            return each
+    return kind()
+
+
+def marks(*records: Any) -> Marks:
+    """The records to store in a value: those that differ from their defaults."""
+    return tuple([each for each in records if each != type(each)()])
+
+
+def with_mark(old: Marks, record: Any) -> Marks:
+    """Stored records with one of them added or replaced."""
+    return (*(each for each in old if type(each) is not type(record)), *marks(record))
+
+
+class CompletesAs(NamedTuple):
+    """Of a write: the action of its completed instant. A commit completes the plan with its requested time."""
+
+    action: str = "deltacommit"
+    kind: str = "completes as"
+
+
+class Write(NamedTuple):
+    """A delta commit of `actor`, its `number`-th write. `files` are (file group, version)."""
+
+    requested: int
+    completed: int | None
+    actor: str
+    number: int
+    files: tuple[tuple[int, int], ...]
+    marks: Marks = ()
+
+    @property
+    def action(self) -> str:
+        return mark(self, CompletesAs).action
+
+    @property
+    def groups(self) -> tuple[int, ...]:
+        """The file groups that it touches."""
+        return tuple(dict.fromkeys(group for group, _ in self.files))
+
+    def files_in(self, group: int) -> tuple[Log, ...]:
+        """Its files in a file group, versions ascending."""
+        return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
+
+
+class DataFile(NamedTuple):
+    """A file of the instant `requested` in a file group; a base file has version 0."""
+
+    group: int
+    requested: int
+    version: int
+
+
+class GroupPlan(NamedTuple):
+    """What a plan takes in one file group: the base file of the instant `base` (or none) and logs."""
+
+    group: int
+    base: int | None
+    logs: tuple[Log, ...]
+
+    @property
+    def files(self) -> tuple[DataFile, ...]:
+        """The files that it takes."""
+        base = () if self.base is None else (DataFile(self.group, self.base, 0),)
+        return (*base, *(DataFile(self.group, *log) for log in self.logs))
+
+
+class Plan(NamedTuple):
+    """A compaction plan. Its requested time is a barrier in each of its file groups. `runner` carries it out."""
+
+    requested: int
+    runner: str
+    inflight: bool
+    groups: tuple[GroupPlan, ...]
+    marks: Marks = ()
+
+    def of(self, group: int) -> GroupPlan | None:
+        """Its part in one file group, None if it leaves the group alone."""
+        for part in self.groups:
+            if part.group == group:
+                return part
+        return None
+
+
+class Compaction(NamedTuple):
+    """A published completion of the plan with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+    marks: Marks = ()
+
+    @property
+    def action(self) -> str:
+        return "commit"
+
+
+class Instant(NamedTuple):
+    """One action on the timeline as every reader can observe it."""
+
+    requested: int
+    action: str
+    state: Literal["requested", "inflight", "completed"]
+    completed: int | None
+
+    @property
+    def completes_as(self) -> str:
+        """The action of the completed instant."""
+        return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
+
+
+class FileSlice(NamedTuple):
+    """One slice of a file group. A pending plan has a slice (its barrier, no base) even before it has a log.
+
+    `base` is the requested time of the compaction that wrote the base file. The log with which a compaction keeps its
+    tombstones is part of its base and not listed among `logs`.
+    """
+
+    group: int
+    barrier: int | None
+    base: int | None
+    logs: tuple[Log, ...]
+
+
+class Table(NamedTuple):
+    """What a reader or planner uses: writes (by completion, pending ones last) and plans.
+
+    `completed` has the completion time of each plan, in the order of `plans`; None while the plan is pending.
+    """
+
+    writes: tuple[Write, ...]
+    plans: tuple[Plan, ...]
+    completed: tuple[int | None, ...]
+    marks: Marks = ()
+
+
+def table_of(published: Iterable[Any], plans: tuple[Plan, ...], pending: Iterable[Write] = ()) -> Table:
+    """The table of published instants, plans and pending writes (where the protocol takes those into account)."""
+    writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
+    done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
+    return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))
+
+
+def completes_plan(entry: Any) -> bool:
+    """Whether a published instant completes the plan with its requested time."""
+    return isinstance(entry, Compaction | Write) and entry.action == "commit"

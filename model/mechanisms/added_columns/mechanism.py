@@ -1,0 +1,166 @@
+"""Added columns: an alterer adds a column under the lock, and then publishes a commit without files that says so.
+
+The component `schemas` holds the times since which the table has one column more each. The table has the column from
+the time that the alterer takes under the lock. A writer or service that opened the table earlier does not know it. The
+commit is for readers that take the columns of the newest commit for those of the table.
+"""
+
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ...kernel.clock import TakeTime
+from ...kernel.compactor import STARTS_PLAN
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.publication import Publication, publication, publication_actions
+from ...kernel.table import Instant, Plan, Table, with_mark
+from ...kernel.timeline import PENDING, TABLE
+from ...kernel.writer import REQUESTS
+from ...machine.composition import Composition
+from ...machine.mechanism import Kind, Mechanism
+from ...machine.transition import Action, Args, Changes, Guard, given, transition
+from ...protocol import Protocol
+from ...world import World
+from ..clocks import Skew
+from ..copy_on_write import is_copy_on_write
+from ..crashes import RESUMES_PLAN
+from ..lost_locks import LostLocks
+from .options import AddedColumns, Alterations
+from .rules import Altered, Columns, PlanColumns, columns_in, refined
+
+Schemas = tuple[int, ...]
+
+
+class Alterer(NamedTuple):
+    """`columns`: how many columns the table has with the one that it adds."""
+
+    step: str = "idle"
+    columns: int = 0
+    requested: int = 0
+    completed: int = 0
+    inflight: bool = False
+    extra: tuple[Any, ...] = ()
+
+
+ALTERER = Kind(name="alterer", prefix="e", first=Alterer())
+
+
+def compose(composition: Composition) -> None:
+    """Add the transitions of every alterer; let writers and compactors know some of the columns."""
+    if not composition.of("alterer"):
+        return
+    composition.add_component("schemas", ())
+    composition.add_field("writer", "known_columns", Columns())
+    for me in composition.of("alterer"):
+        composition.add(
+            transition("alterer_adds_column", me, at="idle", to="about to say so", guards=(LOCK_IS_FREE, CHANGE_LEFT),
+                       effect=add_column, changes=("own", "clock", "schemas")),
+            transition("alterer_requests_instant", me, at="about to say so", to="requested", guards=(LOCK_IS_FREE,),
+                       effect=request_instant, changes=("own", "clock")),
+            transition("alterer_starts_commit", me, at="requested", to="started", effect=start_commit),
+        )  # fmt: skip
+        publication(composition, Publication("alterer", me, "started", partial(published_change, me)))
+    opens = composition.some(REQUESTS, actors=composition.of("writer"))
+    opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
+    keeps = given(keep_columns, table_protocol=composition.protocol)
+    composition.some(STARTS_PLAN, RESUMES_PLAN, actors=composition.of("compactor")).extend(keeps, "plans")
+    composition.map_view(PENDING, pending_changes)
+    composition.map_view(TABLE, table_with_columns)
+
+
+def change_is_left(schemas: Schemas, world: World) -> bool:
+    return len(schemas) < world[Alterations].alterations
+
+
+CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=True)
+
+
+def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
+    """Under the lock: the table has one more column from the time that is taken here."""
+    since, clock = completion_time("", clock)
+    return {"own": Alterer(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
+
+
+def request_instant(own: Alterer, clock: int, request_time: TakeTime) -> Changes:
+    """Under the lock: take a requested time and put the requested instant."""
+    time, clock = request_time("deltacommit", clock)
+    return {"own": own._replace(requested=time), "clock": clock}
+
+
+def start_commit(own: Alterer) -> Changes:
+    """Put the inflight instant of a commit without files."""
+    return {"own": own._replace(inflight=True)}
+
+
+def published_change(me: str, own: Alterer) -> tuple[Alterer, Altered]:
+    """The alterer after its commit is published, and the completed instant."""
+    return Alterer(), Altered(own.requested, own.completed, me, own.columns)
+
+
+def known_columns(schemas: Schemas) -> Iterable[Args]:
+    """A writer has opened the table now, or at any earlier time: it may know so many columns."""
+    return tuple((("columns", known),) for known in range(len(schemas) + 1))
+
+
+def know_columns(*, columns: int) -> Changes:
+    return {"own_known_columns": Columns(columns)}
+
+
+def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
+    """Note which columns the base files of a plan have: those of now, or those that the service knew at first."""
+    known = PlanColumns(len(schemas) if table_protocol[AddedColumns].columns_kept == "of_now" else 0)
+
+    def marked(plan: Plan) -> Plan:
+        return plan._replace(marks=with_mark(plan.marks, known)) if plan.requested == own.plan else plan
+
+    return {"plans": tuple(marked(plan) for plan in plans)}
+
+
+def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[Any, ...]) -> Table:
+    """The table with its columns, and the commits that name them."""
+    return columns_in(table, schemas, visible_instants)
+
+
+def pending_changes(pending_instants: Iterable[Instant], every_alterer: Mapping[str, Alterer]) -> Iterator[Instant]:
+    """The pending instants, with those of commits that add a column."""
+    for own in every_alterer.values():
+        if own.requested:
+            yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
+    yield from pending_instants
+
+
+def check(world: World) -> None:
+    """Raise ValueError for a world in which adding columns is not modelled."""
+    if not world.actors.get("alterer"):
+        return
+    others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "alterer"}
+    if others:
+        raise ValueError(f"world: a {min(others)} beside a alterer is not modelled; leave one of them out")
+    by_one_clock = not world[Skew].skew and not world[LostLocks].lock_losses
+    if is_copy_on_write(world) or world.columns or world.custom or not by_one_clock:
+        raise ValueError(
+            "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
+        )
+
+
+MECHANISM = Mechanism(
+    rules=refined,
+    compose=compose,
+    after=("crashes", "occ"),
+    kinds=(ALTERER,),
+    options=AddedColumns,
+    limits=Alterations,
+    check=check,
+    actions=(
+        Action("alterer_adds_column", "under the lock: takes a time, since which the table has one column more",
+               "{actor} adds a column"),
+        Action("alterer_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+               "{actor} requests an instant"),
+        Action("alterer_starts_commit", "puts the inflight instant of a commit without files",
+               "{actor} starts its commit"),
+        *publication_actions("alterer"),
+    ),
+)  # fmt: skip

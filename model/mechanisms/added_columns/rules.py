@@ -1,0 +1,150 @@
+"""Columns that are added to a table, as a number: how many were added so far (each change adds one, nullable).
+
+A change is an instant of its own, and takes effect before that: from the time that it took under the lock the table has
+the column. An actor that opened the table before works without it. `schemas` are those times.
+
+    what a read shows   of a snapshot the columns of now; as of a time those that the table had then
+    what a row has      the columns that its writer found, of those the ones that every base file on its way has kept
+"""
+
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...kernel.merge import Fold, Ranked, Record, logs_of
+from ...kernel.reads import Query
+from ...kernel.rules import Rules
+from ...kernel.table import Log, Table, Write, mark, with_mark
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+from .options import AddedColumns
+
+
+class Altered(NamedTuple):
+    """A published commit without files: since before it was requested the table has so many `columns` more."""
+
+    requested: int
+    completed: int
+    actor: str
+    columns: int
+
+    @property
+    def action(self) -> str:
+        return "deltacommit"
+
+
+class Columns(NamedTuple):
+    """Of a write: how many of the added columns its writer found."""
+
+    found: int = 0
+    kind: str = "columns"
+
+
+class PlanColumns(NamedTuple):
+    """Of a plan and its base files: how many of the added columns these have, None where no column is ever added."""
+
+    written: int | None = None
+    kind: str = "plan columns"
+
+
+class Schemas(NamedTuple):
+    """Of a table: the times since which it has one column more each, and the commits that say so."""
+
+    since: tuple[int, ...] = ()
+    altered: tuple[Altered, ...] = ()
+    kind: str = "schemas"
+
+
+def columns(write: Write) -> int:
+    """How many of the added columns the writer found."""
+    return mark(write, Columns).found if write.marks else 0
+
+
+def columns_in(table: Table, schemas: tuple[int, ...], published: Iterable[Any]) -> Table:
+    """The table with its columns, and the commits that say so."""
+    altered = tuple(each for each in published if isinstance(each, Altered))
+    return table._replace(marks=with_mark(table.marks, Schemas(schemas, altered)))
+
+
+def schemas_of(table: Table) -> tuple[int, ...]:
+    """The times since which the table has one column more each."""
+    return mark(table, Schemas).since if table.marks else ()
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables with added columns."""
+    inner_file, inner_row = rules.base_file, rules.shown_row
+
+    def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
+        shape = inner_file(rules, table, group, barrier)
+        plan = next((plan for plan in table.plans if plan.requested == barrier), None)
+        if shape is None or plan is None or not plan.marks:
+            return shape
+        return shape._replace(marks=with_mark(shape.marks, mark(plan, PlanColumns)))
+
+    def shown_row(rules: Rules, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
+        show = inner_row(rules, table, query)
+        return with_columns(rules, table, query, show) if schemas_of(table) else show
+
+    return replace(rules, base_file=base_file, shown_row=shown_row)
+
+
+def with_columns(
+    rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
+) -> Callable[[Fold, Ranked], Record]:
+    """How an answer shows a row: with its value in each column that the query shows."""
+    of_now = query.kind not in ("as_of", "incremental") or query.until is None
+    shown = shown_at(rules, table, inf if of_now else query.until or 0)
+
+    def show_columns(shape: Fold, won: Ranked) -> Record:
+        row = show(shape, won)
+        if row.deleted or won.log is None:
+            return row
+        own = min(columns_of(table.writes, won.log), kept_of(shape, won.log))
+        return row._replace(value=text_of(str(row.value), own, shown))
+
+    return show_columns
+
+
+def had_at(schemas: Iterable[int], time: float) -> int:
+    """How many columns had been added to a table by a time."""
+    return sum(since <= time for since in schemas)
+
+
+def shown_at(rules: Rules, table: Table, time: float) -> int:
+    """How many of them a read as of `time` shows; inf: a snapshot."""
+    shown, schemas = rules[AddedColumns].columns_shown, mark(table, Schemas)
+    if shown == "of_now":
+        return len(schemas.since)
+    if shown == "of_time":
+        return had_at(schemas.since, time)
+    commits = [(write.completed, write.requested, columns(write)) for write in table.writes]
+    commits += [(each.completed, each.requested, each.columns) for each in schemas.altered]
+    done = [(requested, count) for at, requested, count in commits if at is not None and at <= time]
+    return max(done, default=(0, 0))[1]
+
+
+def kept_of(shape: Fold, log: Log) -> float:
+    """How many columns of a log's rows are left in what a fold reads; those of a log itself are all there."""
+    if log in shape.logs:
+        return inf
+    for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
+        if log in logs_of(part):
+            written = mark(part, PlanColumns).written
+            return min(inf if written is None else written, kept_of(part, log))
+    return 0
+
+
+def text_of(value: str, own: float, shown: int) -> str:
+    """A row's value in each of the columns that are shown, of which it has its own: `w1.1 c1:w1.1 c2:-`."""
+    return " ".join((value, *(f"c{n}:{value if n <= own else '-'}" for n in range(1, shown + 1))))
+
+
+def columns_of(writes: Iterable[Write], log: Log) -> int:
+    """How many columns the writer of a log found."""
+    return next((columns(write) for write in writes if write.requested == log[0]), 0)

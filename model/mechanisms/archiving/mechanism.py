@@ -1,0 +1,55 @@
+"""Archiving: old completed instants move from the active timeline to the archived one, an LSM tree of its own.
+
+Under the lock an archiver decides which instants may leave, adds them to the archive and puts its manifest. Then it
+removes them from the active timeline one by one, oldest first. In between, and after a crash, an instant is on both
+timelines; it is always on one of them.
+
+    archiver    the actor that archives
+    reader      how a reader looks into the archive
+"""
+
+from __future__ import annotations
+
+from ...fields import whole_number
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action
+from ...world import World
+from . import archiver, reader
+from .options import ArchiveLimits, Archiving
+
+
+def compose(composition: Composition) -> None:
+    """Add the archivers, and how readers find what they have archived."""
+    if composition.of("archiver"):
+        archiver.compose(composition)
+        reader.compose(composition)
+
+
+def check(world: World) -> None:
+    """Raise ValueError for an archiver that leaves no instant on the active timeline."""
+    least = int(world.actors.get("archiver", 0) > 0)
+    whole_number(world[ArchiveLimits].instants_retained, "world: instants_retained", least=least)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(archiver.ARCHIVER,),
+    options=Archiving,
+    limits=ArchiveLimits,
+    after=("metadata_table", "*"),
+    check=check,
+    actions=(
+        Action("archiver_archives_instants", "under the lock: adds what may go to the archive and puts its manifest",
+               "{actor} archives {instants}", service=True),
+        Action("archiver_resumes_archiving", "takes up what a dead archiver has left on both timelines",
+               "{actor} takes up {instants}, which are archived and still on the active timeline",
+               service=True),
+        Action("archiver_removes_instant", "takes the oldest of them off the active timeline",
+               "{actor} takes {instants} off the active timeline", service=True),
+        Action("reader_opens_archive", "reads the manifest of the archived timeline before it lists the active one",
+               "{actor} opens the archive"),
+        Action("reader_looks_into_archive", "reads the manifest of the archived timeline and what it lists",
+               "{actor} looks into the archive", joins=True),
+    ),
+)  # fmt: skip

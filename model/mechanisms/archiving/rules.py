@@ -1,0 +1,64 @@
+"""Archiving of the timeline moves the oldest completed instants that no actor must find on the active timeline.
+
+In the order of requested times, so that the newer part stays: an actor may take an instant older than the active
+timeline for completed. An instant stays if it was requested or completed after the request of a pending instant: a
+failed write is recognised by that, and an optimistic writer finds all that completed since it began. The newest writes
+stay, the newest clean, restores, and writes whose logs a snapshot merges, which some readers look for on the active
+timeline alone.
+"""
+
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import inf
+from typing import Any
+
+from ...kernel.rules import Rules
+from ...kernel.table import Table
+from ..cleaning.rules import Cleaned
+from ..log_compaction.rules import WRITES, covered
+from ..restores.rules import Restored
+from .options import Archiving
+
+
+def archivable(
+    rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]
+) -> tuple[int, ...]:
+    """The requested times of the completed instants on the active timeline that may be archived now, ascending.
+
+    `pending`: those of pending instants; `stay`: those of instants that stay anyway.
+    """
+    bound = min(pending, default=inf) if rules[Archiving].archive_bound == "pending" else inf
+    found: list[int] = []
+    for entry in sorted(active, key=lambda entry: entry.requested):
+        stays = entry.requested in stay or entry.requested >= bound or entry.completed >= bound
+        if stays and isinstance(entry, WRITES):
+            break
+        if not stays:
+            found.append(entry.requested)
+    return tuple(found)
+
+
+def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained: int) -> frozenset[int]:
+    """The completed instants that stay whatever is pending, by requested time."""
+    by_completion = sorted(active, key=lambda entry: entry.completed)
+    newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
+    cleans = [entry.requested for entry in by_completion if isinstance(entry, Cleaned)][-1:]
+    restores = [entry.requested for entry in active if isinstance(entry, Restored)]
+    merged = (instant for group in range(groups) for instant in _merged(rules, table, group))
+    return frozenset((*newest, *cleans, *restores, *merged))
+
+
+def last_decided(decisions: tuple[Any, ...]) -> frozenset[int]:
+    """The requested time of the last entry of a decision log: the next actor checks on the active timeline that it is
+    published."""
+    return frozenset(entry if isinstance(entry, int) else entry.requested for entry in decisions[-1:])
+
+
+def _merged(rules: Rules, table: Table, group: int) -> Iterable[int]:
+    """The instants whose logs a snapshot merges in a file group, and those whose logs log compactions cover."""
+    writes = rules.base_and_writes(rules, table, group, inf)[1]
+    logs = (log for write in writes for log in rules.logs_of(write, group))
+    read = rules.merged_logs(rules, table, group, writes, inf)
+    return (requested for requested, _ in (*logs, *covered(table, group, read)))

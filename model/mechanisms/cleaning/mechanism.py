@@ -1,0 +1,56 @@
+"""Cleaning: a cleaner deletes the files that no read at or after a horizon needs.
+
+A plan that is made under the lock fixes the files and the horizon. Once the plan is on the timeline, a read before the
+horizon is refused, whether or not its files are deleted already. Another runner of the plan deletes the same files; a
+file that is absent is no error.
+
+    cleaner    the actor that plans cleans and runs them
+    reads      how a reader and a compactor meet a deleted file
+"""
+
+from __future__ import annotations
+
+from ...fields import whole_number
+from ...kernel.publication import publication_actions
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action
+from ...world import World
+from . import cleaner, reads
+from .options import Cleaning, Cleans
+from .rules import refined
+
+
+def compose(composition: Composition) -> None:
+    """Add the cleaners, and what their deletes mean to other actors."""
+    if composition.of("cleaner"):
+        cleaner.compose(composition)
+        reads.compose(composition)
+
+
+def check(world: World) -> None:
+    """Raise ValueError for a policy that retains no commit."""
+    least = int(world.actors.get("cleaner", 0) > 0)
+    whole_number(world[Cleans].commits_retained, "world: commits_retained", least=least)
+
+
+MECHANISM = Mechanism(
+    rules=refined,
+    compose=compose,
+    kinds=(cleaner.CLEANER,),
+    options=Cleaning,
+    limits=Cleans,
+    check=check,
+    service=True,
+    actions=(
+        Action("cleaner_schedules_clean", "under the lock: takes a requested time and puts the plan with its horizon",
+               "{actor} schedules a clean"),
+        Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled",
+               "{actor} starts its clean"),
+        Action("cleaner_resumes_clean", "takes up the oldest pending clean whose runner died",
+               "{actor} takes up the clean of a dead cleaner"),
+        Action("cleaner_deletes_files", "deletes the superseded files of one file group",
+               "{actor} deletes the superseded files of group {group}"),
+        *publication_actions("cleaner"),
+    ),
+)  # fmt: skip

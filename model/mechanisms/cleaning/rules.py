@@ -1,0 +1,158 @@
+"""Cleaning: which files a clean may delete, because no read at or after the horizon needs their slices.
+
+The horizon H is a completion time. A read as of T >= H starts, in each file group, at the newest base file that was
+complete at T. So no read needs the slices before the newest base file that was complete at H. A pending plan takes the
+newest base file and logs of its slice, nothing older.
+"""
+
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...kernel.reads import Query
+from ...kernel.rules import Rules
+from ...kernel.slicing import file_slices
+from ...kernel.table import DataFile, Table, Write, mark, with_mark
+from ..bulk_insert import loaded
+from ..log_compaction.rules import covered, log_compactions
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+from .options import Cleaning
+
+
+class Victims(NamedTuple):
+    """The files of one file group that a clean deletes."""
+
+    group: int
+    files: tuple[DataFile, ...]
+
+
+class Clean(NamedTuple):
+    """A clean that was planned: from then on reads before `horizon` are refused. `runner` carries it out."""
+
+    requested: int
+    horizon: int
+    runner: str
+    inflight: bool
+    groups: tuple[Victims, ...]
+
+
+class Cleaned(NamedTuple):
+    """A published completion of the clean with this requested time."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "clean"
+
+
+class Oldest(NamedTuple):
+    """Of a table with a published horizon: by file group the barrier before which slices are invisible (0: none)."""
+
+    barriers: tuple[int, ...] = ()
+    kind: str = "oldest"
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules under which the slices before the horizon are invisible."""
+    inner = rules.slices
+
+    def slices(rules: Rules, table: Table, group: int) -> dict[int | None, tuple[Write, ...]]:
+        members = inner(rules, table, group)
+        oldest = mark(table, Oldest).barriers if table.marks else ()
+        if not oldest:
+            return members
+        return {barrier: writes for barrier, writes in members.items() if (barrier or 0) >= oldest[group]}
+
+    return replace(rules, slices=slices)
+
+
+def horizon(table: Table, retained: int) -> int | None:
+    """The completion time of the oldest of the `retained` newest completed writes; None while there are fewer."""
+    done = sorted(write.completed for write in table.writes if write.completed is not None)
+    return done[-retained] if len(done) >= retained else None
+
+
+COUNTS: Mapping[str, Callable[[int, int | None, int], bool]] = {
+    "completion": lambda barrier, completed, at: completed is not None and completed <= at,
+    "barrier": lambda barrier, completed, at: completed is not None and barrier <= at,
+    "any_barrier": lambda barrier, completed, at: barrier <= at,
+}
+"""By `retention`: whether a base file lets a clean with the horizon `at` delete older files."""
+
+
+def oldest_kept(rules: Rules, table: Table, group: int, at: int) -> int:
+    """The barrier of the oldest slice of a file group that is kept under the horizon `at`; 0: all of them."""
+    counts = COUNTS[rules[Cleaning].retention]
+    return max((barrier for barrier, done in rules.bases(table, group) if counts(barrier, done, at)), default=0)
+
+
+def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
+    """The table without the slices before a horizon, whether or not their files are deleted already (0: no horizon)."""
+    if not at:
+        return table
+    oldest = Oldest(tuple(oldest_kept(rules, table, group, at) for group in range(groups)))
+    return table._replace(marks=with_mark(table.marks, oldest))
+
+
+def superseded(
+    rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]
+) -> tuple[Victims, ...]:
+    """What a clean with the horizon `at` deletes, by file group: the remaining files of superseded slices."""
+    victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
+    return tuple(each for each in victims if each.files)
+
+
+def _files(rules: Rules, table: Table, group: int, at: int, deleted: frozenset[DataFile]) -> tuple[DataFile, ...]:
+    oldest = oldest_kept(rules, table, group, at)
+    slices = [each for each in file_slices(rules, table, group) if (each.barrier or 0) < oldest]
+    bases = [DataFile(group, each.base, 0) for each in slices if each.base is not None]
+    logs = [DataFile(group, *log) for each in slices for log in covered(table, group, each.logs)]
+    return tuple(sorted({*bases, *logs} - deleted))
+
+
+def needed(rules: Rules, table: Table, group: int, time: float) -> frozenset[DataFile]:
+    """The files that a read of the group as of `time` opens (inf: a snapshot)."""
+    barrier, writes = rules.base_and_writes(rules, table, group, time)
+    base = () if barrier is None else (DataFile(group, barrier, 0),)
+    logs = rules.merged_logs(rules, table, group, writes, time)
+    return frozenset((*base, *(DataFile(group, *log) for log in logs)))
+
+
+def opened(rules: Rules, table: Table, group: int, query: Query, until: int) -> frozenset[DataFile]:
+    """The files of the group that a query opens; `until`: the end of one that names none."""
+    match query.kind:
+        case "incremental":
+            writes = rules.in_window(table, query.after or 0, until)
+            files = ((file, group in loaded(write)) for write in writes for file in write.files_in(group))
+            return frozenset(DataFile(group, requested, 0 if base else version) for (requested, version), base in files)
+        case "changes":
+            begin = needed(rules, table, group, query.after or 0)
+            return begin | needed(rules, table, group, until)
+        case "read_optimized":
+            return frozenset(file for file in needed(rules, table, group, inf) if not file.version)
+        case "as_of":
+            return needed(rules, table, group, until)
+    return needed(rules, table, group, inf)
+
+
+def needed_by_plans(table: Table) -> frozenset[DataFile]:
+    """The files that pending plans take."""
+    pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
+    pending += [plan for plan, done in log_compactions(table) if done is None]
+    return frozenset(file for plan in pending for part in plan.groups for file in part.files)
+
+
+def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
+    """The published horizon: a read before it is refused. 0 without one."""
+    done = {entry.requested for entry in published}
+    early = rules[Cleaning].horizon == "before_delete"
+    return max((clean.horizon for clean in cleans if early or clean.requested in done), default=0)

@@ -1,0 +1,41 @@
+"""Consumers: a consumer reads windows of what was written, and stores as its checkpoint where the next one begins.
+
+RFC-22, "Incremental reads", asks how a checkpoint passes writers that are under way. Option 1 reads everything and
+moves the checkpoint up to the oldest of them; option 2 reads no further than that; option 3 goes by completion times.
+
+    consumer    the actor
+    cleaned     how a consumer meets a file that a clean has deleted
+"""
+
+from __future__ import annotations
+
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action
+from . import cleaned, consumer
+from .options import ConsumedWindows, Consumers
+
+
+def compose(composition: Composition) -> None:
+    """Add the consumers."""
+    if composition.of("consumer"):
+        consumer.compose(composition)
+        if composition.of("cleaner"):
+            cleaned.compose(composition)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    kinds=(consumer.CONSUMER,),
+    options=Consumers,
+    limits=ConsumedWindows,
+    after=("cleaning",),
+    actions=(
+        Action("consumer_takes_window", "lists the timeline; its window ends at the newest that it sees",
+               "{actor} takes a window"),
+        Action("consumer_lists_window", "lists again, and knows all that completed in the window",
+               "{actor} lists its window"),
+        Action("consumer_reads_window", "reads the window and stores, with what it read, its new checkpoint",
+               "{actor} reads its window and stores the checkpoint"),
+    ),
+)  # fmt: skip

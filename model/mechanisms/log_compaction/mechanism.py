@@ -1,0 +1,35 @@
+"""Log compaction: several logs of a file slice become one log; the slice keeps its base file.
+
+RFC-66 (`handle_log_compaction`): a reader leaves out the logs that a completed log compaction has taken.
+
+    log_compactor    the actor, and what log compactions add to a table
+"""
+
+from __future__ import annotations
+
+from ...kernel.publication import publication_actions
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action
+from . import log_compactor
+from .options import LogCompactionLimits, LogCompactions
+from .rules import refined
+
+MECHANISM = Mechanism(
+    rules=refined,
+    compose=log_compactor.compose,
+    kinds=(log_compactor.LOG_COMPACTOR,),
+    options=LogCompactions,
+    limits=LogCompactionLimits,
+    service=True,
+    actions=(
+        Action("log_compactor_schedules_plan", "under the lock: takes a requested time and puts a plan over logs",
+               "{actor} schedules a log compaction"),
+        Action("log_compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
+               "{actor} starts its plan"),
+        Action("log_compactor_resumes_plan", "takes up the oldest pending log compaction whose runner died",
+               "{actor} takes up the plan of a dead log compactor"),
+        Action("log_compactor_writes_log", "puts the log that stands for those of one file group",
+               "{actor} writes one log for those of group {group}"),
+        *publication_actions("log_compactor"),
+    ),
+)  # fmt: skip

@@ -1,0 +1,218 @@
+"""Log compaction: one log file takes the place of several logs of its slice (RFC-66, `handle_log_compaction`).
+
+A completed log compaction *covers* its inputs: reads at or after its completion take its log instead of them, in the
+slice and at the rank of the newest of them (Hudi's header of compacted blocks, as hudi-rs reads it). Inputs are
+contiguous in completion order, so that the winner among them wins wherever they merge. Windows and older reads use the
+inputs, which state who wrote what and when.
+"""
+
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from math import inf
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...kernel.merge import Fold
+from ...kernel.rules import Rules
+from ...kernel.slicing import logs_by_time, writes_by_slice
+from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write, mark, with_mark
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+from .options import LogCompactions
+
+
+class LogCompaction(NamedTuple):
+    """A published completion of the log compaction with this requested time: its logs replace their inputs."""
+
+    requested: int
+    completed: int
+    actor: str
+
+    @property
+    def action(self) -> str:
+        return "deltacommit"
+
+
+WRITES = (Write, Compaction, LogCompaction)
+"""The instants that add data files."""
+
+
+class PlannedLogs(NamedTuple):
+    """Of a table: the plans of log compactions, each with its completion time or None."""
+
+    plans: tuple[tuple[Plan, int | None], ...] = ()
+    kind: str = "planned logs"
+
+
+def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ...]) -> Table:
+    """The table with its log compactions."""
+    if not plans:
+        return table
+    done = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}
+    planned = PlannedLogs(tuple((plan, done.get(plan.requested)) for plan in plans))
+    return table._replace(marks=with_mark(table.marks, planned))
+
+
+def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
+    """The plans of log compactions, each with its completion time or None."""
+    return mark(table, PlannedLogs).plans if table.marks else ()
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables with log compactions."""
+    return _in_windows(_as_they_stand(_in_plans(_in_place_of_inputs(rules))))
+
+
+def _in_place_of_inputs(rules: Rules) -> Rules:
+    """A completed log compaction is read instead of the logs that it covers, at their rank."""
+    inner_logs, inner_time, inner_layers = rules.merged_logs, rules.log_time, rules.layers
+    inner_instants = rules.instants_with_logs
+
+    def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
+        logs = inner_logs(rules, table, group, writes, time)
+        return read_instead(rules, table, group, logs, time) if table.marks else logs
+
+    def log_time(rules: Rules, table: Table, group: int, log: Log) -> float:
+        taken = inputs(table, group) if table.marks else {}
+        if log[0] not in taken:
+            return inner_time(rules, table, group, log)
+        if rules[LogCompactions].log_compaction_rank == "inputs":
+            return max(rules.log_time(rules, table, group, each) for each in taken[log[0]])
+        own = inner_time(rules, table, group, log)
+        if own < inf:  # the order is that of requested times
+            return own
+        return next(done for plan, done in log_compactions(table) if plan.requested == log[0]) or inf
+
+    def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
+        return folded_inputs(table, group, logs) if table.marks else inner_layers(table, group, logs)
+
+    def instants_with_logs(table: Table, group: int) -> set[int]:
+        return inner_instants(table, group) | inputs(table, group).keys()
+
+    return replace(
+        rules, merged_logs=merged_logs, log_time=log_time, layers=layers, instants_with_logs=instants_with_logs
+    )
+
+
+def _in_plans(rules: Rules) -> Rules:
+    """No compaction plan takes a file group in which a log compaction is pending."""
+    inner = rules.may_plan
+
+    def may_plan(table: Table, group: int) -> bool:
+        return inner(table, group) and group not in being_compacted(table)
+
+    return replace(rules, may_plan=may_plan)
+
+
+def _as_they_stand(rules: Rules) -> Rules:
+    """As of a time at which a log compaction does not stand yet, it is pending."""
+    inner = rules.table_as_of
+
+    def table_as_of(rules: Rules, table: Table, time: float) -> Table:
+        standing = tuple((plan, at if _stands(rules, plan, at, time) else None) for plan, at in log_compactions(table))
+        then = inner(rules, table, time)
+        return then._replace(marks=with_mark(then.marks, PlannedLogs(standing)))
+
+    return replace(rules, table_as_of=table_as_of)
+
+
+def _in_windows(rules: Rules) -> Rules:
+    """A window leaves the log of a log compaction out, unless readers take it for that of a write."""
+    inner = rules.window_logs
+
+    def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+        logs, made = inner(rules, table, group, after, until), compacted_in(rules, table, group, after, until)
+        return with_compacted(rules, table, group, logs, made)
+
+    return replace(rules, window_logs=window_logs)
+
+
+def _stands(rules: Rules, plan: Plan, completed: int | None, time: float) -> bool:
+    return completed is not None and rules.stands(plan.requested, completed, time)
+
+
+def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
+    """Requested time of each log compaction of a file group -> the logs that it takes."""
+    parts = [(plan.requested, plan.of(group)) for plan, _ in log_compactions(table)]
+    return {requested: part.logs for requested, part in parts if part is not None}
+
+
+def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
+    """What a read as of `time` takes instead of these logs: the last of covered logs is replaced, others dropped."""
+    done = {plan.requested for plan, completed in log_compactions(table) if _stands(rules, plan, completed, time)}
+    if not done:
+        return logs
+    by = {log: (at, taken[-1]) for at, taken in inputs(table, group).items() if at in done for log in taken}
+    kept = tuple([instead for log in logs if (instead := _instead(log, by)) is not None])
+    return logs_by_time(rules, table, group, kept) if rules[LogCompactions].log_compaction_rank == "own" else kept
+
+
+def _instead(log: Log, by: Mapping[Log, tuple[int, Log]]) -> Log | None:
+    while log in by:
+        requested, last = by[log]
+        if log != last:
+            return None
+        log = (requested, 1)
+    return log
+
+
+def covered(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...]:
+    """These logs, and all logs that the log compactions among them cover: the files of a slice."""
+    taken = inputs(table, group)
+    if not taken:
+        return tuple(logs)
+    return tuple(each for log in logs for each in (log, *covered(table, group, taken.get(log[0], ()))))
+
+
+def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
+    """The logs as they merge: the log of a log compaction is the fold of its inputs."""
+    taken = inputs(table, group)
+    if not taken:
+        return tuple(logs)
+    return tuple(Fold(None, folded_inputs(table, group, taken[log[0]])) if log[0] in taken else log for log in logs)
+
+
+def compacted_in(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:
+    """The logs of log compactions that a window delivers: none, because they change no row.
+
+    Some readers take such a log for a log of a write (Apache Hudi, issue 20327).
+    """
+    if rules[LogCompactions].log_compaction_window == "left_out" or not table.marks:
+        return ()
+    done = (plan.requested for plan, at in log_compactions(table) if at is not None and after < at <= until)
+    return tuple((at, 1) for at in done if at in inputs(table, group))
+
+
+def with_compacted(
+    rules: Rules, table: Table, group: int, logs: tuple[Log, ...], made: tuple[Log, ...]
+) -> tuple[Log, ...]:
+    """The logs of writes and those of log compactions, in the order in which they merge."""
+    return logs_by_time(rules, table, group, (*logs, *made)) if made else logs
+
+
+def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
+    """What a log compaction takes: in each file group all completed logs of the newest slice, if there are several.
+
+    They are contiguous in completion order, and stay so: later completions come after them. A file group with a pending
+    log compaction is left alone. So is one whose logs merge by the rules of another engine. An empty answer means that
+    there is nothing to compact.
+    """
+    parts = ((group, _logs_of_newest_slice(rules, table, group)) for group in range(groups))
+    busy = being_compacted(table)
+    return tuple(GroupPlan(group, None, logs) for group, logs in parts if len(logs) > 1 and group not in busy)
+
+
+def _logs_of_newest_slice(rules: Rules, table: Table, group: int) -> tuple[Log, ...]:
+    barrier, newest = list(writes_by_slice(rules, table, group).items())[-1]
+    if rules.on_base(rules, table, group, barrier) is not rules:
+        return ()
+    completed = tuple(write for write in newest if write.completed is not None)
+    return rules.merged_logs(rules, table, group, completed, inf)
+
+
+def being_compacted(table: Table) -> set[int]:
+    """The file groups in which a log compaction is pending."""
+    return {part.group for plan, done in log_compactions(table) if done is None for part in plan.groups}

@@ -1,0 +1,1 @@
+"""Merge functions of users: a function makes one row of two records."""

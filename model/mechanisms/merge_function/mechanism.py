@@ -1,0 +1,76 @@
+"""Merge functions of users: a function makes one row of two records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ...kernel.merge import Content, Fold, Merger, Record
+from ...kernel.rules import Rules
+from ...kernel.table import Log
+from ...machine.mechanism import Mechanism
+from ...machine.options import Options, choice
+from . import values
+from .values import Merged
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeFunction(Options):
+    """Merge functions of users."""
+
+    merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = choice(
+        "all",
+        "The laws that the merge function of a table keeps: all of them; or all but the named one.",
+    )
+
+
+class ByFunction(NamedTuple):
+    """A row is made of several records by a function that keeps some laws. Implements `kernel.merge.Combination`."""
+
+    laws: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return ()
+
+    def read(
+        self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool
+    ) -> Merged | None:
+        return values.read(shape, content, self.laws, deletes)
+
+    def by_definition(
+        self, logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool
+    ) -> Merged | None:
+        return values.by_definition(logs, rows, self.laws, deletes)
+
+    def records_of(self, made: Merged, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
+        return values.records_of(made, records, self.laws)
+
+    def merged_on(
+        self,
+        logs: tuple[Log, ...],
+        rows: Mapping[Log, Any],
+        state: Merged | None,
+        window: Merged | None,
+        merger: Merger,
+    ) -> Merged | None:
+        return values.merged_on(state or Merged(), window or Merged(), self.laws)
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables whose rows a function of the user merges."""
+    inner = rules.merger
+
+    def merger(world: Any) -> Merger:
+        kernel = inner(world)
+        by = ByFunction(protocol[MergeFunction].merge_laws)
+        return kernel._replace(combination=by) if world.custom else kernel
+
+    return replace(rules, merger=merger)
+
+
+MECHANISM = Mechanism(options=MergeFunction, rules=refined)

@@ -1,0 +1,137 @@
+"""Reads of a table whose rows a user's function merges: what a fold remembers of one key, and what it shows.
+
+The same tree as of whole rows (`Fold`). The function is the most general one that keeps the laws: its value is all that
+the laws let it remember of the records. A property of it is a property of every function that keeps the same laws.
+
+    all               the set of records
+    not_idempotent    and how often each was merged: a sum
+    not_commutative   and in which order they came first: a list without repetitions
+    not_associative   and which two of them were merged first: an average
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ...kernel.merge import Content, Fold, Record
+from ...kernel.table import Log
+from .definition import value_of
+
+Contents = Callable[[Log], Content | None]
+Value = tuple[Any, ...]
+"""Logs; or of `not_associative` one log, or one pair of such values."""
+
+
+def _pair(one: Value, other: Value) -> Value:
+    return one if one == other else (tuple(sorted((one, other), key=repr)),)
+
+
+FUNCTIONS: Final[dict[str, Callable[[Value, Value], Value]]] = {
+    "all": lambda one, other: tuple(sorted({*one, *other})),
+    "not_idempotent": lambda one, other: tuple(sorted((*one, *other))),
+    "not_commutative": lambda one, other: tuple(dict.fromkeys((*one, *other))),
+    "not_associative": _pair,
+}
+"""By the law that a table's function breaks, if it does; it gets the older value first."""
+
+
+class Merged(NamedTuple):
+    """What is shown of one key: the value, () without a row; the log of the newest record in it; and the last delete,
+    where deletes are part of an answer."""
+
+    value: Value = ()
+    newest: Log | None = None
+    delete: Log | None = None
+
+
+def join(older: Merged, newer: Merged, laws: str) -> Merged:
+    """Both together. A delete hides what is older: that goes by completion, for a value cannot be taken apart again."""
+    if newer.delete is not None or not older.value:
+        return newer._replace(delete=newer.delete or older.delete)
+    if not newer.value:
+        return older
+    return Merged(FUNCTIONS[laws](older.value, newer.value), newer.newest, older.delete)
+
+
+def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> Merged | None:
+    """What a read shows of the key; None: nothing."""
+    made = of_fold(shape, content, laws)
+    if shape.shown is not None and made.newest not in shape.shown:
+        made = made._replace(value=(), newest=None)
+    return _shown(made, deletes and shape.deletes)
+
+
+def of_fold(shape: Fold, content: Contents, laws: str) -> Merged:
+    """All that a fold holds of the key; a base file holds no delete, for nothing that comes later is older."""
+    made = Merged() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
+    for log in shape.logs:
+        newer = of_fold(log, content, laws) if isinstance(log, Fold) else _of_log(log, content(log))
+        made = join(made, newer, laws)
+    return made
+
+
+def _of_log(log: Log, record: Content | None) -> Merged:
+    if record is None:
+        return Merged()
+    return Merged(delete=log) if record.deleted else Merged((log,), log)
+
+
+def _shown(made: Merged, deletes: bool) -> Merged | None:
+    made = made if deletes else made._replace(delete=None)
+    return made if made.value or made.delete else None
+
+
+def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], laws: str, deletes: bool) -> Merged | None:
+    """What completed writes make of a key, whose logs come by completion: it uses no file slice and no base file."""
+    here = [log for log in logs if log in rows]
+    value = value_of([None if rows[log].deleted else (log,) for log in here], FUNCTIONS[laws])
+    delete = next((log for log in reversed(here) if rows[log].deleted), None)
+    return _shown(Merged(value, here[-1], delete) if value else Merged(delete=delete), deletes)
+
+
+def merged_on(state: Merged, window: Merged, laws: str) -> Merged | None:
+    """A state with a window merged into it, by a reader that has both answers and nothing else."""
+    return _shown(join(state, window, laws), deletes=True)
+
+
+def records_of(made: Merged, records: Callable[[Log], Record], laws: str) -> Iterator[Record]:
+    """The rows of an answer: the merged one, under its newest write and the greatest ordering value; and the delete,
+    which has none."""
+    if made.newest is not None:
+        names = {log: str(records(log).value) for log in logs_in(made.value)}
+        greatest = max(records(log).ordering for log in names)
+        yield Record(greatest, text_of(made.value, names.__getitem__, laws), requested=made.newest[0])
+    if made.delete is not None:
+        gone: Any = records(made.delete)
+        yield gone._replace(ordering=None, requested=made.delete[0])
+
+
+def logs_in(value: Value) -> Iterator[Log]:
+    """The logs whose records are in a value."""
+    for part in value:
+        if isinstance(part[0], tuple):
+            for each in part:
+                yield from logs_in(each)
+        else:
+            yield part
+
+
+def text_of(value: Value, name: Callable[[Log], str], laws: str) -> str:
+    """A value as text: the names of its records, in their order if the order is part of it; `(a b)` are a pair."""
+    parts = []
+    for part in value:
+        pair = isinstance(part[0], tuple)
+        parts.append(f"({' '.join(sorted(text_of(each, name, laws) for each in part))})" if pair else name(part))
+    return " ".join(parts if laws == "not_commutative" else sorted(parts))
+
+
+def law_broken(laws: str) -> str | None:
+    """The first law that the function of a table breaks on a few records."""
+    function = FUNCTIONS[laws]
+    one, other, third = (((place, 1),) for place in (1, 2, 3))
+    if function(one, other) != function(other, one):
+        return "depends on which of two rows came first"
+    if function(function(one, other), third) != function(one, function(other, third)):
+        return "depends on which two of three rows are merged first"
+    return "makes another row of a row and itself" if function(one, one) != one else None

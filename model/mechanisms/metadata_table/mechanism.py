@@ -1,0 +1,231 @@
+"""The metadata table: a second table that lists the files of the first one, and must agree with it (RFC-15).
+
+An actor that publishes an instant first commits to the metadata table, under the same lock, what the instant adds or
+removes: a deltacommit of the same requested time. Then the instant completes in the data table. So the metadata table
+is never behind; it may be ahead, by instants of dead actors. Readers list files through it, and use only deltacommits
+whose instant is complete in the data table (RFC-22, "Updating Metadata Table": "the reconciliation of the metadata will
+be done by the metadata reader").
+
+There is one writer at a time. A deltacommit that it finds begun belongs to a dead actor: it rolls that back before it
+begins its own. An instant that is applied twice is listed once.
+"""
+
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from ...kernel.lock import release_lock, released
+from ...kernel.publication import (
+    PUBLISHES,
+    READY,
+    TAKES_COMPLETION_TIME,
+    TAKES_LOCK,
+    Publication,
+    Publish,
+    publications,
+)
+from ...kernel.reader import KEPT, READ_LEFT
+from ...kernel.table import Write
+from ...kernel.timeline import VISIBLE, VISIBLE_WRITES, Published
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action, Changes, Choice, Effect, Transition, given, go_to, transition
+from ...protocol import Protocol
+from ...variants.visibility import Visibility
+from ...world import World
+from ..decision_log import READY_TO_DECIDE, DecisionLog
+from .options import HasMetadataTable, MetadataOptions
+from .rules import MetadataTable, refined, through
+
+UNLISTED, BEGUN = "about to list its files", "listing its files"
+
+
+LISTED, PUBLISHED = "sure that its files are listed", "published, its files not listed"
+
+
+FILES_LISTED = "sure of its files"
+
+
+class ListedFiles(NamedTuple):
+    """The instants whose files a reader has found in the metadata table; None before it has looked."""
+
+    instants: frozenset[int] | None = None
+
+
+def compose(composition: Composition) -> None:
+    """Let every publication write the metadata table, and every reader list files through it."""
+    if not composition.world[HasMetadataTable].metadata_table:
+        return
+    options = composition.protocol[MetadataOptions]
+    composition.add_component("metadata", MetadataTable())
+    for each in publications(composition).values():
+        if options.metadata_commit == "after_data":
+            _list_after_publication(composition, each)
+        elif options.metadata_lock == "under_lock":
+            _list_before_publication(composition, each)
+        else:
+            _list_before_lock(composition, each)
+    for me in composition.of("rollbacker"):
+        composition.select("actor_commits_metadata", actors=[me]).extend(remove_rolled_back, "metadata")
+    composition.map_view(VISIBLE, listed_instants)
+    if options.metadata_trust == "listed" and composition.protocol[Visibility].visibility == "completed":
+        composition.map_view(VISIBLE_WRITES, every_write)
+    composition.map_view(VISIBLE_WRITES, listed_writes)
+    _reading(composition, options)
+
+
+def _begins(composition: Composition, each: Publication) -> Transition:
+    """The transition that begins a deltacommit of the instant in the metadata table."""
+    begin = given(begin_listing, requested=each.requested)
+    effect: Effect = begin
+    if composition.protocol[MetadataOptions].metadata_again == "refused":
+        known, gives_up = given(is_listed, requested=each.requested), given(give_up_listing, publish=each.publish)
+        effect = Choice(known, (gives_up,), (begin,))
+        return transition("actor_begins_metadata", each.actor, effect=effect, changes=("own", "metadata", "lock"))
+    return transition("actor_begins_metadata", each.actor, effect=effect, changes=("own", "metadata"))
+
+
+def _commits(each: Publication) -> Transition:
+    """The transition that completes the deltacommit."""
+    commit = given(commit_listing, requested=each.requested)
+    return transition("actor_commits_metadata", each.actor, effect=commit, changes=("own", "metadata"))
+
+
+def _list_before_publication(composition: Composition, each: Publication) -> None:
+    """Between the completion time, or the lock that is taken after it, and the publication."""
+    ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
+    [last] = (way.action for way in ways if way.to in (READY, READY_TO_DECIDE))
+    before = composition.select(last, actors=[each.actor])
+    before.insert_after(UNLISTED, lambda _: _begins(composition, each))
+    begins = composition.select("actor_begins_metadata", actors=[each.actor])
+    begins.insert_after(BEGUN, lambda _: _commits(each))
+
+
+def _list_before_lock(composition: Composition, each: Publication) -> None:
+    """Before the lock is taken, so that two actors may write the metadata table at once."""
+    ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
+    [first] = (way.action for way in ways if way.at == each.since)
+    composition.select(first, actors=[each.actor]).insert_before(LISTED, lambda _: _begins(composition, each))
+    begins = composition.select("actor_begins_metadata", actors=[each.actor])
+    begins.insert_after(BEGUN, lambda _: _commits(each))
+
+
+def _list_after_publication(composition: Composition, each: Publication) -> None:
+    """The instant completes first; the lock is released when its files are listed."""
+    append = (given(append_instant, publish=each.publish), go_to(PUBLISHED))
+    composition.select(PUBLISHES, actors=[each.actor]).replace(lambda last: replace(last, effects=append))
+    commits = _commits(each).extend(given(leave, publish=each.publish)).extend(release_lock, "lock")
+    composition.add(
+        replace(_begins(composition, each), at=PUBLISHED, to=BEGUN),
+        replace(commits, at=BEGUN),
+    )
+
+
+def begin_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
+    """Begin a deltacommit of the instant in the metadata table, and roll back one that is found begun there."""
+    return {"own": own._replace(step=BEGUN), "metadata": metadata.begin(getattr(own, requested))}
+
+
+def commit_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
+    """Complete that deltacommit: the files are listed."""
+    return {"metadata": metadata.commit(getattr(own, requested), 0)}
+
+
+def remove_rolled_back(own: Any, metadata: MetadataTable) -> Changes:
+    """The files of the write that a rollback removes leave the metadata table with it."""
+    return {"metadata": metadata._replace(listed=metadata.listed - {own.target})}
+
+
+def is_listed(own: Any, metadata: MetadataTable, requested: str) -> bool:
+    """Whether the metadata table has the instant already."""
+    return getattr(own, requested) in metadata.listed
+
+
+def give_up_listing(own: Any, me: str, lock: str | None, publish: Publish) -> Changes:
+    """The actor gives up: the data table will never have its instant."""
+    return {"own": publish(own)[0], "lock": released(lock, me)}
+
+
+def append_instant(own: Any, published: tuple[Any, ...], publish: Publish) -> Changes:
+    """Put the completed instant, and keep the lock: its files are not listed yet."""
+    return {"published": (*published, publish(own)[1])}
+
+
+def leave(own: Any, publish: Publish) -> Changes:
+    """The actor after its instant is published."""
+    return {"own": publish(own)[0]}
+
+
+def listed_instants(visible_instants: tuple[Any, ...], metadata: MetadataTable) -> tuple[Any, ...]:
+    """The view `visible_instants`: an instant whose files are not listed has none."""
+    return through(visible_instants, metadata.listed)
+
+
+def every_write(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
+    """The view `visible_writes` of a reader that trusts the metadata table alone: pending writes, too."""
+    return unpublished_writes
+
+
+def listed_writes(visible_writes: tuple[Write, ...], metadata: MetadataTable) -> tuple[Write, ...]:
+    """The view `visible_writes`: a reader finds pending files in the metadata table alone."""
+    return tuple(write for write in visible_writes if write.requested in metadata.listed)
+
+
+def _reading(composition: Composition, options: MetadataOptions) -> None:
+    composition.add_field("reader", "files", ListedFiles())
+    composition.map_view(KEPT, kept_instants)
+    if options.metadata_read == "after_timeline":
+        composition.some("reader_reads").insert_before(FILES_LISTED, _lists_files)
+        return
+    begins = composition.some("reader_starts_listing")
+    composition.add(*(replace(_lists_files(each), to=FILES_LISTED, guards=each.guards) for each in begins))
+    begins.replace(lambda start: replace(start, at=FILES_LISTED, guards=(READ_LEFT,)))
+
+
+def _lists_files(other: Transition) -> Transition:
+    return transition("reader_lists_files", other.actor, effect=list_files)
+
+
+def list_files(metadata: MetadataTable) -> Changes:
+    """List the files through the metadata table instead of the store."""
+    return {"own_files": ListedFiles(metadata.listed)}
+
+
+def kept_instants(kept_instants: Published, own_files: ListedFiles) -> Published:
+    """The view `kept_instants`: with the files that the reader found in the metadata table."""
+    return through(kept_instants, own_files.instants)
+
+
+def check(world: World) -> None:
+    """Raise ValueError unless there is one metadata table at most."""
+    if (found := world[HasMetadataTable].metadata_table) > 1:
+        raise ValueError(f"world [table]: metadata_table is 0 or 1, found {found}")
+
+
+def agree(protocol: Protocol) -> None:
+    """Raise ValueError for a decision log beside a metadata table that is not written before it, under the lock."""
+    options = protocol[MetadataOptions]
+    usual = (options.metadata_commit, options.metadata_lock) == ("before_data", "under_lock")
+    if protocol[DecisionLog].decision == "log" and not usual:
+        raise ValueError("protocol: decision = 'log' is modelled with a metadata table that is told under the lock")
+
+
+MECHANISM = Mechanism(
+    rules=refined,
+    compose=compose,
+    options=MetadataOptions,
+    limits=HasMetadataTable,
+    after=("clocks", "decision_log", "*"),
+    check=check,
+    agree=agree,
+    actions=(
+        Action("actor_begins_metadata", "begins a deltacommit of its instant in the metadata table, and rolls back "
+               "what it finds begun", "{actor} begins to list its files in the metadata table", joins=True),
+        Action("actor_commits_metadata", "completes that deltacommit: its files are listed",
+               "{actor} has listed its files", joins=True),
+        Action("reader_lists_files", "lists files through the metadata table: those of completed instants",
+               "{actor} lists files through the metadata table", joins=True),
+    ),
+)  # fmt: skip

@@ -1,0 +1,160 @@
+"""Optimistic concurrency control: a writer that finds a conflicting write completed since it began aborts (RFC-22).
+
+The steps of "Concurrency Control", option 1, for file groups: a writer seals its timeline when it requests its instant,
+writes its files, and takes the lock that covers publication. Under that lock it checks what completed meanwhile, and
+publishes or aborts. A writer that aborts removes its own files and its instant. It may retry as a new instant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from ...kernel.clock import READS_CLOCK, TakeTime
+from ...kernel.lock import LOCK_IS_FREE
+from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, groups_of, request_instant
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.options import Chosen
+from ...machine.transition import Action, Args, Changes, Guard, transition
+from ...world import World
+from ..batches import Resends
+from ..clustering import Into
+from ..copy_on_write import Onto, is_copy_on_write, newest_base
+from ..rollback.rules import Rollback
+from .conflicts import clusterings
+from .options import Occ, Retries, Validation
+from .validation import ABORTED, abort, check_conflicts, is_optimistic
+
+RETRYING = "about to try again"
+
+
+def compose(composition: Composition) -> None:
+    """Make optimistic writers seal their timeline, check for conflicts, and abort."""
+    optimists = [me for me in composition.of("writer") if is_optimistic(composition, me)]
+    if optimists:
+        composition.add_field("writer", "validation", Validation())
+        if composition.of("clusterer"):
+            composition.add_field("writer", "into", Into())
+    for me in optimists:
+        protocol = composition.protocol_of(me)
+        check_conflicts(composition, "writer", me, partial(touched_groups, composition.world, protocol, me))
+        take_back_aborted(composition, me)
+        sealing(composition, me)
+        if protocol[Occ].early_detection == "on":
+            meets = Guard("another pending write must have a marker there", marked)
+            composition.add(transition("writer_meets_marker", me, at="writing", to=ABORTED, guards=(meets,),
+                                       effect=abort, changes=("own", "own_validation"),
+                                       arguments=list_marked))  # fmt: skip
+
+
+def touched_groups(world: World, protocol: Chosen, me: str, own: Writer) -> tuple[int, ...]:
+    """The file groups that a write writes, and those that it declares as read."""
+    groups = groups_of(world, me, own)
+    if protocol[Occ].conflict_reads == "checked":
+        groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
+    return groups
+
+
+def take_back_aborted(composition: Composition, me: str) -> None:
+    """Add the transitions after an abort."""
+    composition.add(transition("writer_takes_back_write", me, at=ABORTED, guards=(LOCK_IS_FREE,), effect=take_back,
+                               changes=("own", "own_validation")))  # fmt: skip
+    if composition.world[Retries].retries:
+        composition.add(transition("writer_retries", me, at=RETRYING, to="requested", guards=(LOCK_IS_FREE,),
+                                   effect=request_again, changes=("own", "clock"),
+                                   tags=(REQUESTS, READS_CLOCK)))  # fmt: skip
+
+
+def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
+    """Delete the files, then, under the lock, the pending instant; retry if a retry is left."""
+    if own_validation.tries < world[Retries].retries:
+        again = Validation(tries=own_validation.tries + 1)
+        return {"own": Writer(RETRYING, own.number), "own_validation": again}
+    return {"own": Writer(number=own.number)}
+
+
+def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
+    """Request an instant for the same write; the number of tries is kept."""
+    changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
+    requested: Any = changes["own"]
+    return {**changes, "own": requested._replace(extra=own.extra)}
+
+
+def sealing(composition: Composition, me: str) -> None:
+    """Make a writer seal its timeline when it requests an instant, or list it again with each file."""
+    requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
+    if composition.of("clusterer"):
+        requests.extend(find_clusterings, "own_into")
+    if composition.protocol_of(me)[Occ].timeline == "reloaded":
+        puts = composition.select(PUTS_FILE, actors=[me]).extend(reload_timeline, "own_validation")
+        if is_copy_on_write(composition.world):
+            puts.extend(reload_base, "own_onto")
+
+
+def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
+    """Instants that are completed by now do not conflict."""
+    return {"own_validation": own_validation._replace(sealed=len(published))}
+
+
+def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
+    """Note which clusterings made the file groups of the write."""
+    return {"own_into": Into(clusterings(published, groups_of(world, me, own)))}
+
+
+def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
+    """List the timeline again while the write is pending."""
+    return {"own_validation": own_validation._replace(sealed=len(published))}
+
+
+def reload_base(own_onto: Onto, published: tuple[Any, ...], *, group: int) -> Changes:
+    """Merge onto the base file that is the newest by now."""
+    bases = ((each, newest_base(published, each) if each == group else base) for each, base in own_onto.bases)
+    return {"own_onto": Onto(tuple(bases))}
+
+
+def marked(
+    own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
+) -> int | None:
+    """The requested time of another pending write with a marker in the file group that is next."""
+    group, _ = world.files(me, own.number)[own.files]
+    for name, peer in every_writer.items():
+        deleted = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
+        files = world.files(name, peer.number)[deleted : peer.files] if name != me else ()
+        if group in {in_group for in_group, _ in files}:
+            return peer.requested
+    return None
+
+
+def list_marked(
+    own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
+) -> Iterable[Args]:
+    return ((("against", (marked(own, me, world, every_writer, rollbacks),)),),)
+
+
+def check(world: World) -> None:
+    """Refuse batches that are sent again by writers that retry."""
+    if world[Resends].resends and world[Retries].retries:
+        raise ValueError("world: resends beside retries are not modelled; leave one of them out")
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    check=check,
+    after=("batches", "completion"),
+    options=Occ,
+    limits=Retries,
+    actions=(
+        Action("writer_passes_check", "finds no conflicting write that completed since it began",
+               "{actor} finds no conflict"),
+        Action("writer_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+               "{actor} aborts: a write conflicts that completed since it began"),
+        Action("writer_meets_marker", "finds the marker of another pending write where it is about to write; aborts",
+               "{actor} aborts: another write is at work in the same file group"),
+        Action("writer_takes_back_write", "deletes its files, then, under the lock, its pending instant",
+               "{actor} takes its files and its instant back"),
+        Action("writer_retries", "under the lock: takes a new requested time for the write that it aborted",
+               "{actor} tries again as a new instant"),
+    ),
+)  # fmt: skip

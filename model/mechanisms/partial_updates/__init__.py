@@ -1,0 +1,1 @@
+"""Partial updates: a record sets some columns of a row."""

@@ -1,0 +1,148 @@
+"""Reads of a table whose writes set some columns each: what a fold remembers of one key, and what it shows.
+
+The same tree as of whole rows (`Fold`), evaluated column by column. Each column is that of the highest record that set
+it, above the greatest delete. A base file or a compacted log holds all of a key that later merges need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import reduce
+from typing import Any, NamedTuple
+
+from ...kernel.merge import Content, Fold, Merger, Record, keeps_deletes
+from ...kernel.table import Log
+from .states import Part, Rank, State, join, row_of, state_of
+
+ROW = ""
+"""The row itself, like a column that every record sets: its record has the row's ordering value and write."""
+
+
+class Made(NamedTuple):
+    """What is shown of one key: by column, `ROW` first, the log that it is taken from; and the greatest delete, where
+    deletes are part of an answer."""
+
+    columns: tuple[tuple[str, Log], ...] = ()
+    delete: Log | None = None
+
+
+Contents = Callable[[Log], Content | None]
+
+
+def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
+    """What a read shows of the key; None: nothing."""
+    state = state_of_fold(shape, content, merger, column_merge)
+    logs = {name: log for name, _, log in state.columns if state.row > state.delete}
+    if shape.shown is not None and logs.get(ROW) not in shape.shown:
+        logs = {}
+    delete = _log(state.delete) if deletes and shape.deletes and state.delete else None
+    return Made(tuple(logs.items()), delete) if logs or delete else None
+
+
+def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> State:
+    """All that a fold holds of the key.
+
+    A rank is the ordering value, the place in the fold, in the fold that is at this place, ..., and the log itself; a
+    base file has the first place.
+    """
+    base = State() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
+    if column_merge != "by_column":
+        base = _of_one_rank(base)
+    if not keeps_deletes(shape, merger):
+        base = base._replace(delete=())
+    merge = _join_rows if column_merge == "by_row" else join
+
+    def of_log(log: Log | Fold) -> State:
+        if isinstance(log, Fold):
+            return state_of_fold(log, content, merger, column_merge)
+        record = content(log)
+        if record is None:
+            return State()
+        return state_of(_part(log, record, (float(record.ordering) * merger.event_time, *log)))
+
+    return reduce(merge, (_placed(of_log(log), place) for place, log in enumerate(shape.logs)), base)
+
+
+def _part(log: Log, record: Content, rank: Rank) -> Part:
+    return Part(rank, None if record.deleted else dict.fromkeys((ROW, *record.sets), log))
+
+
+def _placed(state: State, place: float) -> State:
+    def placed(rank: Rank) -> Rank:
+        return (rank[0], place, *rank[1:]) if rank else ()
+
+    columns = tuple((name, placed(rank), log) for name, rank, log in state.columns)
+    return State(placed(state.delete), placed(state.row), columns)
+
+
+def _of_one_rank(state: State) -> State:
+    """A row as a base file shows it, without the lower ranks under which some of its columns were set."""
+    if state.row <= state.delete:
+        return State(state.delete)
+    return state._replace(columns=tuple((name, state.row, log) for name, _, log in state.columns))
+
+
+def _join_rows(older: State, newer: State) -> State:
+    """How readers merge that store one rank a row: columns of the higher row over those of the lower one.
+
+    All columns have the rank of the higher row from then on. A delete is compared with the resulting row, not with each
+    column.
+    """
+    low, high = sorted((older, newer), key=lambda state: state.row)
+    columns = {name: log for name, _, log in (*low.columns, *high.columns)}
+    every = tuple((name, high.row, columns[name]) for name in sorted(columns))
+    return State(max(older.delete, newer.delete), high.row, every)
+
+
+def _log(rank: Rank) -> Log:
+    return (int(rank[-2]), int(rank[-1]))
+
+
+def by_definition(logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool) -> Made | None:
+    """What completed writes make of a key, whose logs come by rank: it uses no file slice and no base file."""
+    parts = [
+        _part(log, rows[log], (float(rows[log].ordering) * merger.event_time, place, *log))
+        for place, log in enumerate(logs)
+        if log in rows
+    ]
+    row = row_of(parts) or {}
+    delete = max((part.rank for part in parts if part.values is None), default=())
+    made = Made(tuple(sorted(row.items())), _log(delete) if deletes and delete else None)
+    return made if row or (delete and deletes) else None
+
+
+def records_of(made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
+    """The rows of an answer.
+
+    In a window: each record that a column is taken from, with these columns alone and its own ordering value, so that a
+    consumer can merge them into a state; and the delete.
+    """
+    logs = dict(made.columns)
+    top = logs.pop(ROW, None)
+    if top is not None and not window:
+        yield _with(records(top), {name: records(log).value for name, log in logs.items()}, top)
+    for source in dict.fromkeys(logs.values()) if window else ():
+        record = records(source)
+        yield _with(record, {name: record.value for name, log in logs.items() if log == source}, source)
+    if made.delete is not None:
+        yield records(made.delete)._replace(requested=made.delete[0], sets=())
+
+
+def _with(record: Record, columns: Mapping[str, object], log: Log) -> Record:
+    return Record(record.ordering, text_of(columns), requested=log[0])
+
+
+def text_of(columns: Mapping[str, object]) -> str:
+    """The columns of a row in one text: `a:w1.1 b:w2.1`."""
+    return " ".join(f"{name}:{value}" for name, value in sorted(columns.items()))
+
+
+def left_of(shown: Made | None, rows: Mapping[Log, Any]) -> dict[Log, Any]:
+    """The records that an answer consists of, each with the columns that are taken from it."""
+    if shown is None:
+        return {}
+    sets: dict[Log, tuple[str, ...]] = {}
+    for name, log in shown.columns:
+        sets[log] = (*sets.get(log, ()), *((name,) if name != ROW else ()))
+    left = {log: rows[log]._replace(sets=names) for log, names in sets.items()}
+    return left if shown.delete is None else {**left, shown.delete: rows[shown.delete]}

@@ -1,0 +1,77 @@
+"""Partial updates: a record sets some columns of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ...kernel.merge import Content, Fold, Merger, Record
+from ...kernel.rules import Rules
+from ...kernel.table import Log
+from ...machine.mechanism import Mechanism
+from ...machine.options import Limits, Options, choice, limit
+from . import columns
+from .columns import Contents, Made
+
+if TYPE_CHECKING:
+    from ...protocol import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialUpdates(Options):
+    """Partial updates."""
+
+    column_merge: Literal["by_column", "by_row", "by_row_in_base"] = choice(
+        "by_column",
+        "The rank of a column: the one with which it was set; by_row: that of the row, wherever two records merge; "
+        "by_row_in_base: that of the row, once several records are one row of a base file.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialColumns(Limits):
+    """Limits: partial updates."""
+
+    columns: int = limit(
+        0, "how many columns there are of which a write sets some; 0: rows are written whole", section="table"
+    )
+
+
+class ByColumns(NamedTuple):
+    """A row is made of several records, column by column. Implements `kernel.merge.Combination`."""
+
+    columns: tuple[str, ...]
+    column_merge: str = "by_column"
+
+    def read(self, shape: Fold, content: Contents, merger: Merger, deletes: bool) -> Made | None:
+        return columns.read(shape, content, merger, self.column_merge, deletes)
+
+    def by_definition(
+        self, logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool
+    ) -> Made | None:
+        return columns.by_definition(logs, rows, merger, deletes)
+
+    def records_of(self, made: Made, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
+        return columns.records_of(made, records, window)
+
+    def merged_on(
+        self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Made | None, window: Made | None, merger: Merger
+    ) -> Made | None:
+        left = {**columns.left_of(state, rows), **columns.left_of(window, rows)}
+        return columns.by_definition(logs, left, merger, deletes=True)
+
+
+def refined(rules: Rules, protocol: Protocol) -> Rules:
+    """The rules for tables whose writes set some columns each."""
+    inner = rules.merger
+
+    def merger(world: Any) -> Merger:
+        kernel, names = inner(world), world.column_names
+        by = ByColumns(names, protocol[PartialUpdates].column_merge)
+        return kernel._replace(combination=by) if names and kernel.combination is None else kernel
+
+    return replace(rules, merger=merger)
+
+
+MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refined)

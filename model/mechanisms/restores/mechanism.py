@@ -1,0 +1,62 @@
+"""Restores: a restore takes the table back to a savepoint, and undoes everything that completed since.
+
+    restorer    the actor
+    undone      how writers, compactors and replacers find that their instant was undone
+    listing     how a reader lists a timeline off which instants are taken
+    windows     how a consumer meets what was undone
+"""
+
+from __future__ import annotations
+
+from ...kernel.publication import publication_actions
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from ...machine.transition import Action
+from ...world import World
+from . import listing, restorer, undone, windows
+from .options import RestoreLimits, Restores
+
+WITH_READS = ("writer", "compactor", "savepointer", "restorer", "replacer", "reader", "consumer")
+OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
+"""The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
+
+
+def compose(composition: Composition) -> None:
+    """Add the restorers, and what restores mean to other actors."""
+    if composition.of("restorer"):
+        restorer.compose(composition)
+        undone.compose(composition)
+        listing.compose(composition)
+        windows.compose(composition)
+
+
+def check(world: World) -> None:
+    """Refuse actors that are not modelled together with a restorer."""
+    there = {kind for kind, count in world.actors.items() if count}
+    if "restorer" not in there:
+        return
+    for others, allowed in (("", (*WITH_READS, *OTHERS)), ("reader", WITH_READS), ("consumer", WITH_READS)):
+        if (not others or others in there) and (refused := sorted(there - {*allowed})):
+            met = "restorer" + (f" and a {others}" if others else "")
+            raise ValueError(f"world: a {refused[0]} beside a {met} is not modelled; leave one of them out")
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    after=("cleaning", "consumers", "log_compaction", "occ", "replacing", "rollback", "savepoints"),
+    check=check,
+    kinds=(restorer.RESTORER,),
+    options=Restores,
+    limits=RestoreLimits,
+    actions=(
+        Action("restorer_plans_restore", "under the lock: puts the plan, from which on nobody sees what it undoes",
+               "{actor} plans the restore to the newest savepoint"),
+        Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
+        Action("restorer_resumes_restore", "takes up the restore of a restorer that died",
+               "{actor} takes up the restore of a dead restorer"),
+        Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",
+               "{actor} undoes {instant}"),
+        *publication_actions("restorer"),
+        *undone.actions(),
+    ),
+)  # fmt: skip

@@ -1,0 +1,33 @@
+"""Heartbeats, and the rollback of failed writes (RFC-22, "Inline rollback").
+
+A writer renews its heartbeat while it writes. A rollbacker plans the rollback of a pending write whose heartbeat has
+expired, deletes its files, and takes its instant off the timeline. A writer that was only slow checks before it
+publishes whether its heartbeat has expired, or its write is being rolled back.
+"""
+
+from __future__ import annotations
+
+from ...machine.composition import Composition
+from ...machine.mechanism import Mechanism
+from . import heartbeat, removed, rollbacker
+from .options import Failures, Rollbacks
+
+
+def compose(composition: Composition) -> None:
+    """Add heartbeats and rollbackers, if the world has a rollbacker."""
+    if composition.of("rollbacker"):
+        composition.add_component("rollbacks", ())
+        heartbeat.compose(composition)
+        removed.compose(composition)
+        rollbacker.compose(composition)
+
+
+MECHANISM = Mechanism(
+    compose=compose,
+    after=("occ",),
+    kinds=(rollbacker.ROLLBACKER,),
+    options=Rollbacks,
+    limits=Failures,
+    service=True,
+    actions=(*heartbeat.ACTIONS, *rollbacker.ACTIONS),
+)

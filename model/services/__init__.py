@@ -1,1 +1,0 @@
-"""What table services decide: plans, what a cleaner, an archiver or a restore takes."""
