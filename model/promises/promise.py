@@ -18,7 +18,7 @@ def components_in(model: Model, *names: str) -> tuple[str, ...]:
 
 
 def protocol_of(model: Model, actor: str) -> Chosen:
-    """The options of one actor."""
+    """The protocol of one actor."""
     return model.composition.protocol_of(actor)
 
 

@@ -177,7 +177,7 @@ class Files:
     def _pending(self, state: Any, group: int) -> Iterator[Log]:
         """Log files that are there while their write is not completed."""
         for write in self.model.pending_writes(state):
-            yield from write.files_in(group)
+            yield from self.model.rules.logs_of(write, group)
 
     def _file(self, group: int, log: Log) -> Mapping[Any, Any]:
         return self.case.data.get(log[0], {}).get((group, log[1]), {})

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.model.promises import ANOMALIES, CANARY, PROMISES
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.isolation import ANOMALIES
+from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import mechanisms as specified
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.explain import LINKS

@@ -28,6 +28,7 @@ from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
 from ..crashes import RESUMES_PLAN
 from ..lost_locks import LostLocks
+from ..partial_updates.mechanism import PartialColumns
 from .options import AddedColumns, Alterations
 from .rules import Altered, Columns, PlanColumns, columns_in, refined
 
@@ -140,7 +141,7 @@ def check(world: World) -> None:
     if others:
         raise ValueError(f"world: a {min(others)} beside a alterer is not modelled; leave one of them out")
     by_one_clock = not world[Skew].skew and not world[LostLocks].lock_losses
-    if is_copy_on_write(world) or world.columns or world.custom or not by_one_clock:
+    if is_copy_on_write(world) or world[PartialColumns].columns or world.custom or not by_one_clock:
         raise ValueError(
             "world: columns are added to whole rows of a MERGE_ON_READ table, by one clock, under locks that hold"
         )

@@ -19,15 +19,17 @@ from ...kernel.reader import (
     LISTED,
     NEWEST,
     SHOWN,
+    SURE,
     Reader,
-    forget_listing,
+    keep_instants,
     kept_table,
     parts_of,
+    take_time,
 )
 from ...kernel.table import Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
-from ...machine.transition import Args, Changes, Transition, go_to
+from ...machine.transition import Args, Changes, Transition, given, go_to
 from ..log_compaction.rules import WRITES
 from .rules import Restore, is_gone
 
@@ -54,60 +56,82 @@ def compose(composition: Composition) -> None:
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
     composition.map_view(KEPT_TABLE, table_of_kept)
-    composition.some("reader_starts_listing").precede(note_first_listing, "own_seen")
-    composition.some("reader_starts_listing", "reader_starts_listing_again").extend(begin_listing, "own", "own_seen")
-    ends = composition.some("reader_ends_listing", "reader_ends_listing_again")
-    ends.replace(lambda each: replace(each, arguments=(listed_parts,)))
-    ends.without(KEEPS).replace(_notes_first)
-    twice = composition.some("reader_ends_listing_again")
-    composition.some(KEEPS).extend(end_listing, "own", "own_seen")
-    twice.divert(misses_instant, list_once_more)
+    composition.some("reader_starts_listing").extend(begin_first_listing, "own", "own_seen")
+    composition.some("reader_starts_listing_again").extend(begin_listing, "own", "own_seen")
+    ends = composition.some("reader_ends_listing", "reader_ends_listing_again").replace(_ends_listing)
+    ends.without(KEEPS).replace(_ends_first_listing)
+    composition.some("reader_ends_listing_again").replace(_ends_second_listing)
     composition.some("reader_reads").divert(is_restored_away, go_to("refused"))
 
 
-def _notes_first(ends: Transition) -> Transition:
-    """The transition that ends the first listing: it notes what was shown before the listing is forgotten."""
-    at = ends.effects.index(forget_listing)
-    return replace(ends, effects=(*ends.effects[:at], note_first, *ends.effects[at:]))
+def _ends_listing(ends: Transition) -> Transition:
+    effects = (keep_shown if effect is keep_instants else effect for effect in ends.effects)
+    return replace(ends, arguments=(listed_parts,), effects=tuple(effects))
 
 
-def note_first_listing(own_seen: Seen, restores: Planned) -> Changes:
-    return {"own_seen": own_seen._replace(before=len(restores))}
+def _ends_first_listing(ends: Transition) -> Transition:
+    return replace(ends, effects=(given(end_first_listing, takes_time=take_time in ends.effects),))
+
+
+def _ends_second_listing(ends: Transition) -> Transition:
+    return replace(ends, to="", effects=(end_second_listing,))
+
+
+def begin_first_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
+    """Remember how many restores were planned when the read began."""
+    return begin_listing(own, own_seen._replace(before=len(restores)), published, restores)
 
 
 def begin_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
     """Instants that a restore has undone and not deleted yet are there as well."""
+    there = own._replace(there=present(published, restores))
+    return {"own": there, "own_seen": own_seen._replace(restores=len(restores))}
+
+
+def end_first_listing(
+    own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, takes_time: bool,
+    *, seen: tuple[int, ...],
+) -> Changes:  # fmt: skip
+    """Note what the listing has shown. T is the greatest completion time, or the request of a restore."""
+    time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
+    first = up_to(shown_instants, time)
     return {
-        "own": own._replace(there=present(published, restores)),
-        "own_seen": own_seen._replace(restores=len(restores)),
+        "own": own._replace(there=(), plans=(), time=time),
+        "own_seen": own_seen._replace(restores=0, first=first),
     }
 
 
-def note_first(own: Reader, own_seen: Seen, shown_instants: Published) -> Changes:
-    """Note what the first listing has shown."""
-    return {"own_seen": own_seen._replace(restores=0, first=up_to(shown_instants, own.time))}
+def keep_shown(
+    own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
+) -> Changes:
+    """Keep the instants that completed at or before T, and the plans that the listing shows.
 
-
-def end_listing(own: Reader, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> Changes:
-    """Keep the plans that the listing shows; a plan that goes while it runs is not shown."""
+    A plan that goes while the listing runs is not shown.
+    """
     undone = hidden(own_seen, seen, restores)
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
-    return {"own": own._replace(plans=plans), "own_seen": own_seen._replace(restores=len(restores), first=())}
+    kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
+    after = own._replace(there=(), kept=kept, plans=plans)
+    return {"own": after, "own_seen": Seen(len(restores), own_seen.before)}
 
 
-def misses_instant(
+def end_second_listing(
     own: Reader, own_seen: Seen, shown_instants: Published, restores: Planned, *, seen: tuple[int, ...]
-) -> bool:
-    """Whether the listing misses an instant that the one before has shown, and no restore that it sees undid it."""
-    known = {*up_to(shown_instants, own.time)} | hidden(own_seen, seen, restores)
-    return not {*own_seen.first} <= known
+) -> Changes:
+    """Keep what is shown; or list again, if an instant is missing that was shown before.
 
-
-def list_once_more(own: Reader, own_seen: Seen, shown_instants: Published) -> Changes:
-    """A restore took the instant off the timeline while the listing ran: list again."""
+    A restore then took that instant off the timeline while the listing ran, and the listing does not show its plan.
+    """
     now = up_to(shown_instants, own.time)
-    again = own._replace(step=LISTED, there=(), plans=())
-    return {"own": again, "own_seen": own_seen._replace(restores=0, first=now)}
+    if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
+        again = own._replace(step=LISTED, there=(), plans=())
+        return {"own": again, "own_seen": own_seen._replace(restores=0, first=now)}
+    return keep_shown(own._replace(step=SURE), own_seen, shown_instants, restores, seen=seen)
+
+
+def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> bool:
+    """Whether a listing misses what the one before has shown, and shows no restore that has undone it."""
+    return not {*before} <= {*now} | undone
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
@@ -146,9 +170,14 @@ def shown_instants(
     return tuple(entry for entry in ever_published(published, restores) if entry.requested in listed)
 
 
-def newest_shown(newest_shown: int, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
-    """The view `newest_shown`: no instant completes at or before the request of a restore any more."""
-    return max(newest_shown, *(each.requested for each in known(own_seen, seen, restores)), 0)
+def newest_shown(shown_instants: Published, own_seen: Seen, restores: Planned, *, seen: tuple[int, ...]) -> int:
+    """The view `newest_shown`."""
+    return newest(shown_instants, known(own_seen, seen, restores))
+
+
+def newest(entries: Published, restores: Planned) -> int:
+    """The time of a read that sees these: no instant completes at or before the request of a restore any more."""
+    return max((*(each.completed for each in entries), *(each.requested for each in restores)), default=0)
 
 
 def kept_instants(own: Reader, published: Published, restores: Planned) -> Published:
