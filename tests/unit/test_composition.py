@@ -59,6 +59,13 @@ def test_a_tag_is_added_for_later_selections() -> None:
     assert len(composition.select("under lock", actors=["w2"]).keys) == 2
 
 
+def test_a_tag_is_removed_when_another_transition_has_it() -> None:
+    composition = system()
+    composition.select("takes", actors=["w1"]).untag("under lock")
+    assert composition.select("under lock", actors=["w1"]).keys == (("w1", "counts"),)
+    assert len(composition.select("under lock", actors=["w2"]).keys) == 2
+
+
 # Operations on a selection.
 
 
@@ -177,6 +184,13 @@ def test_each_component_is_added_once() -> None:
     assert Ran(composition)["colour"] == "red"
     with pytest.raises(ValueError, match="the component 'colour' is added twice"):
         composition.add_component("colour", "blue")
+
+
+def test_a_mechanism_withdraws_that_a_component_only_grows() -> None:
+    composition = system()
+    assert "noted" not in composition.withdrawn
+    composition.withdraw("noted")
+    assert composition.withdrawn == {"noted"}
 
 
 def test_a_field_of_an_actor_is_a_record_inside_its_component() -> None:

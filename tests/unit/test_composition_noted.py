@@ -45,7 +45,7 @@ def test_a_view_lists_its_values_also_if_parameters_of_its_function_are_given() 
 
     made = composition()
     made.map_view("doubled", given(doubled, factor=3))
-    assert assembly.names_of(made).view("doubled").call() == (3, 6)
+    assert assembly.names_of(made, World(), Protocol()).view("doubled").call() == (3, 6)
 
 
 def test_an_actor_may_rest_at_a_step_that_a_mechanism_adds() -> None:

@@ -36,9 +36,10 @@ def imported(path: Path, package: Path) -> Iterator[str]:
 
 def test_a_search_of_the_kernel_alone() -> None:
     """The world `demo`, as `nbcc explore demo` counts it: 415 states, 19 deep (the first state is at depth 1)."""
-    composition = assembly.compose(specs.world("demo"), Protocol(), only=())
+    world, protocol = specs.world("demo"), Protocol()
+    composition = assembly.compose(world, protocol, only=())
     coding = Coding(assembly.first_values(composition), composition.actors.values())
-    stepper = Stepper(coding, assembly.bound(composition, assembly.names_of(composition)))
+    stepper = Stepper(coding, assembly.bound(composition, assembly.names_of(composition, world, protocol)))
     seen, layer, depth = {0}, [0], 1
     while layer := [after for after in dict.fromkeys(s for each in layer for _, s in stepper.successors(each))
                     if after not in seen]:  # fmt: skip

@@ -30,8 +30,8 @@ OWN = frozenset(name for kind in kinds() for name in chosen_by(kind))
 """The options that actors of some kind choose for themselves. The others are the table's, whoever reads them."""
 
 
-RULES = {"slicing"}
-"""Options that rules of reading go by, whichever actor reads. A kind that does not choose one has the table's value."""
+RULES = {"plan_takes", "slicing"}
+"""Options by which rules are composed for every actor. A kind that does not choose one has the table's value."""
 
 
 class TracedPart:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from math import inf
 
-from nbcc.model import Model, Protocol, World
+import pytest
+
+from nbcc.model import Model, Protocol, World, mechanisms
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.reads import as_of, incremental
-from nbcc.model.kernel.slicing import file_slices, in_order
+from nbcc.model.kernel.slicing import file_slices
 from nbcc.model.kernel.table import CompletesAs, Write
 from nbcc.model.machine.marks import mark, marks, with_mark
 from nbcc.model.machine.mechanism import Mechanism
@@ -59,9 +61,11 @@ def test_every_rule_of_the_kernel_is_set() -> None:
     assert all(getattr(RFC, each.name) is not None for each in fields(RFC))
 
 
-def test_a_mechanism_comes_after_those_that_it_names() -> None:
-    one, two, three = Mechanism(after=("c",)), Mechanism(), Mechanism(after=("b",))
-    assert list(in_order({"a": one, "b": two, "c": three})) == [two, three, one]
+def test_a_mechanism_comes_after_those_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    several = {"a": Mechanism(after=("c",)), "b": Mechanism(), "c": Mechanism(after=("b",)), "d": Mechanism(after=("a",))}
+    monkeypatch.setattr(mechanisms, "every", lambda: several)
+    assert [name for name, _, _ in mechanisms.in_order()] == ["b", "c", "a", "d"]
+    assert [each for _, each, _ in mechanisms.in_order()] == [several[name] for name in "bcad"]
 
 
 def test_marks_with_their_defaults_are_left_out() -> None:
