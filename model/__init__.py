@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .answers import Change, Query
 from .kernel.merge import Record
-from .kernel.table import FileSlice, Instant
+from .kernel.table import Instant
 from .machine.state import State
 from .machine.transition import Refused, Step
 from .model import Model
 from .protocol import Protocol
+from .slices import FileSlice
 from .world import World
 
 __all__ = [

@@ -14,8 +14,7 @@ from . import assembly, mechanisms
 from .answers import Change, Cleaned, Data, Query, Several, answer
 from .assembly import rules_of
 from .kernel.merge import Record
-from .kernel.slicing import file_slices
-from .kernel.table import FileSlice, Instant, Table, Write
+from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
 from .machine.binding import Bound, BoundTransition
 from .machine.limits import Limits
@@ -26,6 +25,7 @@ from .mechanisms.cleaning.rules import opened, published_horizon, since
 from .mechanisms.restores.rules import Restore, hides
 from .mechanisms.savepoints import Savepoint
 from .protocol import Protocol
+from .slices import FileSlice, file_slices
 from .world import World
 
 Value = TypeVar("Value")

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from . import answers
+from . import answers, slices
 from .answers import Query
 from .kernel import merge, planning, reads, slicing
 from .kernel.merge import Fold, Merger, Ranked, Record
-from .kernel.table import FileSlice, Log, Plan, Table, Write
+from .kernel.table import Log, Plan, Table, Write
 from .machine.options import Options
+from .slices import FileSlice
 
 Part = TypeVar("Part", bound=Options)
 Writes = tuple[Write, ...]
@@ -93,7 +94,7 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
         barriers=slicing.barriers,
         sliced_writes=slicing.sliced_writes,
         slices=slicing.slices,
-        file_slices=slicing.files_by_slice,
+        file_slices=slices.files_by_slice,
         logs_of=slicing.log_files,
         in_order=slicing.in_order,
         log_time=slicing.log_time,
@@ -101,22 +102,70 @@ def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rul
         may_plan=planning.may_plan,
         plan_takes=planning.plan_takes,
         stands=reads.stands,
-        is_refused=reads.is_refused,
-        table_as_of=reads.table_as_of,
+        is_refused=is_refused,
+        table_as_of=table_as_of,
         as_of=reads.newest_state,
         base_and_writes=reads.base_and_writes,
         newest_first=reads.newest_first,
         base_file=reads.compacted,
-        instants_with_logs=reads.instants_with_logs,
-        layers=reads.layers,
-        logs_before_tombstones=reads.logs_before_tombstones,
-        on_base=reads.same_rules,
-        rules_of_plan=reads.rules_of_plan,
+        instants_with_logs=instants_with_logs,
+        layers=layers,
+        logs_before_tombstones=logs_before_tombstones,
+        on_base=same_rules,
+        rules_of_plan=rules_of_plan,
         in_window=reads.in_window,
-        incremental=reads.one_window,
+        incremental=one_window,
         window=reads.window,
         window_logs=reads.window_logs,
         window_writes=reads.window_writes,
         shown_row=answers.shown_row,
         merger=merge.merger_of,
     )
+
+
+# Rules that say nothing in the kernel: there is one way, which mechanisms and variants change.
+
+
+def is_refused(table: Table, time: float) -> bool:
+    """Whether a read as of `time` gets no answer: never."""
+    return False
+
+
+def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
+    """The logs as they merge: each is a file of its own."""
+    return logs
+
+
+def instants_with_logs(table: Table, group: int) -> set[int]:
+    """The requested times of the instants that can have put logs."""
+    return {write.requested for write in table.writes}
+
+
+def logs_before_tombstones(
+    rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+) -> int:
+    """How many logs merge before the tombstones of the base file: none, because the base file comes first."""
+    return 0
+
+
+def same_rules(rules: Rules, table: Table, group: int, base: int | None) -> Rules:
+    """By whose rules logs merge with the base file of a file group: by those of the table."""
+    return rules
+
+
+def rules_of_plan(rules: Rules, table: Table, plan: Plan, group: int) -> Rules:
+    """By whose rules a plan is carried out in a file group."""
+    part = plan.of(group)
+    return rules.on_base(rules, table, group, part.base if part else None)
+
+
+def one_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
+    """The whole window at once."""
+    return rules.window(rules, table, group, after, until)
+
+
+def table_as_of(rules: Rules, table: Table, time: float) -> Table:
+    """The table as it stood: a plan that was made by then and whose base files do not stand yet is pending."""
+    plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
+    done = tuple(c if c and rules.stands(p.requested, c, time) else None for p, c in plans)
+    return Table(reads.standing(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)

@@ -25,7 +25,6 @@ from nbcc.model import Model, Step
 from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.reads import as_of, incremental
-from nbcc.model.kernel.slicing import file_slices
 from nbcc.model.kernel.table import Plan, Table, Write
 from nbcc.model.machine.marks import mark
 from nbcc.model.mechanisms.added_columns.rules import PlanColumns, Schemas, columns
@@ -38,6 +37,7 @@ from nbcc.model.mechanisms.foreign_services import unmarked
 from nbcc.model.mechanisms.log_compaction.rules import log_compactions, log_plan
 from nbcc.model.mechanisms.replacing import replaced
 from nbcc.model.mechanisms.shared_logs import Places
+from nbcc.model.slices import file_slices
 from nbcc.model.variants.slicing import BaseInstants
 from nbcc.simulator import specs
 

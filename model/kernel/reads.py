@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from .merge import NOTHING, Fold
 from .slicing import base_files, logs_by_time, logs_in_order, writes_by_slice
-from .table import Log, Plan, Table, Write
+from .table import Log, Table, Write
 
 if TYPE_CHECKING:
     from ..rules import Rules
@@ -89,11 +89,6 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
     return slice_fold(rules, table, group, part.base, (*known, *unlisted), by)
 
 
-def instants_with_logs(table: Table, group: int) -> set[int]:
-    """The requested times of the instants that can have put logs."""
-    return {write.requested for write in table.writes}
-
-
 def slice_fold(
     rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], by: Rules | None = None
 ) -> Fold:
@@ -104,29 +99,6 @@ def slice_fold(
     by = by or rules
     base, layers = base_file(rules, table, group, barrier), rules.layers(table, group, logs)
     return Fold(base, layers, by.logs_before_tombstones(by, table, group, barrier, base, logs))
-
-
-def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
-    """The logs as they merge: each is a file of its own."""
-    return logs
-
-
-def logs_before_tombstones(
-    rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
-) -> int:
-    """How many logs merge before the tombstones of the base file: none, because the base file comes first."""
-    return 0
-
-
-def same_rules(rules: Rules, table: Table, group: int, base: int | None) -> Rules:
-    """By whose rules logs merge with the base file of a file group: by those of the table."""
-    return rules
-
-
-def rules_of_plan(rules: Rules, table: Table, plan: Plan, group: int) -> Rules:
-    """By whose rules a plan is carried out in a file group."""
-    part = plan.of(group)
-    return rules.on_base(rules, table, group, part.base if part else None)
 
 
 def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -143,11 +115,6 @@ def in_window(table: Table, after: int, until: float) -> tuple[Write, ...]:
 def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
     """The read of the window (after, until] in one file group, by these rules."""
     return rules.incremental(rules, table, group, after, until)
-
-
-def one_window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The whole window at once."""
-    return rules.window(rules, table, group, after, until)
 
 
 def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
@@ -170,15 +137,4 @@ def changes(rules: Rules, table: Table, group: int, after: int, until: float) ->
     """The two states whose difference is the change log of (after, until]."""
     return as_of(rules, table, group, after), as_of(rules, table, group, until)
 
-
-def is_refused(table: Table, time: float) -> bool:
-    """Whether a read as of `time` gets no answer: never."""
-    return False
-
-
-def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as it stood: a plan that was made by then and whose base files do not stand yet is pending."""
-    plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
-    done = tuple(c if c and rules.stands(p.requested, c, time) else None for p, c in plans)
-    return Table(standing(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)
 

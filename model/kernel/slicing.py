@@ -11,7 +11,7 @@ from functools import lru_cache
 from math import inf
 from typing import TYPE_CHECKING
 
-from .table import FileSlice, Log, Table, Write
+from .table import Log, Table, Write
 
 if TYPE_CHECKING:
     from ..rules import Rules
@@ -93,18 +93,3 @@ def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
     return {at for at, completed in rules.bases(table, group) if completed and rules.stands(at, completed, time)}
 
 
-def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """Each slice with its base file and its logs. A slice with neither barrier nor log is left out."""
-    there = base_files(rules, table, group, inf)
-    found = []
-    for barrier, writes in writes_by_slice(rules, table, group).items():
-        standing = tuple([w for w in writes if rules.stands(w.requested, w.completed, inf)])
-        logs = rules.merged_logs(rules, table, group, standing, inf)
-        if barrier is not None or logs:
-            found.append(FileSlice(group, barrier, barrier if barrier in there else None, logs))
-    return tuple(found)
-
-
-def file_slices(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
-    """The slices of one file group by these rules, oldest first, superseded ones included."""
-    return rules.file_slices(rules, table, group)

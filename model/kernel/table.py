@@ -112,19 +112,6 @@ class Instant(NamedTuple):
         return {"compaction": "commit", "logcompaction": "deltacommit"}.get(self.action, self.action)
 
 
-class FileSlice(NamedTuple):
-    """One slice of a file group. A pending plan has a slice (its barrier, no base) even before it has a log.
-
-    `base` is the requested time of the compaction that wrote the base file. The log with which a compaction keeps its
-    tombstones is part of its base and not listed among `logs`.
-    """
-
-    group: int
-    barrier: int | None
-    base: int | None
-    logs: tuple[Log, ...]
-
-
 class Table(NamedTuple):
     """What a reader or planner uses: writes (by completion, pending ones last) and plans.
 

@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..machine.composition import Composition
-from ..machine.marks import Marks, marks
+from ..machine.marks import marks_of
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import Action, Args, Changes, Guard, transition
 from ..world import World
@@ -97,11 +97,6 @@ def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
 def write_of(world: World, me: str, own: Writer) -> Write:
     """The completed instant of the present write."""
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), marks_of(own))
-
-
-def marks_of(own: Any) -> Marks:
-    """The records of an actor that its completed instant carries: those that are marks, which have a `kind`."""
-    return marks(*(each for each in own.extra if hasattr(each, "kind")))
 
 
 def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:

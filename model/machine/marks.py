@@ -35,3 +35,8 @@ def marks(*records: Any) -> Marks:
 def with_mark(old: Marks, record: Any) -> Marks:
     """Stored records with one of them added or replaced."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
+
+
+def marks_of(own: Any) -> Marks:
+    """The records of an actor that its completed instant carries: those that are marks, which have a `kind`."""
+    return marks(*(each for each in own.extra if hasattr(each, "kind")))

@@ -15,7 +15,7 @@ from ..answers import Query
 from ..fields import nearest
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
 from ..kernel.reads import standing
-from ..kernel.table import CompletesAs, FileSlice, Instant, Log, Table, Write
+from ..kernel.table import CompletesAs, Instant, Log, Table, Write
 from ..kernel.timeline import PENDING
 from ..kernel.writer import REQUESTS, Writer, groups_of
 from ..machine.composition import Composition
@@ -24,6 +24,7 @@ from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
 from ..rules import Rules
+from ..slices import FileSlice
 from ..variants.windows import Windows
 from ..world import World
 

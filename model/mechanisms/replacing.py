@@ -25,9 +25,8 @@ from ..kernel.publication import Publication, publication, publication_actions
 from ..kernel.reads import standing
 from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan
 from ..kernel.timeline import PENDING
-from ..kernel.writer import marks_of
 from ..machine.composition import Composition
-from ..machine.marks import mark, marks
+from ..machine.marks import mark, marks, marks_of
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, choice
 from ..machine.plans import STARTS_PLAN, Planner

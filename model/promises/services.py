@@ -6,12 +6,13 @@ from collections.abc import Hashable
 from math import inf
 
 from ..kernel.merge import NOTHING, Fold, logs_of
-from ..kernel.table import FileSlice, Log
+from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.log_compaction.rules import covered
 from ..mechanisms.replacing import ranks_at, replaced
 from ..model import Model
+from ..slices import FileSlice
 from .compare import one_against_other
 from .promise import Promise, components_in, value_in
 from .reads import same_reads, two_writes

@@ -10,14 +10,14 @@ from typing import TypeVar, cast
 from ..kernel.merge import Fold, logs_of
 from ..kernel.reader import KEPT_TABLE
 from ..kernel.reads import as_of, base_file, incremental
-from ..kernel.slicing import file_slices
-from ..kernel.table import Compaction, FileSlice, Log, Table, Write
+from ..kernel.table import Compaction, Log, Table, Write
 from ..machine.state import State
 from ..machine.transition import extra
 from ..mechanisms.replacing import ranks_at
 from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model
+from ..slices import FileSlice, file_slices
 from ..variants.listing import Listing
 from . import oracle
 from .oracle import Row

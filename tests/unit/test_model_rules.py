@@ -11,13 +11,13 @@ from nbcc.model import Model, Protocol, World, mechanisms
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.reads import as_of, incremental
-from nbcc.model.kernel.slicing import file_slices
 from nbcc.model.kernel.table import CompletesAs, Write
 from nbcc.model.machine.marks import mark, marks, with_mark
 from nbcc.model.machine.mechanism import Mechanism
 from nbcc.model.mechanisms.bulk_insert import Loaded
 from nbcc.model.mechanisms.replacing import Replaced
 from nbcc.model.rules import of_kernel
+from nbcc.model.slices import file_slices
 from nbcc.simulator import specs
 
 from .test_model_slicing import DEMO, RFC
@@ -62,7 +62,8 @@ def test_every_rule_of_the_kernel_is_set() -> None:
 
 
 def test_a_mechanism_comes_after_those_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    several = {"a": Mechanism(after=("c",)), "b": Mechanism(), "c": Mechanism(after=("b",)), "d": Mechanism(after=("a",))}
+    after = {"a": ("c",), "b": (), "c": ("b",), "d": ("a",)}
+    several = {name: Mechanism(after=names) for name, names in after.items()}
     monkeypatch.setattr(mechanisms, "every", lambda: several)
     assert [name for name, _, _ in mechanisms.in_order()] == ["b", "c", "a", "d"]
     assert [each for _, each, _ in mechanisms.in_order()] == [several[name] for name in "bcad"]

@@ -11,10 +11,10 @@ from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import NOTHING, Fold
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.reads import as_of, changes, incremental, read_optimized
-from nbcc.model.kernel.slicing import file_slices
 from nbcc.model.kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
 from nbcc.model.machine.marks import marks
 from nbcc.model.rules import Rules
+from nbcc.model.slices import file_slices
 from nbcc.model.variants.slicing import BaseInstants
 
 

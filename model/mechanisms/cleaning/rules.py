@@ -14,10 +14,10 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...answers import Query
-from ...kernel.slicing import file_slices
 from ...kernel.table import DataFile, Table, Write
 from ...machine.marks import mark, with_mark
 from ...rules import Rules
+from ...slices import file_slices
 from ..bulk_insert import loaded
 from ..log_compaction.rules import covered, log_compactions
 
