@@ -26,7 +26,8 @@ from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.reads import as_of, incremental
 from nbcc.model.kernel.slicing import file_slices
-from nbcc.model.kernel.table import Plan, Table, Write, mark
+from nbcc.model.kernel.table import Plan, Table, Write
+from nbcc.model.machine.marks import mark
 from nbcc.model.mechanisms.added_columns import PlanColumns, Schemas, columns
 from nbcc.model.mechanisms.bulk_insert import loaded
 from nbcc.model.mechanisms.cleaning import Oldest, needed

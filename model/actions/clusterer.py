@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
 from ..kernel.planning import plan
-from ..kernel.table import Compaction, GroupPlan, Plan, Write, marks, table_of
+from ..kernel.table import Compaction, GroupPlan, Plan, Write, table_of
+from ..machine.marks import marks
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..mechanisms.clustering import Clustered, Clusters
 from ..rules import rules_of

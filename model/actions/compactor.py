@@ -11,7 +11,8 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from ..kernel.planning import plan
-from ..kernel.table import Compaction, DataFile, GroupPlan, Instant, Plan, completes_plan, table_of, with_mark
+from ..kernel.table import Compaction, DataFile, GroupPlan, Instant, Plan, completes_plan, table_of
+from ..machine.marks import with_mark
 from ..machine.transition import Action, Args, Changes, Guard, Transition, given, transition
 from ..mechanisms.added_columns import writes_columns
 from ..mechanisms.foreign_services import Unmarked

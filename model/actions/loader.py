@@ -12,7 +12,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
-from ..kernel.table import Instant, Plan, Write, marks
+from ..kernel.table import Instant, Plan, Write
+from ..machine.marks import marks
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..mechanisms.bulk_insert import Loaded
 from ..protocol import Protocol

@@ -16,7 +16,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
-from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Write, completes_plan, marks
+from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Write, completes_plan
+from ..machine.marks import marks
 from ..machine.transition import Action, Changes, Guard, Transition, transition
 from ..mechanisms.bulk_insert import Loaded
 from ..mechanisms.file_ids import MintedIds

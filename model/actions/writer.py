@@ -12,7 +12,8 @@ from math import inf
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE
-from ..kernel.table import CompletesAs, Instant, Plan, Write, marks
+from ..kernel.table import CompletesAs, Instant, Plan, Write
+from ..machine.marks import marks
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..mechanisms.added_columns import Columns, opened_before
 from ..mechanisms.clustering import Into

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from .table import Log, Marks
+from ..machine.marks import Marks
+from .table import Log
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:

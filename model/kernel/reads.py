@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal
 
 from .merge import NOTHING, Fold
 from .slicing import base_files, logs_by_time, logs_in_order, writes_by_slice
-from .table import Log, Plan, Table, Write
+from .table import Log, Table, Write
 
 if TYPE_CHECKING:
     from .rules import Rules
@@ -59,8 +59,7 @@ def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
 def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
     """The newest base file that stands at `time`, and the logs that stand from its slice on."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
-    by = rules.on_base(rules, table, group, barrier)
-    return slice_fold(rules, table, group, barrier, by.merged_logs(by, table, group, writes, time))
+    return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 
 
 def base_and_writes(
@@ -98,12 +97,11 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
     part = plan.of(group) if plan is not None else None
     if plan is None or part is None:
         return None
-    by = rules.rules_of_plan(rules, table, plan, group)
     listed = rules.instants_with_logs(table, group)
-    known = logs_by_time(by, table, group, (log for log in part.logs if log[0] in listed))
+    known = logs_by_time(rules, table, group, (log for log in part.logs if log[0] in listed))
     # A plan that took a log of a write that is still pending names a log that no completed instant lists.
     unlisted = sorted(log for log in part.logs if log not in known)
-    return slice_fold(rules, table, group, part.base, (*known, *unlisted), by)
+    return slice_fold(rules, table, group, part.base, (*known, *unlisted))
 
 
 def instants_with_logs(table: Table, group: int) -> set[int]:
@@ -111,16 +109,10 @@ def instants_with_logs(table: Table, group: int) -> set[int]:
     return {write.requested for write in table.writes}
 
 
-def slice_fold(
-    rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], by: Rules | None = None
-) -> Fold:
-    """The base file with this barrier, if there is one, and the logs that merge with it.
-
-    `by`: the rules of the engine that merges, where they are not those of the table.
-    """
-    by = by or rules
+def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
+    """The base file with this barrier, if there is one, and the logs that merge with it."""
     base, layers = base_file(rules, table, group, barrier), rules.layers(table, group, logs)
-    return Fold(base, layers, by.logs_before_tombstones(by, table, group, barrier, base, logs))
+    return Fold(base, layers, rules.logs_before_tombstones(rules, table, group, barrier, base, logs))
 
 
 def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
@@ -133,17 +125,6 @@ def logs_before_tombstones(
 ) -> int:
     """How many logs merge before the tombstones of the base file: none, because the base file comes first."""
     return 0
-
-
-def same_rules(rules: Rules, table: Table, group: int, base: int | None) -> Rules:
-    """By whose rules logs merge with the base file of a file group: by those of the table."""
-    return rules
-
-
-def rules_of_plan(rules: Rules, table: Table, plan: Plan, group: int) -> Rules:
-    """By whose rules a plan is carried out in a file group."""
-    part = plan.of(group)
-    return rules.on_base(rules, table, group, part.base if part else None)
 
 
 def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:

@@ -6,14 +6,15 @@ defaults are the functions of the kernel. Rules are composed once for each proto
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from ..machine.options import Options
 from . import answers, merge, planning, reads, slicing
 from .merge import Fold, Merger, Ranked, Record
-from .table import FileSlice, Log, Plan, Table, Write
+from .table import FileSlice, Log, Table, Write
 
 Part = TypeVar("Part", bound=Options)
 Writes = tuple[Write, ...]
@@ -63,8 +64,6 @@ class Rules:
     instants_with_logs: Callable[[Table, int], set[int]]
     layers: Callable[[Table, int, Logs], tuple[Log | Fold, ...]]
     logs_before_tombstones: Callable[[Rules, Table, int, int | None, Fold | None, Logs], int]
-    on_base: Callable[[Rules, Table, int, int | None], Rules]
-    rules_of_plan: Callable[[Rules, Table, Plan, int], Rules]
     in_window: Callable[[Table, int, float], Writes]
     incremental: OneWindow
     window: OneWindow
@@ -81,40 +80,15 @@ class Rules:
         return found
 
 
+DEFAULTS = {
+    "file_slices": "files_by_slice", "logs_of": "log_files", "as_of": "newest_state", "base_file": "compacted",
+    "incremental": "one_window", "merger": "merger_of",
+}  # fmt: skip
+"""Rule -> the function of the kernel that is its default, where that has another name."""
+
+
 def of_kernel(options: Mapping[type[Options], Options], under: Callable[..., Rules]) -> Rules:
     """The rules of RFC-66 alone."""
-    return Rules(
-        options=options,
-        under=under,
-        slice_time=slicing.slice_time,
-        bases=slicing.bases,
-        barriers=slicing.barriers,
-        sliced_writes=slicing.sliced_writes,
-        slices=slicing.slices,
-        file_slices=slicing.files_by_slice,
-        logs_of=slicing.log_files,
-        in_order=slicing.in_order,
-        log_time=slicing.log_time,
-        merged_logs=slicing.merged_logs,
-        may_plan=planning.may_plan,
-        plan_takes=planning.plan_takes,
-        stands=reads.stands,
-        is_refused=reads.is_refused,
-        table_as_of=reads.table_as_of,
-        as_of=reads.newest_state,
-        base_and_writes=reads.base_and_writes,
-        newest_first=reads.newest_first,
-        base_file=reads.compacted,
-        instants_with_logs=reads.instants_with_logs,
-        layers=reads.layers,
-        logs_before_tombstones=reads.logs_before_tombstones,
-        on_base=reads.same_rules,
-        rules_of_plan=reads.rules_of_plan,
-        in_window=reads.in_window,
-        incremental=reads.one_window,
-        window=reads.window,
-        window_logs=reads.window_logs,
-        window_writes=reads.window_writes,
-        shown_row=answers.shown_row,
-        merger=merge.merger_of,
-    )
+    functions = ChainMap(*(vars(module) for module in (slicing, planning, reads, merge, answers)))
+    rules = (each.name for each in fields(Rules) if each.name not in ("options", "under"))
+    return Rules(options, under, **{name: functions[DEFAULTS.get(name, name)] for name in rules})

@@ -4,44 +4,17 @@ Times are ticks of one clock, from 1. A log file is named by the requested time 
 and `completed` are the two times of an instant (RFC-66, "Instant State Transition Time"); `completed` is None while the
 instant is not published.
 
-A mechanism can add records of its own to these values: their `marks`. A record is a NamedTuple whose fields have
-defaults. A record with its defaults is left out, so that equal values stay equal. The last field of a record is its
-`kind`, because named tuples of two types are equal if their fields are.
+A mechanism can add records of its own to these values: their `marks` (`machine/marks.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple
+
+from ..machine.marks import Marks, mark
 
 Log = tuple[int, int]
-Record = TypeVar("Record")
-Marks = tuple[Any, ...]
-
-
-class Marked(Protocol):
-    """A value to which mechanisms add records."""
-
-    @property
-    def marks(self) -> Marks: ...
-
-
-def mark(value: Marked, kind: type[Record]) -> Record:
-    """The record of this type that a value has, or its defaults."""
-    for each in value.marks:
-        if isinstance(each, kind):
-            return each
-    return kind()
-
-
-def marks(*records: Any) -> Marks:
-    """The records to store in a value: those that differ from their defaults."""
-    return tuple([each for each in records if each != type(each)()])
-
-
-def with_mark(old: Marks, record: Any) -> Marks:
-    """Stored records with one of them added or replaced."""
-    return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 
 class CompletesAs(NamedTuple):

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..kernel.merge import Fold, Ranked, Record, logs_of
 from ..kernel.reads import Query
 from ..kernel.rules import Rules
-from ..kernel.table import Log, Plan, Table, Write, mark, with_mark
+from ..kernel.table import Log, Plan, Table, Write
+from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
 from ..machine.transition import Args, Changes, Transition

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.merge import Fold
 from ..kernel.rules import Rules
-from ..kernel.table import Log, Table, Write, mark
+from ..kernel.table import Log, Table, Write
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..kernel.reads import Query
 from ..kernel.rules import Rules
 from ..kernel.slicing import file_slices
-from ..kernel.table import DataFile, Table, Write, mark, with_mark
+from ..kernel.table import DataFile, Table, Write
+from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
 from .bulk_insert import loaded

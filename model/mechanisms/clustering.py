@@ -9,7 +9,8 @@ from ..kernel.merge import Fold
 from ..kernel.reads import slice_fold, standing
 from ..kernel.rules import Rules
 from ..kernel.slicing import logs_in_order
-from ..kernel.table import Compaction, Plan, Table, Write, mark
+from ..kernel.table import Compaction, Plan, Table, Write
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 
@@ -86,4 +87,4 @@ def _last_clustering(table: Table, group: int, time: float) -> int:
     return max([plan.requested for plan in done], default=0)
 
 
-MECHANISM = Mechanism(options=Clustering, rules=refined, after=("replacing",))
+MECHANISM = Mechanism(options=Clustering, rules=refined, after=("foreign_services", "replacing"))

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
 from ..kernel.reads import Query, standing
 from ..kernel.rules import Rules
-from ..kernel.table import FileSlice, Log, Table, Write, mark
+from ..kernel.table import FileSlice, Log, Table, Write
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..variants.windows import Windows

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ..kernel.table import Write, mark
+from ..kernel.table import Write
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 

@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ..kernel.merge import Fold
 from ..kernel.rules import Rules
 from ..kernel.slicing import logs_by_time, writes_by_slice
-from ..kernel.table import GroupPlan, Log, Plan, Table, Write, mark, with_mark
+from ..kernel.table import GroupPlan, Log, Plan, Table, Write
+from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, choice, limit
+from .foreign_services import merges_by_theirs, theirs
 
 if TYPE_CHECKING:
     from ..protocol import Protocol
@@ -225,7 +227,7 @@ def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
 
 def _logs_of_newest_slice(rules: Rules, table: Table, group: int) -> tuple[Log, ...]:
     barrier, newest = list(writes_by_slice(rules, table, group).items())[-1]
-    if rules.on_base(rules, table, group, barrier) is not rules:
+    if merges_by_theirs(rules, table, group, barrier) and theirs(rules) is not rules:
         return ()
     completed = tuple(write for write in newest if write.completed is not None)
     return rules.merged_logs(rules, table, group, completed, inf)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..kernel.merge import Fold
 from ..kernel.reads import standing
 from ..kernel.rules import Rules
-from ..kernel.table import Table, Write, mark
+from ..kernel.table import Table, Write
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 
@@ -73,4 +74,4 @@ def _by_file_ids(rules: Rules) -> Rules:
     return replace(rules, as_of=as_of)
 
 
-MECHANISM = Mechanism(options=Replacing, rules=refined)
+MECHANISM = Mechanism(options=Replacing, rules=refined, after=("foreign_services",))

@@ -26,7 +26,8 @@ class Rollbacks(Options):
     )
     commit_check: Literal["under_lock", "before_lock", "none"] = choice(
         "under_lock",
-        "When a writer checks, before it publishes, that its heartbeat has not expired: under the lock; earlier; or never.",
+        "When a writer checks, before it publishes, that its heartbeat has not expired: under the lock; before it; or "
+        "never.",
     )
 
 

@@ -15,7 +15,8 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from ..kernel.rules import Rules
-from ..kernel.table import Log, Table, Write, mark, with_mark
+from ..kernel.table import Log, Table, Write
+from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..machine.transition import Changes, Transition

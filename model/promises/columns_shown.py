@@ -10,7 +10,8 @@ from __future__ import annotations
 from math import inf
 
 from ..kernel.merge import Fold, logs_of
-from ..kernel.table import Log, mark
+from ..kernel.table import Log
+from ..machine.marks import mark
 from ..mechanisms.added_columns import Schemas, columns, had_at, kept_of, schemas_of, shown_at
 from .sentences import write_named
 from .view import View

@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write, mark
+from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write
+from ..machine.marks import mark
 from ..machine.state import State
 from ..mechanisms.added_columns import Columns, PlanColumns
 from ..mechanisms.bulk_insert import Loaded, loaded

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..kernel.reads import standing
 from ..kernel.rules import Barriers, Rules, SliceTime
 from ..kernel.slicing import barrier_of, writes_by_slice
-from ..kernel.table import Table, Write, mark
+from ..kernel.table import Table, Write
+from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 

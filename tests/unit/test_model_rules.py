@@ -10,7 +10,8 @@ from nbcc.model.kernel.merge import Fold
 from nbcc.model.kernel.reads import as_of, incremental
 from nbcc.model.kernel.rules import of_kernel
 from nbcc.model.kernel.slicing import file_slices
-from nbcc.model.kernel.table import CompletesAs, Write, mark, marks, with_mark
+from nbcc.model.kernel.table import CompletesAs, Write
+from nbcc.model.machine.marks import mark, marks, with_mark
 from nbcc.model.machine.mechanism import Mechanism
 from nbcc.model.mechanisms.bulk_insert import Loaded
 from nbcc.model.mechanisms.replacing import Replaced

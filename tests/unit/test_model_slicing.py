@@ -12,7 +12,8 @@ from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.reads import as_of, changes, incremental, read_optimized
 from nbcc.model.kernel.rules import Rules
 from nbcc.model.kernel.slicing import file_slices
-from nbcc.model.kernel.table import Compaction, GroupPlan, Plan, Table, Write, marks, table_of
+from nbcc.model.kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
+from nbcc.model.machine.marks import marks
 from nbcc.model.rules import rules_of
 from nbcc.model.variants.slicing import BaseInstants
 
