@@ -111,20 +111,14 @@ def instants_with_logs(table: Table, group: int) -> set[int]:
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
     """The base file with this barrier, if there is one, and the logs that merge with it."""
-    base, layers = base_file(rules, table, group, barrier), rules.layers(table, group, logs)
-    return Fold(base, layers, rules.logs_before_tombstones(rules, table, group, barrier, base, logs))
+    return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
 
-def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
-    """The logs as they merge: each is a file of its own."""
-    return logs
-
-
-def logs_before_tombstones(
+def fold_of(
     rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
-) -> int:
-    """How many logs merge before the tombstones of the base file: none, because the base file comes first."""
-    return 0
+) -> Fold:
+    """How a base file and logs merge: the base file first, then each log."""
+    return Fold(base, logs)
 
 
 def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -150,8 +144,7 @@ def one_window(rules: Rules, table: Table, group: int, after: int, until: float)
 
 def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
     """The logs of the writes that completed in the window, merged among themselves."""
-    logs = rules.window_logs(rules, table, group, after, until)
-    return Fold(None, rules.layers(table, group, logs))
+    return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 
 def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:

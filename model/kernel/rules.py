@@ -23,6 +23,7 @@ SliceTime = Callable[[Write, int], float]
 Stands = Callable[[int, int | None, float], bool]
 Barriers = Callable[["Rules", Table, int], tuple[int, ...]]
 OneWindow = Callable[["Rules", Table, int, int, float], Fold]
+FoldOf = Callable[["Rules", Table, int, int | None, Fold | None, Logs], Fold]
 State = Callable[["Rules", Table, int, float], Fold]
 
 
@@ -62,8 +63,7 @@ class Rules:
     newest_first: Callable[[Rules, Table, int, float], Iterator[tuple[int | None, Writes]]]
     base_file: Callable[[Rules, Table, int, int | None], Fold | None]
     instants_with_logs: Callable[[Table, int], set[int]]
-    layers: Callable[[Table, int, Logs], tuple[Log | Fold, ...]]
-    logs_before_tombstones: Callable[[Rules, Table, int, int | None, Fold | None, Logs], int]
+    fold_of: FoldOf
     in_window: Callable[[Table, int, float], Writes]
     incremental: OneWindow
     window: OneWindow

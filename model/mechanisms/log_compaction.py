@@ -88,7 +88,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
 
 def _in_place_of_inputs(rules: Rules) -> Rules:
     """A completed log compaction is read instead of the logs that it covers, at their rank."""
-    inner_logs, inner_time, inner_layers = rules.merged_logs, rules.log_time, rules.layers
+    inner_logs, inner_time, inner_fold = rules.merged_logs, rules.log_time, rules.fold_of
     inner_instants = rules.instants_with_logs
 
     def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
@@ -106,14 +106,17 @@ def _in_place_of_inputs(rules: Rules) -> Rules:
             return own
         return next(done for plan, done in log_compactions(table) if plan.requested == log[0]) or inf
 
-    def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
-        return folded_inputs(table, group, logs) if table.marks else inner_layers(table, group, logs)
+    def fold_of(
+        rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+    ) -> Fold:
+        shape = inner_fold(rules, table, group, barrier, base, logs)
+        return shape._replace(logs=folded_inputs(table, group, logs)) if table.marks else shape
 
     def instants_with_logs(table: Table, group: int) -> set[int]:
         return inner_instants(table, group) | inputs(table, group).keys()
 
     return replace(
-        rules, merged_logs=merged_logs, log_time=log_time, layers=layers, instants_with_logs=instants_with_logs
+        rules, merged_logs=merged_logs, log_time=log_time, fold_of=fold_of, instants_with_logs=instants_with_logs
     )
 
 
