@@ -25,7 +25,7 @@ from .probes import NAME, Probe, Probing
 
 RULES: Final = (
     "kernel.lock", "kernel.merge", "kernel.planning", "kernel.reads", "kernel.slicing", "kernel.table",
-    "timeline.clock", "timeline.publication", "timeline.resuming", "variants.windows",
+    "mechanisms.log_compaction", "timeline.clock", "timeline.publication", "timeline.resuming",
 )  # fmt: skip
 """The modules of the model that hold rules, besides those of its actions; promises and oracle are what judges them."""
 
