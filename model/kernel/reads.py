@@ -1,13 +1,13 @@
 """The reads of a file group, as definitions.
 
-    as of T           the newest slice whose base file stands at T, and every log that stands at T in that slice and in
-                      later ones, also in the slices of pending plans (RFC-66, "Time Travel Queries")
-    snapshot          as of infinity: everything that stands
+    as of T           the newest slice whose base file is visible at T, and every log that is visible at T in that slice
+                      and in later ones, also in the slices of pending plans (RFC-66, "Time Travel Queries")
+    snapshot          as of infinity: everything that is visible
     read-optimised    the newest base file, without logs
     incremental       the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries")
     changes           the difference between as of T0 and as of T1
 
-An instant stands at T if it completed at or before T.
+An instant is visible at T if it completed at or before T.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ class Query:
         return self.until if self.kind == "as_of" else None
 
 
-def stands(requested: int, completed: int | None, time: float) -> bool:
+def is_visible(requested: int, completed: int | None, time: float) -> bool:
     """Whether a read as of `time` counts an instant: it completed at or before that time."""
     return completed is not None and completed <= time
 
 
-def standing(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write, ...]:
-    """The writes that stand at `time`."""
-    return tuple([w for w in writes if rules.stands(w.requested, w.completed, time)])
+def visible(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write, ...]:
+    """The writes that are visible at `time`."""
+    return tuple([w for w in writes if rules.is_visible(w.requested, w.completed, time)])
 
 
 def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -57,7 +57,7 @@ def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
 
 
 def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The newest base file that stands at `time`, and the logs that stand from its slice on."""
+    """The newest base file that is visible at `time`, and the visible logs from its slice on."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
     return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 
@@ -69,7 +69,7 @@ def base_and_writes(
     bases = base_files(rules, table, group, time)
     writes: tuple[Write, ...] = ()
     for barrier, members in rules.newest_first(rules, table, group, time):
-        writes += standing(rules, members, time)
+        writes += visible(rules, members, time)
         if barrier in bases:
             return barrier, writes
     return None, writes
@@ -80,7 +80,7 @@ def newest_first(
 ) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """The slices that a read as of `time` visits, newest first: all of them.
 
-    By completion times each log that stands at `time` precedes every later barrier anyway.
+    By completion times each log that is visible at `time` precedes every later barrier anyway.
     """
     return reversed(writes_by_slice(rules, table, group).items())
 
@@ -168,8 +168,8 @@ def is_refused(table: Table, time: float) -> bool:
 
 
 def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-    """The table as it stood: a plan that was made by then and whose base files do not stand yet is pending."""
+    """The table as it was: a plan that was made by then and whose base files are not visible yet is pending."""
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
-    done = tuple(c if c and rules.stands(p.requested, c, time) else None for p, c in plans)
-    return Table(standing(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)
+    done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
+    return Table(visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)
 

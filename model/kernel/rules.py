@@ -20,7 +20,7 @@ Part = TypeVar("Part", bound=Options)
 Writes = tuple[Write, ...]
 Logs = tuple[Log, ...]
 SliceTime = Callable[[Write, int], float]
-Stands = Callable[[int, int | None, float], bool]
+IsVisible = Callable[[int, int | None, float], bool]
 Barriers = Callable[["Rules", Table, int], tuple[int, ...]]
 OneWindow = Callable[["Rules", Table, int, int, float], Fold]
 FoldOf = Callable[["Rules", Table, int, int | None, Fold | None, Logs], Fold]
@@ -55,7 +55,7 @@ class Rules:
     plan_takes: Callable[[Write, float], bool]
 
     # kernel/reads.py
-    stands: Stands
+    is_visible: IsVisible
     is_refused: Callable[[Table, float], bool]
     table_as_of: Callable[[Rules, Table, float], Table]
     as_of: State

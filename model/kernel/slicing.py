@@ -89,8 +89,8 @@ def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...
 
 
 def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
-    """The barriers of a file group whose base file stands at `time`: its plan has completed by then."""
-    return {at for at, completed in rules.bases(table, group) if completed and rules.stands(at, completed, time)}
+    """The barriers of a file group whose base file is visible at `time`: its plan has completed by then."""
+    return {at for at, completed in rules.bases(table, group) if completed and rules.is_visible(at, completed, time)}
 
 
 def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, ...]:
@@ -98,8 +98,8 @@ def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, .
     there = base_files(rules, table, group, inf)
     found = []
     for barrier, writes in writes_by_slice(rules, table, group).items():
-        standing = tuple([w for w in writes if rules.stands(w.requested, w.completed, inf)])
-        logs = rules.merged_logs(rules, table, group, standing, inf)
+        shown = tuple([w for w in writes if rules.is_visible(w.requested, w.completed, inf)])
+        logs = rules.merged_logs(rules, table, group, shown, inf)
         if barrier is not None or logs:
             found.append(FileSlice(group, barrier, barrier if barrier in there else None, logs))
     return tuple(found)

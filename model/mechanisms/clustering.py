@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.merge import Fold
-from ..kernel.reads import slice_fold, standing
+from ..kernel.reads import slice_fold, visible
 from ..kernel.rules import Rules
 from ..kernel.slicing import logs_in_order
 from ..kernel.table import Compaction, Plan, Table, Write
@@ -74,7 +74,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         if not (last := _last_clustering(table, group, time)):
             return inner(rules, table, group, time)
-        found = (write for write in standing(rules, table.writes, time) if dict(into(write)).get(group) == last)
+        found = (write for write in visible(rules, table.writes, time) if dict(into(write)).get(group) == last)
         return slice_fold(rules, table, group, last, logs_in_order(rules, found, group))
 
     return replace(rules, as_of=as_of)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
-from ..kernel.reads import Query, standing
+from ..kernel.reads import Query, visible
 from ..kernel.rules import Rules
 from ..kernel.table import FileSlice, Log, Table, Write
 from ..machine.marks import mark
@@ -86,7 +86,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         if not is_copy_on_write(table):
             return inner_read(rules, table, group, time)
-        base = content(table, group, newest_base(standing(rules, table.writes, time), group))
+        base = content(table, group, newest_base(visible(rules, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
     def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:

@@ -83,7 +83,7 @@ def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
 
 def refined(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with log compactions."""
-    return _in_windows(_as_they_stand(_in_plans(_in_place_of_inputs(rules))))
+    return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
 
 
 def _in_place_of_inputs(rules: Rules) -> Rules:
@@ -130,14 +130,14 @@ def _in_plans(rules: Rules) -> Rules:
     return replace(rules, may_plan=may_plan)
 
 
-def _as_they_stand(rules: Rules) -> Rules:
-    """As of a time at which a log compaction does not stand yet, it is pending."""
+def _as_of_a_time(rules: Rules) -> Rules:
+    """As of a time at which a log compaction is not visible yet, it is pending."""
     inner = rules.table_as_of
 
     def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-        standing = tuple((plan, at if _stands(rules, plan, at, time) else None) for plan, at in log_compactions(table))
+        shown = tuple((plan, at if _is_visible(rules, plan, at, time) else None) for plan, at in log_compactions(table))
         then = inner(rules, table, time)
-        return then._replace(marks=with_mark(then.marks, PlannedLogs(standing)))
+        return then._replace(marks=with_mark(then.marks, PlannedLogs(shown)))
 
     return replace(rules, table_as_of=table_as_of)
 
@@ -153,8 +153,8 @@ def _in_windows(rules: Rules) -> Rules:
     return replace(rules, window_logs=window_logs)
 
 
-def _stands(rules: Rules, plan: Plan, completed: int | None, time: float) -> bool:
-    return completed is not None and rules.stands(plan.requested, completed, time)
+def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) -> bool:
+    return completed is not None and rules.is_visible(plan.requested, completed, time)
 
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
@@ -165,7 +165,7 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
     """What a read as of `time` takes instead of these logs: the last of covered logs is replaced, others dropped."""
-    done = {plan.requested for plan, completed in log_compactions(table) if _stands(rules, plan, completed, time)}
+    done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
         return logs
     by = {log: (at, taken[-1]) for at, taken in inputs(table, group).items() if at in done for log in taken}

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.merge import Fold
-from ..kernel.reads import standing
+from ..kernel.reads import visible
 from ..kernel.rules import Rules
 from ..kernel.table import Table, Write
 from ..machine.marks import mark
@@ -68,7 +68,7 @@ def _by_file_ids(rules: Rules) -> Rules:
     inner = rules.as_of
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
-        by = [write for write in standing(rules, table.writes, time) if group in replaced(write)]
+        by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
         return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)

@@ -42,8 +42,8 @@ class Failures(Limits):
 class Rollback(NamedTuple):
     """A plan, made by `planner`, to undo the write requested at `target`.
 
-    `deleted`: how many of its files are gone, those put first; `forgotten`: how many of them nobody looks for again.
-    `removed`: the state that the write's instant had when it was taken off the timeline, '' while it is there.
+    `deleted`: how many of its files are deleted, in the order in which they were put; `forgotten`: how many of these no
+    rollbacker checks again. `removed`: the state of the write's instant when it was taken off the timeline, or ''.
     """
 
     requested: int

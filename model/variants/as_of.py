@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..kernel.rules import Rules, Stands
+from ..kernel.rules import IsVisible, Rules
 from ..kernel.slicing import writes_by_slice
 from ..kernel.table import Table, Write
 from ..machine.mechanism import Mechanism
@@ -49,7 +49,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     options = protocol[AsOf]
     by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
     if not by_completion or before:
-        rules = replace(rules, stands=stands_by(by_completion, before))
+        rules = replace(rules, is_visible=visible_by(by_completion, before))
     if not by_completion:
         rules = replace(rules, newest_first=newest_first)
     if options.as_of_pending == "refused":
@@ -57,16 +57,16 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     return rules
 
 
-def stands_by(by_completion: bool, before: bool) -> Stands:
-    """An instant stands by its completion or requested time, at or before the time of the read or before it."""
+def visible_by(by_completion: bool, before: bool) -> IsVisible:
+    """An instant is visible by its completion or requested time, at or before the time of the read or before it."""
 
-    def stands(requested: int, completed: int | None, time: float) -> bool:
+    def is_visible(requested: int, completed: int | None, time: float) -> bool:
         if completed is None:
             return False
         at = completed if by_completion else requested
         return at < time if before else at <= time
 
-    return stands
+    return is_visible
 
 
 def newest_first(

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.merge import NOTHING, Fold
-from ..kernel.reads import slice_fold, standing
+from ..kernel.reads import slice_fold, visible
 from ..kernel.rules import OneWindow, Rules
 from ..kernel.slicing import logs_in_order, writes_by_slice
 from ..kernel.table import Log, Table, Write
@@ -125,7 +125,7 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: fl
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
-    part = _part(table, standing(rules, table.writes, inf), lambda requested, completed: completed is not None)
+    part = _part(table, visible(rules, table.writes, inf), lambda requested, completed: completed is not None)
     logs: tuple[Write, ...] = ()
     visited: set[int] = set()
     for barrier, members, is_base in _slices_until(rules, part, group, last):

@@ -74,13 +74,13 @@ class MetadataTable(NamedTuple):
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
     def commit(self, requested: int, undone: int) -> MetadataTable:
-        """It completes, if nobody has rolled it back; the files of the write `undone` (0: none) are out of it."""
+        """It completes, unless another actor rolled it back; without the files of the write `undone` (0: none)."""
         added = self.begun & {requested}
         return MetadataTable((self.listed | added) - {undone}, self.begun - added)
 
 
 def refined(rules: Rules, protocol: Protocol) -> Rules:
-    """The rules under which a reader trusts the metadata table alone: pending instants stand."""
+    """The rules under which a reader trusts the metadata table alone: pending instants are visible."""
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 
 

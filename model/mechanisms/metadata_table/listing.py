@@ -22,7 +22,7 @@ PUBLISHED = "published, its files not listed"
 
 
 def listing(setting: Setting) -> Literal["", "before the data", "after the data", "before the lock"]:
-    """When whoever publishes tells the metadata table; '' without one."""
+    """When a publishing actor commits to the metadata table; '' without one."""
     if not setting.world.metadata_table:
         return ""
     if setting.protocol[MetadataOptions].metadata_commit == "after_data":

@@ -46,11 +46,11 @@ class RestoreLimits(Limits):
 
 
 class Restore(NamedTuple):
-    """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
-    times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
+    """A restore that was planned, to the state as of `at`: from then on no read shows the instants `undone`.
 
-    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone; `entries`, where somebody
-    may be reading by them: the completed instants.
+    `undone` are requested times, in the order in which `runner` deletes the instants; the first `gone` are deleted.
+    `kept`: the writes of the savepoint. `plans`: the compaction plans among the undone instants; `entries`, where a
+    reader may still use them: the completed ones.
     """
 
     requested: int
@@ -107,7 +107,7 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """The others, which somebody may be reading by."""
+    """The instants that a restore undoes, which a reader may still use."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
