@@ -108,8 +108,10 @@ def reads_of(old: Any, new: Model, states: tuple[Any, Any], seen: set[Any]) -> l
     if table in seen:
         return found
     seen.add(table)
-    modules = {name: import_module(f"frozen_model.{name}") for name in
-               ("reads.definitions", "reads.windows", "files.slicing", "services.planning", "services.cleaning")}
+    modules = {
+        name: import_module(f"frozen_model.{name}")
+        for name in ("reads.definitions", "reads.windows", "files.slicing", "services.planning", "services.cleaning")
+    }
     reads, windows, slicing, planning, cleaning = modules.values()
     before, protocol = old.table(one), old.protocol
     times = sorted({0, new.settled(two), *(t for w in table.writes for t in (w.requested, w.completed) if t)})

@@ -84,9 +84,7 @@ class Combination(Protocol):
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """The rows of an answer."""
 
-    def merged_on(
-        self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger
-    ) -> Any:
+    def merged_on(self, logs: tuple[Log, ...], rows: Mapping[Log, Any], state: Any, window: Any, merger: Merger) -> Any:
         """What a window makes of a state, by a reader that has both answers and nothing else."""
 
 

@@ -62,9 +62,7 @@ def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
     return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 
 
-def base_and_writes(
-    rules: Rules, table: Table, group: int, time: float
-) -> tuple[int | None, tuple[Write, ...]]:
+def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
     """The barrier of the base file that a read as of `time` starts from, and the writes whose logs it merges."""
     bases = base_files(rules, table, group, time)
     writes: tuple[Write, ...] = ()
@@ -75,9 +73,7 @@ def base_and_writes(
     return None, writes
 
 
-def newest_first(
-    rules: Rules, table: Table, group: int, time: float
-) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """The slices that a read as of `time` visits, newest first: all of them.
 
     By completion times each log that is visible at `time` precedes every later barrier anyway.
@@ -172,4 +168,3 @@ def table_as_of(rules: Rules, table: Table, time: float) -> Table:
     plans = [(p, c) for p, c in zip(table.plans, table.completed, strict=True) if p.requested <= time]
     done = tuple(c if c and rules.is_visible(p.requested, c, time) else None for p, c in plans)
     return Table(visible(rules, table.writes, time), tuple(p for p, _ in plans), done, table.marks)
-

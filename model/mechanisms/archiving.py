@@ -46,9 +46,7 @@ class ArchiveLimits(Limits):
     instants_retained: int = limit(0, "how many of the newest writes and compactions stay on the active timeline")
 
 
-def archivable(
-    rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]
-) -> tuple[int, ...]:
+def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
     `pending`: those of pending instants; `stay`: those of instants that stay anyway.
@@ -86,7 +84,6 @@ def _merged(rules: Rules, table: Table, group: int) -> Iterable[int]:
     logs = (log for write in writes for log in rules.logs_of(write, group))
     read = rules.merged_logs(rules, table, group, writes, inf)
     return (requested for requested, _ in (*logs, *covered(table, group, read)))
-
 
 
 MECHANISM = Mechanism(options=Archiving, limits=ArchiveLimits)

@@ -69,9 +69,7 @@ def visible_by(by_completion: bool, before: bool) -> IsVisible:
     return is_visible
 
 
-def newest_first(
-    rules: Rules, table: Table, group: int, time: float
-) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """The slices that begin by `time`; the slice without barrier begins with its earliest log.
 
     RFC-66, get_file_slice_barriers. A plan that was made after `time` is no barrier while its base file does not exist.

@@ -29,14 +29,15 @@ class Windows(Options):
         "completion",
         "The time by which an incremental window includes writes.",
     )
-    window_merge: Literal[
-        "logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"
-    ] = choice(
-        "logs",
-        "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its instants, "
-        "base files included. slice_of_table: the newest slice of the table that begins within it. slice_of_files: the "
-        "newest slice of the files that completed in it, with base files alone as barriers (RFC-66, incremental "
-        "queries). slice_of_files_from: the same, and rows of writes that completed at its start come out again.",
+    window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = (
+        choice(
+            "logs",
+            "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its "
+            "instants, base files included. slice_of_table: the newest slice of the table that begins within it. "
+            "slice_of_files: the newest slice of the files that completed in it, with base files alone as barriers "
+            "(RFC-66, incremental queries). slice_of_files_from: the same, and rows of writes that completed at its "
+            "start come out again.",
+        )
     )
     window_deletes: Literal["marked", "omitted"] = choice(
         "marked",
