@@ -30,8 +30,8 @@ def files_by_slice(rules: Rules, table: Table, group: int) -> tuple[FileSlice, .
     there = base_files(rules, table, group, inf)
     found = []
     for barrier, writes in writes_by_slice(rules, table, group).items():
-        standing = tuple([w for w in writes if rules.stands(w.requested, w.completed, inf)])
-        logs = rules.merged_logs(rules, table, group, standing, inf)
+        shown = tuple([w for w in writes if rules.is_visible(w.requested, w.completed, inf)])
+        logs = rules.merged_logs(rules, table, group, shown, inf)
         if barrier is not None or logs:
             found.append(FileSlice(group, barrier, barrier if barrier in there else None, logs))
     return tuple(found)

@@ -38,7 +38,7 @@ class Record(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A record within a merge: `place` stands for completion and log version, later is greater."""
+    """A record within a merge: `place` ranks by completion and log version, later is greater."""
 
     ordering: int
     place: float
@@ -86,7 +86,7 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
 class Fold(NamedTuple):
     """A read of one file group as a small tree: the base file, then logs in the order in which they merge.
 
-    `base` was folded earlier, by a compaction. A log that is a fold itself stands for the logs that it holds.
+    `base` was folded earlier, by a compaction. A log that is a fold itself replaces the logs that it holds.
     `tombstones`: how many logs merge before the tombstones of the base file (only where logs merge first).
     `shown`: a winner counts only if it came from one of these logs. `deletes`: False if a winning delete is no answer.
     `logs_first`, `drops_deletes`: how the compaction that wrote this base file merged, where that is not the way of the

@@ -1,13 +1,13 @@
 """The reads of a file group, as definitions.
 
-    as of T           the newest slice whose base file stands at T, and every log that stands at T in that slice and in
-                      later ones, also in the slices of pending plans (RFC-66, "Time Travel Queries")
-    snapshot          as of infinity: everything that stands
+    as of T           the newest slice whose base file is visible at T, and every log that is visible at T in that slice
+                      and in later ones, also in the slices of pending plans (RFC-66, "Time Travel Queries")
+    snapshot          as of infinity: everything that is visible
     read-optimised    the newest base file, without logs
     incremental       the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries")
     changes           the difference between as of T0 and as of T1
 
-An instant stands at T if it completed at or before T.
+An instant is visible at T if it completed at or before T.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from ..rules import Rules
 
 
-def stands(requested: int, completed: int | None, time: float) -> bool:
+def is_visible(requested: int, completed: int | None, time: float) -> bool:
     """Whether a read as of `time` counts an instant: it completed at or before that time."""
     return completed is not None and completed <= time
 
 
-def standing(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write, ...]:
-    """The writes that stand at `time`."""
-    return tuple([w for w in writes if rules.stands(w.requested, w.completed, time)])
+def visible(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write, ...]:
+    """The writes that are visible at `time`."""
+    return tuple([w for w in writes if rules.is_visible(w.requested, w.completed, time)])
 
 
 def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -40,31 +40,26 @@ def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
 
 
 def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The newest base file that stands at `time`, and the logs that stand from its slice on."""
+    """The newest base file that is visible at `time`, and the visible logs from its slice on."""
     barrier, writes = rules.base_and_writes(rules, table, group, time)
-    by = rules.on_base(rules, table, group, barrier)
-    return slice_fold(rules, table, group, barrier, by.merged_logs(by, table, group, writes, time))
+    return slice_fold(rules, table, group, barrier, rules.merged_logs(rules, table, group, writes, time))
 
 
-def base_and_writes(
-    rules: Rules, table: Table, group: int, time: float
-) -> tuple[int | None, tuple[Write, ...]]:
+def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
     """The barrier of the base file that a read as of `time` starts from, and the writes whose logs it merges."""
     bases = base_files(rules, table, group, time)
     writes: tuple[Write, ...] = ()
     for barrier, members in rules.newest_first(rules, table, group, time):
-        writes += standing(rules, members, time)
+        writes += visible(rules, members, time)
         if barrier in bases:
             return barrier, writes
     return None, writes
 
 
-def newest_first(
-    rules: Rules, table: Table, group: int, time: float
-) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """The slices that a read as of `time` visits, newest first: all of them.
 
-    By completion times each log that stands at `time` precedes every later barrier anyway.
+    By completion times each log that is visible at `time` precedes every later barrier anyway.
     """
     return reversed(writes_by_slice(rules, table, group).items())
 
@@ -81,24 +76,23 @@ def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
     part = plan.of(group) if plan is not None else None
     if plan is None or part is None:
         return None
-    by = rules.rules_of_plan(rules, table, plan, group)
     listed = rules.instants_with_logs(table, group)
-    known = logs_by_time(by, table, group, (log for log in part.logs if log[0] in listed))
+    known = logs_by_time(rules, table, group, (log for log in part.logs if log[0] in listed))
     # A plan that took a log of a write that is still pending names a log that no completed instant lists.
     unlisted = sorted(log for log in part.logs if log not in known)
-    return slice_fold(rules, table, group, part.base, (*known, *unlisted), by)
+    return slice_fold(rules, table, group, part.base, (*known, *unlisted))
 
 
-def slice_fold(
-    rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...], by: Rules | None = None
+def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
+    """The base file with this barrier, if there is one, and the logs that merge with it."""
+    return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
+
+
+def fold_of(
+    rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
 ) -> Fold:
-    """The base file with this barrier, if there is one, and the logs that merge with it.
-
-    `by`: the rules of the engine that merges, where they are not those of the table.
-    """
-    by = by or rules
-    base, layers = base_file(rules, table, group, barrier), rules.layers(table, group, logs)
-    return Fold(base, layers, by.logs_before_tombstones(by, table, group, barrier, base, logs))
+    """How a base file and logs merge: the base file first, then each log."""
+    return Fold(base, logs)
 
 
 def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:
@@ -119,8 +113,7 @@ def incremental(rules: Rules, table: Table, group: int, after: int, until: float
 
 def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
     """The logs of the writes that completed in the window, merged among themselves."""
-    logs = rules.window_logs(rules, table, group, after, until)
-    return Fold(None, rules.layers(table, group, logs))
+    return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 
 def window_logs(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Log, ...]:

@@ -15,6 +15,8 @@ from typing import Any, Literal, NamedTuple
 from ..machine.marks import Marks, mark
 
 Log = tuple[int, int]
+
+
 class CompletesAs(NamedTuple):
     """Of a write: the action of its completed instant. A commit completes the plan with its requested time."""
 

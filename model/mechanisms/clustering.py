@@ -19,7 +19,7 @@ from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
 from ..kernel.planning import plan
 from ..kernel.publication import COMMITS, Publication, publication, publication_actions
-from ..kernel.reads import slice_fold, standing
+from ..kernel.reads import slice_fold, visible
 from ..kernel.slicing import logs_in_order
 from ..kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
 from ..kernel.timeline import Published
@@ -92,7 +92,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         if not (last := _last_clustering(table, group, time)):
             return inner(rules, table, group, time)
-        found = (write for write in standing(rules, table.writes, time) if dict(into(write)).get(group) == last)
+        found = (write for write in visible(rules, table.writes, time) if dict(into(write)).get(group) == last)
         return slice_fold(rules, table, group, last, logs_in_order(rules, found, group))
 
     return replace(rules, as_of=as_of)

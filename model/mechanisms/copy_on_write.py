@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 from ..answers import Query
 from ..fields import nearest
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
-from ..kernel.reads import standing
+from ..kernel.reads import visible
 from ..kernel.table import CompletesAs, Instant, Log, Table, Write
 from ..kernel.timeline import PENDING
 from ..kernel.writer import REQUESTS, Writer, groups_of
@@ -95,7 +95,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
         if not has_base_files(table):
             return inner_read(rules, table, group, time)
-        base = content(table, group, newest_base(standing(rules, table.writes, time), group))
+        base = content(table, group, newest_base(visible(rules, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
     def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
+from ..kernel.reads import base_file as content_of
+from ..kernel.reads import slice_fold
 from ..kernel.table import Plan, Table
 from ..machine.composition import Composition
 from ..machine.marks import mark, with_mark
@@ -60,28 +62,37 @@ def theirs(rules: Rules) -> Rules:
     return rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
 
 
+def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
+    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote it."""
+    if rules[ForeignServices].unmarked == "by_the_table":
+        return False
+    return any(unmarked(plan) and plan.requested == base and plan.of(group) for plan in table.plans)
+
+
 def refined(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables that another engine compacts."""
-    by_maker = protocol[ForeignServices].unmarked == "by_its_maker"
-    inner_base, inner_plan, inner_file = rules.on_base, rules.rules_of_plan, rules.base_file
+    inner_read, inner_file = rules.as_of, rules.base_file
 
-    def on_base(rules: Rules, table: Table, group: int, base: int | None) -> Rules:
-        if any(unmarked(plan) and plan.requested == base and plan.of(group) for plan in table.plans):
-            return theirs(rules)
-        return inner_base(rules, table, group, base)
-
-    def rules_of_plan(rules: Rules, table: Table, plan: Plan, group: int) -> Rules:
-        return theirs(rules) if unmarked(plan) else inner_plan(rules, table, plan, group)
+    def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
+        if any(plan.marks and unmarked(plan) for plan in table.plans):
+            barrier, writes = rules.base_and_writes(rules, table, group, time)
+            if merges_by_theirs(rules, table, group, barrier):
+                by = theirs(rules)
+                return slice_fold(rules, table, group, barrier, by.merged_logs(by, table, group, writes, time))
+        return inner_read(rules, table, group, time)
 
     def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-        shape = inner_file(rules, table, group, barrier)
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
-        if shape is None or plan is None or not unmarked(plan):
-            return shape
-        return shape._replace(logs_first=True, drops_deletes=True)
+        part = plan.of(group) if plan else None
+        if not plan or not part or not (unmarked(plan) or merges_by_theirs(rules, table, group, part.base)):
+            return inner_file(rules, table, group, barrier)
+        merged = inner_file(theirs(rules), table, group, barrier)
+        if merged is None:
+            return None
+        merged = merged._replace(base=content_of(rules, table, group, part.base))  # by the rules of its own engine
+        return merged._replace(logs_first=True, drops_deletes=True) if unmarked(plan) else merged
 
-    rules = replace(rules, rules_of_plan=rules_of_plan, base_file=base_file)
-    return replace(rules, on_base=on_base) if by_maker else rules
+    return replace(rules, as_of=as_of, base_file=base_file)
 
 
 def compose(composition: Composition) -> None:

@@ -22,7 +22,7 @@ from ..kernel.compactor import PLANS
 from ..kernel.lock import LOCK_IS_FREE
 from ..kernel.merge import Fold
 from ..kernel.publication import Publication, publication, publication_actions
-from ..kernel.reads import standing
+from ..kernel.reads import visible
 from ..kernel.table import CompletesAs, GroupPlan, Instant, Plan, Table, Write, completes_plan
 from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
@@ -94,7 +94,7 @@ def _by_file_ids(rules: Rules) -> Rules:
     inner = rules.as_of
 
     def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
-        by = [write for write in standing(rules, table.writes, time) if group in replaced(write)]
+        by = [write for write in visible(rules, table.writes, time) if group in replaced(write)]
         return Fold(None, by[-1].files_in(group)) if by else inner(rules, table, group, time)
 
     return replace(rules, as_of=as_of)

@@ -12,7 +12,7 @@ from ..kernel.timeline import VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from ..rules import Rules, Stands
+from ..rules import IsVisible, Rules
 from .slicing import all_unpublished, slice_begin
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     options = protocol[AsOf]
     by_completion, before = options.as_of_axis == "completion", options.as_of_bound == "before"
     if not by_completion or before:
-        rules = replace(rules, stands=stands_by(by_completion, before))
+        rules = replace(rules, is_visible=visible_by(by_completion, before))
     if not by_completion:
         rules = replace(rules, newest_first=newest_first)
     if options.as_of_pending == "refused":
@@ -51,21 +51,19 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     return rules
 
 
-def stands_by(by_completion: bool, before: bool) -> Stands:
-    """An instant stands by its completion or requested time, at or before the time of the read or before it."""
+def visible_by(by_completion: bool, before: bool) -> IsVisible:
+    """An instant is visible by its completion or requested time, at or before the time of the read or before it."""
 
-    def stands(requested: int, completed: int | None, time: float) -> bool:
+    def is_visible(requested: int, completed: int | None, time: float) -> bool:
         if completed is None:
             return False
         at = completed if by_completion else requested
         return at < time if before else at <= time
 
-    return stands
+    return is_visible
 
 
-def newest_first(
-    rules: Rules, table: Table, group: int, time: float
-) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
+def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
     """The slices that begin by `time`; the slice without barrier begins with its earliest log.
 
     RFC-66, get_file_slice_barriers. A plan that was made after `time` is no barrier while its base file does not exist.

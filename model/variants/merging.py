@@ -11,7 +11,7 @@ from ..kernel.merge import Fold, Merger
 from ..kernel.table import Log, Table
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
-from ..rules import Rules
+from ..rules import FoldOf, Rules
 from .order import Order
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under the options of this module."""
     options = protocol[Merging]
     if options.fold == "logs_first":
-        rules = replace(rules, logs_before_tombstones=logs_before_tombstones)
+        rules = replace(rules, fold_of=with_tombstones_among_logs(rules.fold_of))
     return replace(rules, merger=merger_of(rules.merger, options))
 
 
@@ -52,19 +52,25 @@ def merger_of(inner: Callable[[Any], Merger], options: Merging) -> Callable[[Any
     return merger
 
 
-def logs_before_tombstones(
-    rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
-) -> int:
+def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
     """The log that holds the tombstones has the time of the compaction and takes its place among the logs.
 
     A base file has no tombstones if its compaction dropped them, or if a bulk insert wrote it: no plan has its barrier.
     """
-    plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
-    if base is None or base.drops_deletes or plan is None:
-        return 0
-    by_request = rules[Order].merge_order == "requested"
-    own = table.plans[plan].requested if by_request else table.completed[plan] or inf
-    return sum(rules.log_time(rules, table, group, log) < own for log in logs)
+
+    def fold_of(
+        rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+    ) -> Fold:
+        shape = inner(rules, table, group, barrier, base, logs)
+        plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
+        if base is None or base.drops_deletes or plan is None:
+            return shape
+        by_request = rules[Order].merge_order == "requested"
+        own = table.plans[plan].requested if by_request else table.completed[plan] or inf
+        earlier = sum(rules.log_time(rules, table, group, log) < own for log in logs)
+        return shape._replace(tombstones=earlier)
+
+    return fold_of
 
 
 MECHANISM = Mechanism(options=Merging, rules=refined)

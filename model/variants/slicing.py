@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.compactor import PLAN_TABLE
-from ..kernel.reads import standing
+from ..kernel.reads import visible
 from ..kernel.slicing import barrier_of, writes_by_slice
 from ..kernel.table import Plan, Table, Write
 from ..kernel.timeline import VISIBLE_WRITES
@@ -160,8 +160,8 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
     done = dict(rules.bases(table, group))
     for barrier, members in reversed(writes_by_slice(rules, table, group).items()):
         completed = [write.completed for write in members] + ([done[barrier]] if barrier is not None else [])
-        if any(each is not None and rules.stands(each, each, time) for each in completed):
-            return barrier, standing(rules, members, time)
+        if any(each is not None and rules.is_visible(each, each, time) for each in completed):
+            return barrier, visible(rules, members, time)
     return None, ()
 
 

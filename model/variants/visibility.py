@@ -41,13 +41,13 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
 
 
 def with_pending(rules: Rules) -> Rules:
-    """The rules under which a pending instant stands from its requested time on."""
-    inner = rules.stands
+    """The rules under which a pending instant is visible from its requested time on."""
+    inner = rules.is_visible
 
-    def stands(requested: int, completed: int | None, time: float) -> bool:
+    def is_visible(requested: int, completed: int | None, time: float) -> bool:
         return requested <= time if completed is None else inner(requested, completed, time)
 
-    return replace(rules, stands=stands)
+    return replace(rules, is_visible=is_visible)
 
 
 def compose(composition: Composition) -> None:

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.merge import NOTHING, Fold
-from ..kernel.reads import slice_fold, standing
+from ..kernel.reads import slice_fold, visible
 from ..kernel.slicing import logs_in_order, writes_by_slice
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
@@ -29,14 +29,15 @@ class Windows(Options):
         "completion",
         "The time by which an incremental window includes writes.",
     )
-    window_merge: Literal[
-        "logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"
-    ] = choice(
-        "logs",
-        "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its instants, "
-        "base files included. slice_of_table: the newest slice of the table that begins within it. slice_of_files: the "
-        "newest slice of the files that completed in it, with base files alone as barriers (RFC-66, incremental "
-        "queries). slice_of_files_from: the same, and rows of writes that completed at its start come out again.",
+    window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = (
+        choice(
+            "logs",
+            "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its "
+            "instants, base files included. slice_of_table: the newest slice of the table that begins within it. "
+            "slice_of_files: the newest slice of the files that completed in it, with base files alone as barriers "
+            "(RFC-66, incremental queries). slice_of_files_from: the same, and rows of writes that completed at its "
+            "start come out again.",
+        )
     )
     window_deletes: Literal["marked", "omitted"] = choice(
         "marked",
@@ -125,7 +126,7 @@ def slice_of_table(rules: Rules, table: Table, group: int, after: int, until: fl
     """
     inside = rules.in_window(table, after, until)
     _, first, last = _requests(rules, table, group, (after, until), inside)
-    part = _part(table, standing(rules, table.writes, inf), lambda requested, completed: completed is not None)
+    part = _part(table, visible(rules, table.writes, inf), lambda requested, completed: completed is not None)
     logs: tuple[Write, ...] = ()
     visited: set[int] = set()
     for barrier, members, is_base in _slices_until(rules, part, group, last):

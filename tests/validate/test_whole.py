@@ -15,6 +15,7 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.kernel.table import Write
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
+from nbcc.model.mechanisms.replacing import replaced
 from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
 from nbcc.simulator.validate.pieces import pieces, whole
 from nbcc.simulator.validate.play import play, traced
@@ -79,9 +80,9 @@ def told(model: Model, state: object) -> GroupHistory:
     log_plans = model.component(state, "log_plans") if "log_plans" in model.components else ()  # type: ignore[arg-type]
     compacted = {entry.requested for entry in published if isinstance(entry, LogCompaction)}
     writes = [
-        Written(f"{w.requested:05d}", time(w.completed), tuple(log_name(*log) for log in w.logs(0)), True)
+        Written(f"{w.requested:05d}", time(w.completed), tuple(log_name(*log) for log in w.files_in(0)), True)
         for w in published
-        if isinstance(w, Write) and not w.replaced
+        if isinstance(w, Write) and not replaced(w)
     ]
     for actor in model.actors["writer"]:
         own = model.component(state, actor)  # type: ignore[arg-type]

@@ -22,9 +22,7 @@ from ..restores.rules import Restored
 from .options import Archiving
 
 
-def archivable(
-    rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]
-) -> tuple[int, ...]:
+def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay: frozenset[int]) -> tuple[int, ...]:
     """The requested times of the completed instants on the active timeline that may be archived now, ascending.
 
     `pending`: those of pending instants; `stay`: those of instants that stay anyway.

@@ -104,9 +104,7 @@ def since(rules: Rules, table: Table, groups: int, at: int) -> Table:
     return table._replace(marks=with_mark(table.marks, oldest))
 
 
-def superseded(
-    rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]
-) -> tuple[Victims, ...]:
+def superseded(rules: Rules, table: Table, groups: int, at: int, deleted: frozenset[DataFile]) -> tuple[Victims, ...]:
     """What a clean with the horizon `at` deletes, by file group: the remaining files of superseded slices."""
     victims = (Victims(group, _files(rules, table, group, at, deleted)) for group in range(groups))
     return tuple(each for each in victims if each.files)

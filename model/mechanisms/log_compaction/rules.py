@@ -19,6 +19,7 @@ from ...kernel.slicing import logs_by_time, writes_by_slice
 from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write
 from ...machine.marks import mark, with_mark
 from ...rules import Rules
+from ..foreign_services import merges_by_theirs, theirs
 
 if TYPE_CHECKING:
     from ...protocol import Protocol
@@ -64,12 +65,12 @@ def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
 
 def refined(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with log compactions."""
-    return _in_windows(_as_they_stand(_in_plans(_in_place_of_inputs(rules))))
+    return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
 
 
 def _in_place_of_inputs(rules: Rules) -> Rules:
     """A completed log compaction is read instead of the logs that it covers, at their rank."""
-    inner_logs, inner_time, inner_layers = rules.merged_logs, rules.log_time, rules.layers
+    inner_logs, inner_time, inner_fold = rules.merged_logs, rules.log_time, rules.fold_of
     inner_instants = rules.instants_with_logs
 
     def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
@@ -87,14 +88,17 @@ def _in_place_of_inputs(rules: Rules) -> Rules:
             return own
         return next(done for plan, done in log_compactions(table) if plan.requested == log[0]) or inf
 
-    def layers(table: Table, group: int, logs: tuple[Log, ...]) -> tuple[Log | Fold, ...]:
-        return folded_inputs(table, group, logs) if table.marks else inner_layers(table, group, logs)
+    def fold_of(
+        rules: Rules, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
+    ) -> Fold:
+        shape = inner_fold(rules, table, group, barrier, base, logs)
+        return shape._replace(logs=folded_inputs(table, group, logs)) if table.marks else shape
 
     def instants_with_logs(table: Table, group: int) -> set[int]:
         return inner_instants(table, group) | inputs(table, group).keys()
 
     return replace(
-        rules, merged_logs=merged_logs, log_time=log_time, layers=layers, instants_with_logs=instants_with_logs
+        rules, merged_logs=merged_logs, log_time=log_time, fold_of=fold_of, instants_with_logs=instants_with_logs
     )
 
 
@@ -108,14 +112,14 @@ def _in_plans(rules: Rules) -> Rules:
     return replace(rules, may_plan=may_plan)
 
 
-def _as_they_stand(rules: Rules) -> Rules:
-    """As of a time at which a log compaction does not stand yet, it is pending."""
+def _as_of_a_time(rules: Rules) -> Rules:
+    """As of a time at which a log compaction is not visible yet, it is pending."""
     inner = rules.table_as_of
 
     def table_as_of(rules: Rules, table: Table, time: float) -> Table:
-        standing = tuple((plan, at if _stands(rules, plan, at, time) else None) for plan, at in log_compactions(table))
+        shown = tuple((plan, at if _is_visible(rules, plan, at, time) else None) for plan, at in log_compactions(table))
         then = inner(rules, table, time)
-        return then._replace(marks=with_mark(then.marks, PlannedLogs(standing)))
+        return then._replace(marks=with_mark(then.marks, PlannedLogs(shown)))
 
     return replace(rules, table_as_of=table_as_of)
 
@@ -131,8 +135,8 @@ def _in_windows(rules: Rules) -> Rules:
     return replace(rules, window_logs=window_logs)
 
 
-def _stands(rules: Rules, plan: Plan, completed: int | None, time: float) -> bool:
-    return completed is not None and rules.stands(plan.requested, completed, time)
+def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) -> bool:
+    return completed is not None and rules.is_visible(plan.requested, completed, time)
 
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
@@ -143,7 +147,7 @@ def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
 
 def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
     """What a read as of `time` takes instead of these logs: the last of covered logs is replaced, others dropped."""
-    done = {plan.requested for plan, completed in log_compactions(table) if _stands(rules, plan, completed, time)}
+    done = {plan.requested for plan, completed in log_compactions(table) if _is_visible(rules, plan, completed, time)}
     if not done:
         return logs
     by = {log: (at, taken[-1]) for at, taken in inputs(table, group).items() if at in done for log in taken}
@@ -208,7 +212,7 @@ def log_plan(rules: Rules, table: Table, groups: int) -> tuple[GroupPlan, ...]:
 
 def _logs_of_newest_slice(rules: Rules, table: Table, group: int) -> tuple[Log, ...]:
     barrier, newest = list(writes_by_slice(rules, table, group).items())[-1]
-    if rules.on_base(rules, table, group, barrier) is not rules:
+    if merges_by_theirs(rules, table, group, barrier) and theirs(rules) is not rules:
         return ()
     completed = tuple(write for write in newest if write.completed is not None)
     return rules.merged_logs(rules, table, group, completed, inf)

@@ -2,7 +2,7 @@
 
 A record has a rank, and is a delete or sets some columns. The row exists iff some record outranks the greatest delete;
 each column is that of the highest record above that delete that set it. A `State` is what must be remembered of records
-so that this can be told whatever is merged into it later: the greatest delete, and above it each column with its rank.
+so that the row is known whatever merges into it later: the greatest delete, and above it each column with its rank.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def state_of(part: Part) -> State:
 
 
 def join(one: State, other: State) -> State:
-    """Both together: commutative, associative, idempotent. So nobody need know when and how often things merged."""
+    """Both together: commutative, associative, idempotent. The order and number of merges do not matter."""
     delete, row = max(one.delete, other.delete), max(one.row, other.row)
     best: dict[str, tuple[str, Rank, Any]] = {}
     for column in (*one.columns, *other.columns):
