@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from ..rules import Rules
 
 Plans = tuple[Plan, ...]
-PLAN_TABLE = "plan_table"
-"""The view of the table by which a compactor plans."""
-
 PLANS, READS_INPUT = "plans", "reads input"
 """Tags: a transition puts a plan, or reads the files that the plan takes."""
 
@@ -77,33 +74,27 @@ def compose(composition: Composition) -> None:
                Runner("compactor", me, "plans", "plan", started, Compaction, "compactor_resumes_plan"))  # fmt: skip
         publication(composition, Publication("compactor", me, "written", partial(published_compaction, me), "plan"))
     composition.map_view(PENDING, pending_compactions)
-    composition.map_view(PLAN_TABLE, plan_table)
 
 
 def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) -> bool:
     return sum(plan.runner in compactors for plan in plans) < world.compactions
 
 
-def plan_table(completed_table: Table) -> Table:
-    """The view `plan_table`: the completed instants and the plans."""
-    return completed_table
-
-
 def log_to_compact(
-    clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Rules
+    clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
     """What a plan takes that is scheduled now."""
     barrier, _ = request_time("commit", clock)
-    return plan(rules, plan_table, world.groups, barrier)
+    return plan(rules, completed_table, world.groups, barrier)
 
 
 LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
-def take_barrier(clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Rules) -> Changes:
+def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
     """Under the lock: list what has completed; the plan's requested time is a barrier after all of it."""
     barrier, clock = request_time("commit", clock)
-    return {"own": Compactor(plan=barrier, parts=plan(rules, plan_table, world.groups, barrier)), "clock": clock}
+    return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
 
 def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
@@ -156,8 +147,6 @@ MECHANISM = Mechanism(
                "{actor} schedules a plan"),
         Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
-        Action("compactor_resumes_plan", "takes up the oldest pending plan whose runner died",
-               "{actor} takes up the plan of a dead compactor"),
         Action("compactor_writes_base", "puts the base file of one file group",
                "{actor} writes the base of group {group}", joins=True),
         *publication_actions("compactor"),

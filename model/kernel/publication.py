@@ -7,7 +7,7 @@ between the two steps; therefore the model has two transitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..machine.composition import Composition
@@ -53,11 +53,6 @@ def publication(composition: Composition, each: Publication) -> None:
                    tags=(PUBLISHES,)),
     )  # fmt: skip
     composition.note(each)
-
-
-def publications(composition: Composition) -> Mapping[str, Publication]:
-    """Actor -> how it publishes."""
-    return composition.noted(Publication)
 
 
 def take_completion_time(own: Any, clock: int, completion_time: TakeTime, requested: str) -> Changes:

@@ -48,26 +48,12 @@ class Write(NamedTuple):
         return tuple([(self.requested, version) for in_group, version in self.files if in_group == group])
 
 
-class DataFile(NamedTuple):
-    """A file of the instant `requested` in a file group; a base file has version 0."""
-
-    group: int
-    requested: int
-    version: int
-
-
 class GroupPlan(NamedTuple):
     """What a plan takes in one file group: the base file of the instant `base` (or none) and logs."""
 
     group: int
     base: int | None
     logs: tuple[Log, ...]
-
-    @property
-    def files(self) -> tuple[DataFile, ...]:
-        """The files that it takes."""
-        base = () if self.base is None else (DataFile(self.group, self.base, 0),)
-        return (*base, *(DataFile(self.group, *log) for log in self.logs))
 
 
 class Plan(NamedTuple):

@@ -116,12 +116,12 @@ def all_readings(own_clock: Clock) -> Iterable[Args]:
 
 
 def readings_with_logs(
-    own_clock: Clock, clock: int, request_time: TakeTime, plan_table: Table, world: World, rules: Rules
+    own_clock: Clock, clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> Iterator[Args]:
     """The readings at which there is a log to compact: a coarse clock may give a barrier that is before all of them."""
     for args in own_clock.readings():
         ahead = next((value for _, value in args if isinstance(value, int)), 0)
-        if log_to_compact(clock, partial(request_time, ahead=ahead), plan_table, world, rules):
+        if log_to_compact(clock, partial(request_time, ahead=ahead), completed_table, world, rules):
             yield args
 
 

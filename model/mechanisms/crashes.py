@@ -128,7 +128,9 @@ MECHANISM = Mechanism(
     limits=Crashes,
     service=True,
     actions=(
+        Action("compactor_resumes_plan", "takes up the oldest pending plan whose runner died",
+               "{actor} takes up the plan of a dead compactor"),
         Action("actor_crashes", "dies between two steps of an operation", "{actor} crashes"),
         Action("lock_expires", "the lock of a dead holder is free again", "the lock of {actor}, who died, expires"),
     ),
-)
+)  # fmt: skip

@@ -22,7 +22,6 @@ from ..kernel.publication import (
     UNDER_LOCK,
     Publication,
     Publish,
-    publications,
 )
 from ..kernel.table import Instant
 from ..kernel.timeline import PENDING
@@ -78,7 +77,7 @@ def compose(composition: Composition) -> None:
     composition.add_component("decisions", ())
     composition.map_view(PENDING, without_published)
     composition.map_view(DONE, decided)
-    deciders = {me: each for me, each in publications(composition).items() if each.kind not in NOT_BY_LOG}
+    deciders = {me: each for me, each in composition.noted(Publication).items() if each.kind not in NOT_BY_LOG}
     for kind in {each.kind for each in deciders.values()}:
         composition.add_field(kind, "seen", Seen())
     composition.map_view("completion_time", completion_after_decisions, deciders)

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
-from ..kernel.table import DataFile, Instant, Table
+from ..kernel.table import Instant, Table
 from ..kernel.timeline import LATEST, PENDING, Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
@@ -23,7 +23,7 @@ from ..machine.transition import Action, Changes, Guard, transition
 from ..rules import Rules
 from ..world import World
 from .cleaning.cleaner import CLEAN_PLAN, CLEANED_TABLE, CleanPlan
-from .cleaning.rules import Victims, needed
+from .cleaning.rules import DataFile, Victims, needed
 from .log_compaction.rules import WRITES, covered
 
 

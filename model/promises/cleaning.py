@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from math import inf
 
-from ..kernel.table import DataFile
 from ..machine.state import State
 from ..machine.transition import Step
-from ..mechanisms.cleaning.rules import needed, needed_by_plans
+from ..mechanisms.cleaning.rules import DataFile, needed, needed_by_plans
 from ..model import Model
 from .promise import Promise, components_in
 from .view import on_table, settled_times

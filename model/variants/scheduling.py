@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..kernel.compactor import PLAN_TABLE
 from ..kernel.table import Write
+from ..kernel.timeline import COMPLETED_TABLE
 from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
@@ -54,7 +54,7 @@ def compose(composition: Composition) -> None:
         if options.scheduling == "serial":
             composition.select("compactor_schedules_plan", actors=[me]).require(NO_WRITER_WRITES)
         if options.plan_takes == "any_log":
-            composition.map_view(PLAN_TABLE, table_with_unpublished, actors=[me])
+            composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=[me])
 
 
 def no_writer_writes(every_writer: Mapping[str, Writer]) -> bool:

@@ -7,11 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ..kernel.compactor import PLAN_TABLE
 from ..kernel.reads import visible
 from ..kernel.slicing import barrier_of, writes_by_slice
 from ..kernel.table import Plan, Table, Write
-from ..kernel.timeline import VISIBLE_WRITES
+from ..kernel.timeline import COMPLETED_TABLE, VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
@@ -174,7 +173,7 @@ def compose(composition: Composition) -> None:
         composition.select("writer_starts_writing", actors=by_name).extend(note_base_instants, "own_base_instants")
     if composition.protocol[Slicing].first_slice == "first_requested":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
-        composition.map_view(PLAN_TABLE, table_with_unpublished)
+        composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=composition.of("compactor"))
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
@@ -188,10 +187,10 @@ def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
     return unpublished_writes
 
 
-def table_with_unpublished(plan_table: Table, unpublished_writes: tuple[Write, ...]) -> Table:
+def table_with_unpublished(completed_table: Table, unpublished_writes: tuple[Write, ...]) -> Table:
     """The table by which a compactor plans, with the log files of writes that are not published."""
-    completed = (write for write in plan_table.writes if write.completed is not None)
-    return plan_table._replace(writes=(*completed, *sorted(unpublished_writes)))
+    completed = (write for write in completed_table.writes if write.completed is not None)
+    return completed_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 
 
 MECHANISM = Mechanism(rules=refined, compose=compose, options=Slicing)

@@ -10,7 +10,7 @@ from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
-from ...kernel.table import DataFile, Instant, Table
+from ...kernel.table import Instant, Table
 from ...kernel.timeline import PENDING, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
@@ -19,7 +19,7 @@ from ...machine.transition import Args, Changes, Guard, given, transition
 from ...rules import Rules
 from ...world import World
 from .options import Cleans
-from .rules import Clean, Cleaned, Victims, horizon, published_horizon, since, superseded
+from .rules import Clean, Cleaned, DataFile, Victims, horizon, published_horizon, since, superseded
 
 Plans = tuple[Clean, ...]
 CLEANED_TABLE, CLEAN_PLAN = "cleaned_table", "clean_plan"

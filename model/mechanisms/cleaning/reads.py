@@ -7,13 +7,13 @@ from math import inf
 
 from ...kernel.compactor import READS_INPUT, Compactor
 from ...kernel.reader import Reader
-from ...kernel.table import DataFile, Plan, Table
+from ...kernel.table import Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Changes, Guard
 from ...rules import Rules
 from ...world import World
-from .rules import Clean, needed, published_horizon
+from .rules import Clean, DataFile, needed, published_horizon, taken_files
 
 
 def compose(composition: Composition) -> None:
@@ -37,7 +37,7 @@ def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Publis
 
 def inputs_are_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
     parts = (plan.of(own.group) for plan in plans if plan.requested == own.plan)
-    return all(part is not None and deleted.isdisjoint(part.files) for part in parts)
+    return all(part is not None and deleted.isdisjoint(taken_files(part)) for part in parts)
 
 
 INPUT_IS_THERE = Guard("the files that the plan takes must be there", inputs_are_there)

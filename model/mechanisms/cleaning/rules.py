@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...answers import Query
-from ...kernel.table import DataFile, Table, Write
+from ...kernel.table import GroupPlan, Table, Write
 from ...machine.marks import mark, with_mark
 from ...rules import Rules
 from ...slices import file_slices
@@ -24,6 +24,20 @@ from ..log_compaction.rules import covered, log_compactions
 if TYPE_CHECKING:
     from ...protocol import Protocol
 from .options import Cleaning
+
+
+class DataFile(NamedTuple):
+    """A file of the instant `requested` in a file group; a base file has version 0."""
+
+    group: int
+    requested: int
+    version: int
+
+
+def taken_files(part: GroupPlan) -> tuple[DataFile, ...]:
+    """The files that a plan takes in one file group."""
+    base = () if part.base is None else (DataFile(part.group, part.base, 0),)
+    return (*base, *(DataFile(part.group, *log) for log in part.logs))
 
 
 class Victims(NamedTuple):
@@ -147,7 +161,7 @@ def needed_by_plans(table: Table) -> frozenset[DataFile]:
     """The files that pending plans take."""
     pending = [plan for plan, done in zip(table.plans, table.completed, strict=True) if done is None]
     pending += [plan for plan, done in log_compactions(table) if done is None]
-    return frozenset(file for plan in pending for part in plan.groups for file in part.files)
+    return frozenset(file for plan in pending for part in plan.groups for file in taken_files(part))
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...kernel.table import DataFile, Write
+from ...kernel.table import Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
 from ...machine.transition import Changes
 from ...protocol import Protocol
 from ...rules import Rules
 from ..bulk_insert import loaded
-from ..cleaning.rules import Clean, published_horizon
+from ..cleaning.rules import Clean, DataFile, published_horizon
 from .consumer import LISTS_WINDOW, READABLE, Consumer
 from .options import Consumers
 

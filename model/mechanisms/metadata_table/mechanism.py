@@ -24,7 +24,6 @@ from ...kernel.publication import (
     TAKES_LOCK,
     Publication,
     Publish,
-    publications,
 )
 from ...kernel.reader import KEPT, READ_LEFT
 from ...kernel.table import Write
@@ -60,7 +59,7 @@ def compose(composition: Composition) -> None:
         return
     options = composition.protocol[MetadataOptions]
     composition.add_component("metadata", MetadataTable())
-    for each in publications(composition).values():
+    for each in composition.noted(Publication).values():
         if options.metadata_commit == "after_data":
             _list_after_publication(composition, each)
         elif options.metadata_lock == "under_lock":

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...kernel.table import Plan
+from ..cleaning.rules import taken_files
 from ..log_compaction.rules import WRITES
 from ..savepoints import Savepoint
 
@@ -106,7 +107,7 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.of(group) if found else None
-        if part and any(file.requested in each.undone[: each.gone] for file in part.files):
+        if part and any(file.requested in each.undone[: each.gone] for file in taken_files(part)):
             return True
     return False
 
