@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .answers import Change, Query
-from .kernel.merge import Record
+from .answers import Change, Query, Record
 from .kernel.table import Instant
 from .machine.state import State
 from .machine.transition import Refused, Step

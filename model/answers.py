@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from .kernel.merge import Fold, Merger, Ranked, Record, evaluate, logs_of
+from .kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
 from .kernel.reads import as_of, incremental, read_optimized
 from .kernel.table import Log, Table
 
@@ -33,6 +33,19 @@ class Query:
         if self.kind in ("incremental", "changes"):
             return self.after or 0
         return self.until if self.kind == "as_of" else None
+
+
+class Record(NamedTuple):
+    """A row version or a delete. In an answer `requested` is the requested time of the write that set it.
+
+    `sets`, of a partial update: the columns that it sets, all to `value`; in an answer `value` lists them one by one.
+    """
+
+    ordering: int
+    value: Any
+    deleted: bool = False
+    requested: int | None = None
+    sets: tuple[str, ...] = ()
 
 
 class Change(NamedTuple):

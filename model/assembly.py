@@ -76,4 +76,3 @@ def rules_of(protocol: Protocol) -> Rules:
         if mechanism.rules:
             rules = mechanism.rules(rules, protocol)
     return rules
-

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from .kernel.table import Log
 
 if TYPE_CHECKING:
-    from .kernel.merge import Fold, Merger, Ranked, Record
+    from .answers import Record
+    from .kernel.merge import Fold, Merger, Ranked
 
 
 class Content(Protocol):

@@ -11,9 +11,8 @@ from itertools import chain
 from typing import Any, TypeVar
 
 from . import assembly, mechanisms
-from .answers import Change, Cleaned, Data, Query, Several, answer
+from .answers import Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
-from .kernel.merge import Record
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
 from .machine.binding import Bound, BoundTransition

@@ -12,9 +12,9 @@ from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from . import answers, slices
-from .answers import Query
+from .answers import Query, Record
 from .kernel import merge, planning, reads, slicing
-from .kernel.merge import Fold, Merger, Ranked, Record
+from .kernel.merge import Fold, Merger, Ranked
 from .kernel.table import Log, Table, Write
 from .machine.options import Options
 from .slices import FileSlice

@@ -164,6 +164,10 @@ class World:
         versions = self.writes.get((writer, number), (self.log_versions,) * self.groups)
         return tuple((group, version) for group, most in enumerate(versions) for version in range(1, most + 1))
 
+    def groups_of(self, writer: str, number: int) -> tuple[int, ...]:
+        """The file groups of one write."""
+        return tuple(dict.fromkeys(group for group, _ in self.files(writer, number)))
+
     def alike(self, one: str, other: str) -> bool:
         """Whether it says the same of two actors: what they choose, what they write, and what their writes read."""
         numbers = range(1, max(1, self.writes_per_writer) + 1)

@@ -19,8 +19,8 @@ def compose(composition: Composition) -> None:
     composition.add_component("clock", 0)
     composition.add_component("lock", None)
     composition.map_view("holds_lock", lock.is_held_by)
-    composition.map_view("request_time", clock.request_time)
-    composition.map_view("completion_time", clock.completion_time)
+    composition.map_view("request_time", clock.one_clock)
+    composition.map_view("completion_time", clock.one_clock)
     timeline.compose(composition)
     for part in ACTORS.values():
         part.compose(composition)

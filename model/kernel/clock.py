@@ -22,11 +22,6 @@ def next_time(action: str, clock: int, after: int = 0) -> tuple[int, int]:
     return time, time
 
 
-def request_time() -> TakeTime:
-    """The view `request_time`: how an actor takes a requested time."""
-    return next_time
-
-
-def completion_time() -> TakeTime:
-    """The view `completion_time`: how an actor takes a completion time."""
+def one_clock() -> TakeTime:
+    """The views `request_time` and `completion_time`: every actor takes its times from one clock."""
     return next_time

@@ -24,19 +24,6 @@ def keeps_deletes(shape: Fold, merger: Merger) -> bool:
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)
 
 
-class Record(NamedTuple):
-    """A row version or a delete. In an answer `requested` is the requested time of the write that set it.
-
-    `sets`, of a partial update: the columns that it sets, all to `value`; in an answer `value` lists them one by one.
-    """
-
-    ordering: int
-    value: Any
-    deleted: bool = False
-    requested: int | None = None
-    sets: tuple[str, ...] = ()
-
-
 class Ranked(NamedTuple):
     """A record within a merge: `place` ranks by completion and log version, later is greater."""
 

@@ -129,5 +129,3 @@ def window_writes(rules: Rules, table: Table, group: int, after: int, until: flo
 def changes(rules: Rules, table: Table, group: int, after: int, until: float) -> tuple[Fold, Fold]:
     """The two states whose difference is the change log of (after, until]."""
     return as_of(rules, table, group, after), as_of(rules, table, group, until)
-
-

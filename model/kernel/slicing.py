@@ -91,5 +91,3 @@ def merged_logs(rules: Rules, table: Table, group: int, writes: tuple[Write, ...
 def base_files(rules: Rules, table: Table, group: int, time: float) -> set[int]:
     """The barriers of a file group whose base file is visible at `time`: its plan has completed by then."""
     return {at for at, completed in rules.bases(table, group) if completed and rules.is_visible(at, completed, time)}
-
-

@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..machine.composition import Composition
-from .table import Instant, Plan, Table, Write, table_of
+from .table import Plan, Table, Write, table_of
 
 Published = tuple[Any, ...]
 
@@ -33,18 +33,19 @@ COMPLETED_TABLE, LATEST = "completed_table", "latest_time"
 def compose(composition: Composition) -> None:
     """Add the component and the views."""
     composition.add_component("published", ())
-    composition.map_view(PENDING, no_instants)
+    composition.map_view(PENDING, nothing)
     composition.map_view(ACTIVE, published_instants)
     composition.map_view(VISIBLE, published_instants)
-    composition.map_view(UNPUBLISHED, no_writes)
-    composition.map_view(VISIBLE_WRITES, no_writes)
+    composition.map_view(UNPUBLISHED, nothing)
+    composition.map_view(VISIBLE_WRITES, nothing)
     composition.map_view(TABLE, visible_table)
     composition.map_view(SETTLED, greatest_completion)
     composition.map_view(COMPLETED_TABLE, completed_table)
     composition.map_view(LATEST, latest_time)
 
 
-def no_instants() -> tuple[Instant, ...]:
+def nothing() -> tuple[()]:
+    """No pending instant, and no write: a reader takes nothing of a write that has not completed."""
     return ()
 
 
@@ -52,14 +53,7 @@ def published_instants(published: Published) -> Published:
     return published
 
 
-def no_writes() -> tuple[Write, ...]:
-    """A reader takes nothing of a write that has not completed."""
-    return ()
-
-
-def visible_table(
-    visible_instants: Published, visible_writes: tuple[Write, ...], plans: tuple[Plan, ...]
-) -> Table:
+def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...], plans: tuple[Plan, ...]) -> Table:
     return table_of(visible_instants, plans, visible_writes)
 
 

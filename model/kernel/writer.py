@@ -19,7 +19,7 @@ from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .publication import Publication, publication, publication_actions
 from .table import Instant, Write
-from .timeline import PENDING, UNPUBLISHED
+from .timeline import PENDING
 
 REQUESTS, PUTS_FILE = "requests", "puts file"
 """Tags: a transition puts a requested instant; a transition puts a data file of a write."""
@@ -57,14 +57,9 @@ def compose(composition: Composition) -> None:
         write = partial(published_write, composition.world, me)
         publication(composition, Publication("writer", me, "written", write))
     composition.map_view(PENDING, pending_writes)
-    composition.map_view(UNPUBLISHED, unpublished_writes)
 
 
-def write_is_left(own: Writer, world: World) -> bool:
-    return own.number < world.writes_per_writer
-
-
-WRITE_LEFT = Guard("{me} must have a write left", write_is_left, limit=True)
+WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number < world.writes_per_writer, limit=True)
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
@@ -99,11 +94,6 @@ def write_of(world: World, me: str, own: Writer) -> Write:
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), marks_of(own))
 
 
-def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
-    """The file groups of the present write."""
-    return tuple(dict.fromkeys(group for group, _ in world.files(me, own.number)))
-
-
 def pending_writes(
     pending_instants: Iterable[Instant], every_writer: Mapping[str, Writer], published: tuple[Any, ...]
 ) -> Iterator[Instant]:
@@ -113,14 +103,6 @@ def pending_writes(
     for own in every_writer.values():
         if own.requested and own.requested not in done:
             yield Instant(own.requested, "deltacommit", own.state, None)
-
-
-def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iterator[Write]:
-    """The writes that are not published, each with the files that its writer has put."""
-    for me, own in every_writer.items():
-        if own.requested:
-            write = write_of(world, me, own)
-            yield write._replace(completed=None, files=write.files[: own.files])
 
 
 MECHANISM = Mechanism(

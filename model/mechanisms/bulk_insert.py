@@ -5,7 +5,6 @@ belongs to it. So it may be published only as the first file of its group to com
 overtook gives up. Apache Hudi, too, checks this one operation for conflicts under non-blocking concurrency control.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +26,7 @@ from ..kernel.publication import (
     publication_actions,
 )
 from ..kernel.table import Instant, Log, Plan, Table, Write
-from ..kernel.timeline import PENDING, no_instants
+from ..kernel.timeline import PENDING, nothing
 from ..kernel.writer import PUTS_FILE, REQUESTS
 from ..machine.composition import Composition
 from ..machine.marks import mark, marks
@@ -177,7 +176,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(PENDING, pending_loads)
     if loaders:  # a compactor lists the instants of writers alone
         others = [me for kind, actors in composition.actors.items() for me in actors if kind != "compactor"]
-        composition.map_view(OTHER_WRITES, no_instants)
+        composition.map_view(OTHER_WRITES, nothing)
         composition.map_view(OTHER_WRITES, other_loads, others)
 
 

@@ -7,7 +7,6 @@ clustering has completed since the write began. A non-blocking writer checks not
 file group that no reader reads.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable

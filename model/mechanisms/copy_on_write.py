@@ -4,20 +4,19 @@ There are no log files, so no compactor. A writer chooses the base files when it
 chose the same base file lose the rows of one of them, unless a conflict check (mechanism `occ`) aborts the second.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
-from ..answers import Query
+from ..answers import Query, Record
 from ..fields import nearest
-from ..kernel.merge import NOTHING, Fold, Merger, Ranked, Record, evaluate, logs_of, merge
+from ..kernel.merge import NOTHING, Fold, Merger, Ranked, evaluate, logs_of, merge
 from ..kernel.reads import visible
 from ..kernel.table import CompletesAs, Instant, Log, Table, Write
 from ..kernel.timeline import PENDING
-from ..kernel.writer import REQUESTS, Writer, groups_of
+from ..kernel.writer import REQUESTS, Writer
 from ..machine.composition import Composition
 from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
@@ -200,7 +199,8 @@ def next_base(own: Writer, me: str, world: World) -> Iterable[Args]:
 
 def choose_bases(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
     """Choose the newest base file of each group."""
-    return {"own_onto": Onto(tuple((group, newest_base(published, group)) for group in groups_of(world, me, own)))}
+    groups = world.groups_of(me, own.number)
+    return {"own_onto": Onto(tuple((group, newest_base(published, group)) for group in groups))}
 
 
 def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:

@@ -4,7 +4,6 @@ RFC-66 requires that the file group of a key is the same for every writer. Witho
 empty each begin a file group with a new id.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.table import Write
-from ..kernel.writer import REQUESTS, WRITER, Writer, groups_of
+from ..kernel.writer import REQUESTS, WRITER, Writer
 from ..machine.composition import Composition
 from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
@@ -94,10 +93,14 @@ def newest_id(published: Iterable[Any], group: int, requested: int) -> int:
     return found
 
 
+def groups_of(world: World, me: str, own: Writer) -> tuple[int, ...]:
+    return world.groups_of(me, own.number)
+
+
 def name_own_buckets(own: Writer, me: str, world: World) -> Changes:
     """Choose a file id of the writer's own for each group."""
     number = int(me.removeprefix(WRITER.prefix))
-    return {"own_file_ids": MintedIds(tuple((group, -number) for group in groups_of(world, me, own)))}
+    return {"own_file_ids": MintedIds(tuple((group, -number) for group in world.groups_of(me, own.number)))}
 
 
 def file_id_of(ids: Ids, group: int) -> int:

@@ -4,7 +4,6 @@ The plan notes whose engine runs it (`unmarked`: not ours): the runner decides b
 not the actor that made the plan.
 """
 
-
 from __future__ import annotations
 
 from dataclasses import dataclass, replace

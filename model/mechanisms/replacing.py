@@ -9,7 +9,6 @@ An optimistic replace is a write like others: a write that completed in its part
 and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,7 +5,6 @@ one. A savepoint has the requested time of the instant that it pins. A clean is 
 the files of every savepoint.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable

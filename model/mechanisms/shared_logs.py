@@ -7,7 +7,6 @@ each other. A writer that finds a file in use begins a file of the next version,
 sees the slice as one sequence of blocks.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator

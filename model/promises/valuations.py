@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain, combinations, product
 
-from ..kernel.merge import Fold, Merger, Ranked, Record, evaluate, logs_of
+from ..answers import Record
+from ..kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
 from ..kernel.table import Log
 from ..mechanisms.merge_function.values import Merged
 from ..mechanisms.partial_updates.columns import Made

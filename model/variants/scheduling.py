@@ -1,6 +1,5 @@
 """Other readings of compaction planning: when a plan may be made, and which logs it takes."""
 
-
 from __future__ import annotations
 
 from collections.abc import Mapping

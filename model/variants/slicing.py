@@ -1,6 +1,5 @@
 """Older layouts, and other readings of RFC-66, "New file slicing"."""
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

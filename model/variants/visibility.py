@@ -1,6 +1,5 @@
 """Readers that show more, or less, than completed instants (RFC-22, comments; readers of other engines)."""
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -9,14 +8,15 @@ from math import inf
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.table import Write
-from ..kernel.timeline import VISIBLE, VISIBLE_WRITES, Published, no_writes
-from ..kernel.writer import Writer
+from ..kernel.timeline import UNPUBLISHED, VISIBLE, VISIBLE_WRITES, Published, nothing
+from ..kernel.writer import Writer, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, choice
 from ..mechanisms.rollback.removed import is_on_timeline
 from ..mechanisms.rollback.rules import Rollback
 from ..rules import Rules
+from ..world import World
 from .slicing import all_unpublished
 
 if TYPE_CHECKING:
@@ -52,14 +52,23 @@ def with_pending(rules: Rules) -> Rules:
 
 def compose(composition: Composition) -> None:
     """Map what a reader sees of completed and of pending writes."""
+    composition.map_view(UNPUBLISHED, unpublished_writes)
     match composition.protocol[Visibility].visibility:
         case "any":
             composition.map_view(VISIBLE_WRITES, all_unpublished)
         case "all_earlier":
             composition.map_view(VISIBLE, before_pending)
-            composition.map_view(VISIBLE_WRITES, no_writes)
+            composition.map_view(VISIBLE_WRITES, nothing)
         case "unless_pending":
             composition.map_view(VISIBLE_WRITES, not_pending)
+
+
+def unpublished_writes(every_writer: Mapping[str, Writer], world: World) -> Iterator[Write]:
+    """The writes that are not published, each with the files that its writer has put."""
+    for me, own in every_writer.items():
+        if own.requested:
+            write = write_of(world, me, own)
+            yield write._replace(completed=None, files=write.files[: own.files])
 
 
 def before_pending(visible_instants: Published, every_writer: Mapping[str, Writer]) -> Published:

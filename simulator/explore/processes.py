@@ -68,8 +68,8 @@ def prepare() -> None:
 def _server() -> Any:
     # Forked from a clean server process, not from this one: whoever calls may have threads, a JVM, gigabytes.
     context = multiprocessing.get_context("forkserver")
-    parts = (f"nbcc.model.{package}.{n}" for package in mechanisms.PACKAGES for n in mechanisms.of_package(package))
-    context.set_forkserver_preload([*NEEDED, *parts])
+    parts = {each.compose.__module__ for each in mechanisms.every().values()}
+    context.set_forkserver_preload([*NEEDED, *sorted(parts)])
     with deferred():
         forkserver.ensure_running()
     return context

@@ -5,7 +5,6 @@ the time that the alterer takes under the lock. A writer or service that opened 
 commit is for readers that take the columns of the newest commit for those of the table.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping

@@ -7,7 +7,6 @@ the column. An actor that opened the table before works without it. `schemas` ar
     what a row has      the columns that its writer found, of those the ones that every base file on its way has kept
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -15,8 +14,8 @@ from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...answers import Query
-from ...kernel.merge import Fold, Ranked, Record, logs_of
+from ...answers import Query, Record
+from ...kernel.merge import Fold, Ranked, logs_of
 from ...kernel.table import Log, Table, Write
 from ...machine.marks import mark, with_mark
 from ...rules import Rules

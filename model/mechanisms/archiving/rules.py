@@ -7,7 +7,6 @@ stay, the newest clean, restores, and writes whose logs a snapshot merges, which
 timeline alone.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable

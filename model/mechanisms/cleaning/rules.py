@@ -5,7 +5,6 @@ complete at T. So no read needs the slices before the newest base file that was 
 newest base file and logs of its slice, nothing older.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping

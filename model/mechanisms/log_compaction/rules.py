@@ -6,7 +6,6 @@ contiguous in completion order, so that the winner among them wins wherever they
 inputs, which state who wrote what and when.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping

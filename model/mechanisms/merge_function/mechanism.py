@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ...answers import Record
 from ...combination import Content
-from ...kernel.merge import Fold, Merger, Record
+from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Options, choice

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ...answers import Record
 from ...combination import Content
-from ...kernel.merge import Fold, Record
+from ...kernel.merge import Fold
 from ...kernel.table import Log
 from .definition import value_of
 

@@ -10,7 +10,6 @@ There is one writer at a time. A deltacommit that it finds begun belongs to a de
 begins its own. An instant that is applied twice is listed once.
 """
 
-
 from __future__ import annotations
 
 from dataclasses import replace

@@ -11,7 +11,6 @@ back before it begins its own. An instant that is applied twice, because its act
 table, is in it once.
 """
 
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...kernel.clock import READS_CLOCK, TakeTime
 from ...kernel.lock import LOCK_IS_FREE
-from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, groups_of, request_instant
+from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, request_instant
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
 from ...machine.options import Chosen
@@ -51,7 +51,7 @@ def compose(composition: Composition) -> None:
 
 def touched_groups(world: World, protocol: Chosen, me: str, own: Writer) -> tuple[int, ...]:
     """The file groups that a write writes, and those that it declares as read."""
-    groups = groups_of(world, me, own)
+    groups = world.groups_of(me, own.number)
     if protocol[Occ].conflict_reads == "checked":
         groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
     return groups
@@ -100,7 +100,7 @@ def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Cha
 
 def find_clusterings(own: Writer, me: str, world: World, published: tuple[Any, ...]) -> Changes:
     """Note which clusterings made the file groups of the write."""
-    return {"own_into": Into(clusterings(published, groups_of(world, me, own)))}
+    return {"own_into": Into(clusterings(published, world.groups_of(me, own.number)))}
 
 
 def reload_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:

@@ -75,5 +75,3 @@ class Validation(NamedTuple):
     passed: bool = False
     conflict: int = 0
     tries: int = 0
-
-

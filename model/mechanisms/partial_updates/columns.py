@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import reduce
 from typing import Any, NamedTuple
 
+from ...answers import Record
 from ...combination import Content
-from ...kernel.merge import Fold, Merger, Record, keeps_deletes
+from ...kernel.merge import Fold, Merger, keeps_deletes
 from ...kernel.table import Log
 from .states import Part, Rank, State, join, row_of, state_of
 

@@ -5,7 +5,6 @@ in it, and a write that was requested later cannot be in it. From the plan of th
 undoes, whether or not it is deleted already. A pending writer checks that under the lock, before it publishes.
 """
 
-
 from __future__ import annotations
 
 from collections.abc import Iterable

@@ -1,6 +1,5 @@
 """Heartbeats, and the rollback of failed writes (RFC-22)."""
 
-
 from __future__ import annotations
 
 from typing import NamedTuple, TypeVar
