@@ -62,10 +62,14 @@ def theirs(rules: Rules) -> Rules:
 
 
 def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
-    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote it."""
+    """Whether logs merge with the base file of a file group by the rules of the other engine, which wrote it.
+
+    A base file that lacks the mark says so. Of a pending plan nobody knows which engine will carry it out.
+    """
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
-    return any(unmarked(plan) and plan.requested == base and plan.of(group) for plan in table.plans)
+    written = (plan for plan, done in zip(table.plans, table.completed, strict=True) if done is not None)
+    return any(unmarked(plan) and plan.requested == base and plan.of(group) for plan in written)
 
 
 def refined(rules: Rules, protocol: Protocol) -> Rules:
