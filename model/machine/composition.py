@@ -264,9 +264,9 @@ class Selection:
             composition.refine(key, change(composition.transitions[key]), Refinement(composition.mechanism, "replace"))
         return self
 
-    def divert(self, when: Callable[..., object], *effects: Effect) -> Selection:
+    def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
         """Add another outcome: where `when` holds, these effects happen instead of the present ones."""
-        return self._each("divert", lambda each: each.divert(when, *effects))
+        return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:
         """Remove the transitions."""

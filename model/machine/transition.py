@@ -179,10 +179,11 @@ class Transition:
         changes = tuple(name for name in self.changes if name not in names)
         return replace(self, changes=changes, computed=_with(self.computed, names))
 
-    def divert(self, when: Callable[..., object], *effects: Effect) -> Transition:
+    def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
         """The transition with another outcome: where `when` holds, these effects happen instead and decide the step."""
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
-        return replace(self, to="", effects=(Choice(when, effects, usual),))
+        both = _with(self.changes, changes)
+        return replace(self, to="", effects=(Choice(when, effects, usual),), changes=both)
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
         """The transition with further arguments, in every combination with those that it has."""

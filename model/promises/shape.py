@@ -12,12 +12,12 @@ from functools import lru_cache
 from itertools import chain
 from typing import Any, NamedTuple
 
-from ..answers import Cleaned
 from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write
 from ..machine.marks import mark
 from ..machine.state import State
 from ..mechanisms.added_columns.rules import Columns, PlanColumns
 from ..mechanisms.bulk_insert import Loaded, loaded
+from ..mechanisms.cleaning.rules import CompletedClean
 from ..mechanisms.clustering import Clustered, Clustering, Clusters, Into
 from ..mechanisms.copy_on_write import Onto, onto
 from ..mechanisms.foreign_services import Unmarked, unmarked
@@ -42,7 +42,7 @@ KNOWN = {
     Compaction: ("requested", "completed", "actor", "marks"),
     Clustered: ("groups", "kind"),
     RolledBack: ("requested", "completed", "actor"),
-    Cleaned: ("requested", "completed", "actor"),
+    CompletedClean: ("requested", "completed", "actor"),
     Rollback: ("requested", "target", "planner", "inflight", "deleted", "forgotten", "removed"),
     Plan: ("requested", "runner", "inflight", "groups", "marks"),
     Clusters: ("clusters", "kind"),

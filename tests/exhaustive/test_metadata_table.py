@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.answers import Cleaned
+from nbcc.model.mechanisms.cleaning.rules import CompletedClean
 from nbcc.model.kernel.table import Compaction, Write
 from nbcc.model.mechanisms.metadata_table.rules import MetadataTable, through
 from nbcc.model.promises import PROMISES
@@ -77,7 +77,7 @@ def test_applied_twice_it_is_there_once_and_nothing_else_changes() -> None:
 
 
 def test_what_is_found_through_it() -> None:
-    write, compaction, clean = Write(1, 2, "w1", 1, ((0, 1),)), Compaction(3, 4, "c1"), Cleaned(5, 6, "d1")
+    write, compaction, clean = Write(1, 2, "w1", 1, ((0, 1),)), Compaction(3, 4, "c1"), CompletedClean(5, 6, "d1")
     published = (write, compaction, clean)
     assert through(published, None) == published
     assert through(published, frozenset({1, 3, 5})) == published

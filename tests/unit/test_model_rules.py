@@ -33,7 +33,7 @@ def test_a_variant_replaces_only_its_rules() -> None:
     kernel = of_kernel(Protocol().options, rules_of)
     assert RFC.slice_time is kernel.slice_time
     assert by_request.slice_time is not kernel.slice_time
-    assert by_request.stands is RFC.stands is kernel.stands
+    assert by_request.is_visible is RFC.is_visible is kernel.stands
 
 
 def test_the_kernel_alone_reads_a_table_without_mechanisms() -> None:
@@ -53,7 +53,7 @@ def test_the_kernel_alone_reads_a_table_without_mechanisms() -> None:
 
 
 def test_a_rule_is_called_through_the_rules_that_are_passed() -> None:
-    nothing = replace(RFC, stands=lambda requested, completed, time: False)
+    nothing = replace(RFC, is_visible=lambda requested, completed, time: False)
     assert as_of(nothing, DEMO, 0, inf) == Fold(None, ())
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from ...kernel.table import Table
 from ...rules import Rules
-from ..cleaning.rules import Cleaned
+from ..cleaning.rules import CompletedClean
 from ..log_compaction.rules import WRITES, covered
 from ..restores.rules import Restored
 from .options import Archiving
@@ -41,7 +41,7 @@ def staying(rules: Rules, active: list[Any], table: Table, groups: int, retained
     """The completed instants that stay whatever is pending, by requested time."""
     by_completion = sorted(active, key=lambda entry: entry.completed)
     newest = [entry.requested for entry in by_completion if isinstance(entry, WRITES)][-retained:]
-    cleans = [entry.requested for entry in by_completion if isinstance(entry, Cleaned)][-1:]
+    cleans = [entry.requested for entry in by_completion if isinstance(entry, CompletedClean)][-1:]
     restores = [entry.requested for entry in active if isinstance(entry, Restored)]
     merged = (instant for group in range(groups) for instant in _merged(rules, table, group))
     return frozenset((*newest, *cleans, *restores, *merged))

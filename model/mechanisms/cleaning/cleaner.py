@@ -19,7 +19,7 @@ from ...machine.transition import Args, Changes, Guard, given, transition
 from ...rules import Rules
 from ...world import World
 from .options import Cleans
-from .rules import Clean, Cleaned, DataFile, Victims, horizon, published_horizon, since, superseded
+from .rules import Clean, CompletedClean, DataFile, Victims, horizon, published_horizon, since, superseded
 
 Plans = tuple[Clean, ...]
 CLEANED_TABLE, CLEAN_PLAN = "cleaned_table", "clean_plan"
@@ -70,7 +70,7 @@ def compose(composition: Composition) -> None:
                        changes=("own", "deleted")),
         )  # fmt: skip
         composition.note(Planner("cleaner", me, "cleaner_schedules_clean", "cleans", "clean", become_idle))
-        runs = Runner("cleaner", me, "cleans", "clean", started, Cleaned, "cleaner_resumes_clean", "clean")
+        runs = Runner("cleaner", me, "cleans", "clean", started, CompletedClean, "cleaner_resumes_clean", "clean")
         runner(composition, "cleaner_starts_clean", PLANNED, runs)
         publication(composition, Publication("cleaner", me, "cleaned", partial(published_clean, me), "clean"))
 
@@ -143,15 +143,15 @@ def delete_files(own: Cleaner, deleted: frozenset[DataFile]) -> Changes:
     return {"own": after, "deleted": deleted | set(own.groups[own.gone].files)}
 
 
-def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, Cleaned]:
+def published_clean(me: str, own: Cleaner) -> tuple[Cleaner, CompletedClean]:
     """The cleaner after its clean is published, and the completed instant."""
-    return Cleaner(), Cleaned(own.clean, own.completed, me)
+    return Cleaner(), CompletedClean(own.clean, own.completed, me)
 
 
 def pending_cleans(pending_instants: Iterable[Instant], cleans: Plans, published: Published) -> Iterable[Instant]:
     """The pending instants, with those of cleans."""
     yield from pending_instants
-    done = {entry.requested for entry in published if isinstance(entry, Cleaned)} if cleans else ()
+    done = {entry.requested for entry in published if isinstance(entry, CompletedClean)} if cleans else ()
     for each in cleans:
         if each.requested not in done:
             yield Instant(each.requested, "clean", "inflight" if each.inflight else "requested", None)

@@ -56,7 +56,7 @@ class Clean(NamedTuple):
     groups: tuple[Victims, ...]
 
 
-class Cleaned(NamedTuple):
+class CompletedClean(NamedTuple):
     """A published completion of the clean with this requested time."""
 
     requested: int

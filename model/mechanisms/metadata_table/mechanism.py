@@ -29,7 +29,7 @@ from ...kernel.table import Write
 from ...kernel.timeline import VISIBLE, VISIBLE_WRITES, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
-from ...machine.transition import Action, Changes, Choice, Effect, Transition, given, go_to, transition
+from ...machine.transition import Action, Changes, Transition, given, go_to, transition
 from ...protocol import Protocol
 from ...variants.visibility import Visibility
 from ...world import World
@@ -65,6 +65,9 @@ def compose(composition: Composition) -> None:
             _list_before_publication(composition, each)
         else:
             _list_before_lock(composition, each)
+        if options.metadata_again == "refused":
+            known, gives_up = given(is_listed, requested=each.requested), given(give_up_listing, publish=each.publish)
+            composition.select("actor_begins_metadata", actors=[each.actor]).divert(known, gives_up, changes=("lock",))
     for me in composition.of("rollbacker"):
         composition.select("actor_commits_metadata", actors=[me]).extend(remove_rolled_back, "metadata")
     composition.map_view(VISIBLE, listed_instants)
@@ -74,15 +77,10 @@ def compose(composition: Composition) -> None:
     _reading(composition, options)
 
 
-def _begins(composition: Composition, each: Publication) -> Transition:
+def _begins(each: Publication) -> Transition:
     """The transition that begins a deltacommit of the instant in the metadata table."""
     begin = given(begin_listing, requested=each.requested)
-    effect: Effect = begin
-    if composition.protocol[MetadataOptions].metadata_again == "refused":
-        known, gives_up = given(is_listed, requested=each.requested), given(give_up_listing, publish=each.publish)
-        effect = Choice(known, (gives_up,), (begin,))
-        return transition("actor_begins_metadata", each.actor, effect=effect, changes=("own", "metadata", "lock"))
-    return transition("actor_begins_metadata", each.actor, effect=effect, changes=("own", "metadata"))
+    return transition("actor_begins_metadata", each.actor, effect=begin, changes=("own", "metadata"))
 
 
 def _commits(each: Publication) -> Transition:
@@ -96,7 +94,7 @@ def _list_before_publication(composition: Composition, each: Publication) -> Non
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [last] = (way.action for way in ways if way.to in (READY, READY_TO_DECIDE))
     before = composition.select(last, actors=[each.actor])
-    before.insert_after(UNLISTED, lambda _: _begins(composition, each))
+    before.insert_after(UNLISTED, lambda _: _begins(each))
     begins = composition.select("actor_begins_metadata", actors=[each.actor])
     begins.insert_after(BEGUN, lambda _: _commits(each))
 
@@ -105,7 +103,7 @@ def _list_before_lock(composition: Composition, each: Publication) -> None:
     """Before the lock is taken, so that two actors may write the metadata table at once."""
     ways = composition.select(TAKES_COMPLETION_TIME, TAKES_LOCK, actors=[each.actor])
     [first] = (way.action for way in ways if way.at == each.since)
-    composition.select(first, actors=[each.actor]).insert_before(LISTED, lambda _: _begins(composition, each))
+    composition.select(first, actors=[each.actor]).insert_before(LISTED, lambda _: _begins(each))
     begins = composition.select("actor_begins_metadata", actors=[each.actor])
     begins.insert_after(BEGUN, lambda _: _commits(each))
 
@@ -116,7 +114,7 @@ def _list_after_publication(composition: Composition, each: Publication) -> None
     composition.select(PUBLISHES, actors=[each.actor]).replace(lambda last: replace(last, effects=append))
     commits = _commits(each).extend(given(leave, publish=each.publish)).extend(release_lock, "lock")
     composition.add(
-        replace(_begins(composition, each), at=PUBLISHED, to=BEGUN),
+        replace(_begins(each), at=PUBLISHED, to=BEGUN),
         replace(commits, at=BEGUN),
     )
 
