@@ -139,7 +139,7 @@ class Right(NamedTuple):
     the processor.
 
     `differing`: the mutants that give another value anywhere there; `judging`: those of them that do so not only in
-    finding steps, but where promises are judged and runs end.
+    finding steps, but where the model is built, promises are judged and runs end.
     """
 
     shown: Shown
@@ -155,11 +155,12 @@ def look(case: Searched, wanted: Collection[str]) -> Right:
     probe = Probe(wanted)
     with source.probed(probe), rows.probed(probe):
         began, model = time.process_time(), case.model()
+        building = probe.begin_anew()
         graph = graph_of(model)  # every step there is: what is judged below finds no other
         moving = probe.begin_anew()
         forget()
         shown = _shown(_searched(model))
-        judging = probe.begin_anew()
+        judging = probe.begin_anew() | building
         kept = tuple(Kept(_place(each), _awake(each, graph), each.found) for each in model.stepper.rows)
     return Right(shown, frozenset(moving | judging), frozenset(judging), graph, kept, time.process_time() - began)
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.mechanisms.cleaning.rules import CompletedClean
 from nbcc.model.kernel.table import Compaction, Write
+from nbcc.model.mechanisms.cleaning.rules import CompletedClean
 from nbcc.model.mechanisms.metadata_table.rules import MetadataTable, through
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs

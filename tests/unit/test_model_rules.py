@@ -33,7 +33,7 @@ def test_a_variant_replaces_only_its_rules() -> None:
     kernel = of_kernel(Protocol().options, rules_of)
     assert RFC.slice_time is kernel.slice_time
     assert by_request.slice_time is not kernel.slice_time
-    assert by_request.is_visible is RFC.is_visible is kernel.stands
+    assert by_request.is_visible is RFC.is_visible is kernel.is_visible
 
 
 def test_the_kernel_alone_reads_a_table_without_mechanisms() -> None:
@@ -64,7 +64,7 @@ def test_every_rule_of_the_kernel_is_set() -> None:
 def test_a_mechanism_comes_after_those_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:
     after = {"a": ("c",), "b": (), "c": ("b",), "d": ("a",)}
     several = {name: Mechanism(after=names) for name, names in after.items()}
-    monkeypatch.setattr(mechanisms, "every", lambda: several)
+    monkeypatch.setattr(mechanisms, "of_package", lambda package: several if package == "mechanisms" else {})
     assert [name for name, _, _ in mechanisms.in_order()] == ["b", "c", "a", "d"]
     assert [each for _, each, _ in mechanisms.in_order()] == [several[name] for name in "bcad"]
 
