@@ -7,7 +7,8 @@ from functools import cache
 from typing import Any
 
 from . import kernel, mechanisms
-from .machine.binding import BoundTransition, Names
+from .machine.binding import Names
+from .machine.bound import BoundTransition
 from .machine.composition import Composition
 from .protocol import Protocol
 from .rules import Rules, of_kernel

@@ -15,7 +15,7 @@ from .answers import Change, Cleaned, Data, Query, Record, Several, answer
 from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
-from .machine.binding import Bound, BoundTransition
+from .machine.bound import Bound, BoundTransition
 from .machine.limits import Limits
 from .machine.state import Coding, State
 from .machine.stepper import Stepper

@@ -4,64 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from functools import cache
 from inspect import Parameter, isgeneratorfunction, signature
 from itertools import chain, product
-from typing import Any, NamedTuple
+from typing import Any
 
-from .transition import ActorState, Args, Changes, Choice, Component, Effect, Given, Guard, Transition
-
-EVERY = "every_"
-"""How a parameter begins that takes the components of all actors of a kind."""
-OWN = "own_"
-"""How a parameter begins that takes a record which a mechanism adds to the actor."""
-
-
-class UnknownName(TypeError):
-    """A parameter, or a change, that is neither a component of the model nor a constant of it."""
-
-
-class Bound(NamedTuple):
-    """A function of the values of `reads`, in this order; `keywords` are the arguments of the step that it takes."""
-
-    call: Callable[..., Any]
-    reads: tuple[str, ...]
-    keywords: tuple[str, ...] = ()
-
-
-class BoundGuard(NamedTuple):
-    """A condition on the values of `reads`, in this order."""
-
-    reason: str
-    holds: Callable[..., object]
-    reads: tuple[str, ...]
-    limit: bool = False
-
-
-class BoundTransition(NamedTuple):
-    """A transition of which every name is resolved. `own` are the guards over the actor's own component alone.
-
-    `reads` are all components that any of its functions reads, the actor's own first. `arguments` and `effect` take the
-    values of their own `reads`; the effect returns new values by the names of components, some of `writes`.
-    """
-
-    action: str
-    actor: str
-    reads: tuple[str, ...]
-    writes: tuple[str, ...]
-    own: tuple[BoundGuard, ...]
-    guards: tuple[BoundGuard, ...]
-    arguments: Bound
-    effect: Bound
-    component: str
-    """The component of the actor: its name, unless the transition says otherwise."""
-
-
-class ViewStep(NamedTuple):
-    """One function of a view, and the actors for which it counts; None: for all, and where no actor is given."""
-
-    function: Callable[..., Any]
-    actors: frozenset[str] | None = None
+from .bound import EVERY, OWN, Bound, BoundGuard, BoundTransition, UnknownName, ViewStep
+from .calls import Call
+from .effects import Declared, Records, in_order
+from .transition import ActorState, Args, Changes, Choice, Effect, Given, Guard, Transition
 
 
 class Names:
@@ -97,7 +47,7 @@ class Names:
         computed = frozenset(self._component(name, me) for name in transition.computed)
         effects = [self._bound_effect(each, me) for each in transition.effects]
         records = Records(me, self._fields.get(me, {}))
-        effect = _in_order(effects, records, transition.to, Declared(frozenset(writes), computed))
+        effect = in_order(effects, records, transition.to, Declared(frozenset(writes), computed))
         reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
         return BoundTransition(
             transition.action,
@@ -115,7 +65,7 @@ class Names:
         """A function of one actor with its parameters resolved. `views`: of a view the number of functions to use."""
         plain = function.function if isinstance(function, Given) else function
         given = function.given if isinstance(function, Given) else {}
-        call = _Call({"me": me, **self._constants(me), **given})
+        call = Call({"me": me, **self._constants(me), **given})
         for parameter, default in _parameters(plain):
             if default is KEYWORD:
                 call.keywords.append(parameter)
@@ -125,7 +75,7 @@ class Names:
                 call.pass_value(default)
         return call.bound(plain)
 
-    def _resolve(self, call: _Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
+    def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
         """Pass a component, the components of a kind, a view or a record to a parameter; False if it names none."""
         name = str(call.constants.get(parameter, parameter))  # a constant that is left is the name of a component
         if name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
@@ -157,8 +107,8 @@ class Names:
             return self.function(effect, me)
         when = self.function(effect.when, me)
         records = Records(me, self._fields.get(me, {}))
-        then = _in_order([self._bound_effect(each, me) for each in effect.then], records)
-        otherwise = _in_order([self._bound_effect(each, me) for each in effect.otherwise], records)
+        then = in_order([self._bound_effect(each, me) for each in effect.then], records)
+        otherwise = in_order([self._bound_effect(each, me) for each in effect.otherwise], records)
         reads = tuple(dict.fromkeys((*when.reads, *then.reads, *otherwise.reads)))
         places = [[reads.index(name) for name in each.reads] for each in (when, then, otherwise)]
 
@@ -208,139 +158,6 @@ class Names:
         return Bound(call, reads)
 
 
-class _Call:
-    """A call under construction: the expression of each parameter, over the values read and over fixed values."""
-
-    def __init__(self, constants: Mapping[str, object]) -> None:
-        self.constants = constants
-        self.reads: dict[str, int] = {}
-        self.passed: list[str] = []
-        self.fixed: list[object] = []
-        self.keywords: list[str] = []
-        self.of_views: list[str] = []
-
-    def constant(self, parameter: str) -> bool:
-        """Pass a constant, if the parameter names one that is no component."""
-        found = parameter in self.constants and not isinstance(self.constants[parameter], Component)
-        if found:
-            self.pass_value(self.constants[parameter])
-        return found
-
-    def pass_component(self, name: str, part: str = "") -> None:
-        """Pass the value of a component, or a part of it."""
-        self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
-
-    def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value; `calls`: the value of a fixed function of some components."""
-        values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
-        self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
-
-    def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view, which may take arguments of the step."""
-        values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
-        if not values and not view.keywords:
-            self.pass_value(view.call())
-            return
-        self.of_views += view.keywords
-        values += [f"**{self._fix(_pick(view.keywords))}(a)"] if view.keywords else []
-        self.passed.append(f"{self._fix(view.call)}({', '.join(values)})")
-
-    def _fix(self, value: object) -> str:
-        self.fixed.append(value)
-        return f"c{len(self.fixed) - 1}"
-
-    def bound(self, function: Callable[..., Any]) -> Bound:
-        """The function of the values read; the plain one, if it takes just these."""
-        everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
-        if self.keywords:
-            self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")
-        if self.fixed or everything or self.passed != [f"v{number}" for number in range(len(self.reads))]:
-            made = _caller(tuple(self.passed), len(self.fixed), len(self.reads), bool(everything))
-            function = made(function, *self.fixed)
-        return Bound(function, tuple(self.reads), everything)
-
-
-@cache
-def _caller(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Of a function and `fixed` values: a function of `reads` values that calls it. A memo miss costs one such call."""
-    parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
-    values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])
-    arguments = ", ".join(passed)
-    made: Callable[..., Callable[..., Any]] = eval(f"lambda {parameters}: lambda {values}: f({arguments})")
-    return made
-
-
-class Declared(NamedTuple):
-    """What the effects of a transition may change: components that it changes, and those that it only computes."""
-
-    writes: frozenset[str]
-    computed: frozenset[str]
-
-    def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """The changes that are written; `UnknownName` for one that is not declared."""
-        if changes.keys() <= self.writes:
-            return changes
-        if undeclared := changes.keys() - self.writes - self.computed:
-            raise UnknownName(f"{', '.join(undeclared)} is changed, and not declared among `changes`")
-        return {name: value for name, value in changes.items() if name not in self.computed}
-
-
-class Records(NamedTuple):
-    """The actor whose effects are bound, and the records that mechanisms add to it with their first values."""
-
-    me: str
-    first: Mapping[str, Any]
-
-    def changed(self, own: Any, name: str, value: Any) -> Any:
-        """The actor's component after a change of `own` or of one of its records.
-
-        A new kernel record, which has no records of mechanisms, ends the operation: they have their first values again.
-        """
-        if name == "own":
-            return value if value.extra or not self.first else value._replace(extra=tuple(self.first.values()))
-        place = list(self.first).index(name.removeprefix(OWN))
-        return own._replace(extra=(*own.extra[:place], value, *own.extra[place + 1 :]))
-
-
-def _in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
-    """Several effects as one: each sees the state that the one before it leaves. Then the actor goes on to a step."""
-    me = records.me
-    mine = (me,) if to or records.first else ()
-    reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *mine)))
-    place = {name: number for number, name in enumerate(reads)}
-    parts = [(each.call, tuple(place[name] for name in each.reads), each.keywords) for each in effects]
-
-    def one(*values: Any, **args: Any) -> dict[str, object]:
-        named = {name: args[name] for name in keywords if name in args} if args else {}
-        after = dict(only(*values[:given], **named))
-        if "own" in after:
-            after[me] = after.pop("own")
-        if to:
-            after[me] = after.get(me, values[place[me]])._replace(step=to)
-        return declared.check(after) if declared else after
-
-    def several(*values: Any, **args: Any) -> dict[str, object]:
-        state, after = list(values), dict[str, object]()
-        for function, places, keywords in parts:
-            named = {name: args[name] for name in keywords if name in args} if keywords else {}
-            for name, new in function(*[state[i] for i in places], **named).items():
-                mine = name == "own" or name.startswith(OWN)
-                component = me if mine else name
-                value = records.changed(state[place[me]], name, new) if mine and records.first else new
-                after[component] = value
-                if component in place:
-                    state[place[component]] = value
-        if to:
-            after[me] = state[place[me]]._replace(step=to)
-        return declared.check(after) if declared else after
-
-    keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
-    if len(effects) != 1 or records.first:
-        return Bound(several, reads, keywords)
-    only, given = effects[0].call, len(effects[0].reads)
-    return Bound(one, reads, keywords)
-
-
 def _is_at(step: str) -> Callable[[ActorState], bool]:
     def is_at(own: ActorState) -> bool:
         return own.step == step
@@ -358,10 +175,6 @@ def _all(functions: Sequence[Bound], expected: bool) -> Bound:
         return all(each.call(*(values[i] for i in at)) for each, at in parts) == expected
 
     return Bound(call, reads)
-
-
-def _pick(names: Sequence[str]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:
-    return lambda args: {name: args[name] for name in names if name in args}
 
 
 def _by_name(actors: tuple[str, ...]) -> Callable[..., dict[str, Any]]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from .binding import ViewStep
+from .bound import ViewStep
 from .options import Chosen
 from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
 

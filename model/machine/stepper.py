@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from .binding import BoundGuard, BoundTransition
+from .bound import BoundGuard, BoundTransition
 from .state import Coding, State
 from .transition import Step
 

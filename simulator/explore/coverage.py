@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
-from nbcc.model.machine.binding import BoundGuard
+from nbcc.model.machine.bound import BoundGuard
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Compiled, CompiledGuard
 

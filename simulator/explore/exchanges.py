@@ -14,7 +14,7 @@ from itertools import combinations, islice
 from typing import Any
 
 from nbcc.model import Model, State, Step
-from nbcc.model.machine.binding import BoundTransition
+from nbcc.model.machine.bound import BoundTransition
 
 from .renaming import Image, Renaming, renamed, renamed_step
 from .rows import RowSystem

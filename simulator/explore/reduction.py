@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nbcc.model import Model
-from nbcc.model.machine.binding import BoundTransition
+from nbcc.model.machine.bound import BoundTransition
 
 from .rows import RowSystem
 

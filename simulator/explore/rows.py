@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from nbcc.model import State, Step
-from nbcc.model.machine.binding import Bound, BoundGuard, BoundTransition
+from nbcc.model.machine.bound import Bound, BoundGuard, BoundTransition
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
 from nbcc.model.machine.transition import Args

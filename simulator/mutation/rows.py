@@ -9,7 +9,8 @@ from typing import Any
 from unittest.mock import patch
 
 from nbcc.model import Model, assembly
-from nbcc.model.machine.binding import BoundGuard, BoundTransition, Names
+from nbcc.model.machine.binding import Names
+from nbcc.model.machine.bound import BoundGuard, BoundTransition
 from nbcc.model.machine.composition import Composition
 
 from ..verdicts.kills import small_worlds

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, Query, Record, Refused, State, Step, World
-from nbcc.model.machine.binding import BoundGuard, BoundTransition
+from nbcc.model.machine.bound import BoundGuard, BoundTransition
 from nbcc.simulator import specs
 
 SMALL = {

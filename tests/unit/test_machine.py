@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nbcc.model.machine.binding import BoundTransition, Names, UnknownName, ViewStep
+from nbcc.model.machine.binding import Names
+from nbcc.model.machine.bound import BoundTransition, UnknownName, ViewStep
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
 from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guard, Step, Transition, given, transition

@@ -1,0 +1,80 @@
+"""Several effects of one transition as one function, with the records of mechanisms and the step that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+from .bound import OWN, Bound, UnknownName
+
+
+class Declared(NamedTuple):
+    """What the effects of a transition may change: components that it changes, and those that it only computes."""
+
+    writes: frozenset[str]
+    computed: frozenset[str]
+
+    def check(self, changes: dict[str, object]) -> dict[str, object]:
+        """The changes that are written; `UnknownName` for one that is not declared."""
+        if changes.keys() <= self.writes:
+            return changes
+        if undeclared := changes.keys() - self.writes - self.computed:
+            raise UnknownName(f"{', '.join(undeclared)} is changed, and not declared among `changes`")
+        return {name: value for name, value in changes.items() if name not in self.computed}
+
+
+class Records(NamedTuple):
+    """The actor whose effects are bound, and the records that mechanisms add to it with their first values."""
+
+    me: str
+    first: Mapping[str, Any]
+
+    def changed(self, own: Any, name: str, value: Any) -> Any:
+        """The actor's component after a change of `own` or of one of its records.
+
+        A new kernel record, which has no records of mechanisms, ends the operation: they have their first values again.
+        """
+        if name == "own":
+            return value if value.extra or not self.first else value._replace(extra=tuple(self.first.values()))
+        place = list(self.first).index(name.removeprefix(OWN))
+        return own._replace(extra=(*own.extra[:place], value, *own.extra[place + 1 :]))
+
+
+def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
+    """Several effects as one: each sees the state that the one before it leaves. Then the actor goes on to a step."""
+    me = records.me
+    mine = (me,) if to or records.first else ()
+    reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *mine)))
+    place = {name: number for number, name in enumerate(reads)}
+    parts = [(each.call, tuple(place[name] for name in each.reads), each.keywords) for each in effects]
+
+    def one(*values: Any, **args: Any) -> dict[str, object]:
+        named = {name: args[name] for name in keywords if name in args} if args else {}
+        after = dict(only(*values[:given], **named))
+        if "own" in after:
+            after[me] = after.pop("own")
+        if to:
+            after[me] = after.get(me, values[place[me]])._replace(step=to)
+        return declared.check(after) if declared else after
+
+    def several(*values: Any, **args: Any) -> dict[str, object]:
+        state, after = list(values), dict[str, object]()
+        for function, places, keywords in parts:
+            named = {name: args[name] for name in keywords if name in args} if keywords else {}
+            for name, new in function(*[state[i] for i in places], **named).items():
+                mine = name == "own" or name.startswith(OWN)
+                component = me if mine else name
+                value = records.changed(state[place[me]], name, new) if mine and records.first else new
+                after[component] = value
+                if component in place:
+                    state[place[component]] = value
+        if to:
+            after[me] = state[place[me]]._replace(step=to)
+        return declared.check(after) if declared else after
+
+    keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
+    if len(effects) != 1 or records.first:
+        return Bound(several, reads, keywords)
+    only, given = effects[0].call, len(effects[0].reads)
+    return Bound(one, reads, keywords)
