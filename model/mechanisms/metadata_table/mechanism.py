@@ -126,7 +126,7 @@ def begin_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
 
 def commit_listing(own: Any, metadata: MetadataTable, requested: str) -> Changes:
     """Complete that deltacommit: the files are listed."""
-    return {"metadata": metadata.commit(getattr(own, requested), 0)}
+    return {"metadata": metadata.commit(getattr(own, requested))}
 
 
 def remove_rolled_back(own: Any, metadata: MetadataTable) -> Changes:

@@ -35,10 +35,10 @@ class MetadataTable(NamedTuple):
         """A deltacommit begins: what another had begun is rolled back, what this instant had applied goes."""
         return MetadataTable(self.listed - {requested}, frozenset({requested}))
 
-    def commit(self, requested: int, undone: int) -> MetadataTable:
-        """It completes, if nobody has rolled it back; the files of the write `undone` (0: none) are out of it."""
+    def commit(self, requested: int) -> MetadataTable:
+        """It completes, if nobody has rolled it back."""
         added = self.begun & {requested}
-        return MetadataTable((self.listed | added) - {undone}, self.begun - added)
+        return MetadataTable(self.listed | added, self.begun - added)
 
 
 def refined(rules: Rules, protocol: Protocol) -> Rules:
