@@ -34,7 +34,7 @@ OLDEST = {
 SEEDS = range(20)
 FEWER = SEEDS if os.environ.get("NBCC_BUDGET") == "nightly" else range(4)
 MOST = 50  # histories until a variant must be seen, each drawn for itself
-RARE = {"restore-plan-takes-no-number": 200}
+RARE = {"restore-plan-takes-no-number": 200, "decision-left-unpublished": 200}
 """Taking a time is three steps where locks can be lost: fewer histories come to a decision during a restore's plan."""
 ROOT = Path(__file__).parents[2]
 
