@@ -2,7 +2,8 @@
 Schedule").
 
 A plan fixes its inputs when it is scheduled, so that every runner of the plan writes the same base files. Its requested
-time is a barrier: a log that completes later belongs to a later file slice.
+time is a barrier: a log that completes later belongs to a later file slice. What a base file then holds, deletes
+included, is for `merge.py` and `tombstones.py`; here are the steps.
 """
 
 from __future__ import annotations
@@ -76,6 +77,10 @@ def compose(composition: Composition) -> None:
     composition.map_view(PENDING, pending_compactions)
 
 
+def become_idle() -> Changes:
+    return {"own": Compactor()}
+
+
 def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) -> bool:
     return sum(plan.runner in compactors for plan in plans) < world.compactions
 
@@ -92,7 +97,7 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """Under the lock: list what has completed; the plan's requested time is a barrier after all of it."""
+    """In one step, while the lock is free: list what has completed, and take a barrier after all of it."""
     barrier, clock = request_time("commit", clock)
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
@@ -101,10 +106,6 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
     """Put the plan."""
     planned = own._replace(step=PLANNED, groups=tuple(part.group for part in own.parts), parts=())
     return {"own": planned, "plans": (*plans, Plan(own.plan, me, False, own.parts))}
-
-
-def become_idle() -> Changes:
-    return {"own": Compactor()}
 
 
 def started(own: Compactor, me: str, plan: Plan, plans: Plans) -> tuple[Compactor, Plans]:
@@ -119,7 +120,7 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Merge the planned logs of one file group into a base file."""
+    """Put the base file of one file group; its content is what `reads.compacted` says."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 

@@ -10,18 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.marks import Marks
 from .table import Log
+from .tombstones import keeps_deletes
 
 if TYPE_CHECKING:
     from ..combination import Combination, Window
-
-
-def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """The tombstone rule: a compaction keeps the deletes that win in it.
-
-    By event time a log that completes later can hold an older record of the key. Without the delete in the base file
-    that record would bring the row back. By commit time every later record wins anyway, so no delete is needed.
-    """
-    return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)
 
 
 class Ranked(NamedTuple):

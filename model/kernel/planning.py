@@ -1,7 +1,7 @@
 """What a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
 A plan at barrier b takes, in each file group without a pending plan, the newest base file and the logs of its slice
-whose completion is before b. It leaves a file group without such a log alone.
+whose completion is before b. A file group without such a log is left out.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Publication: how every actor completes an instant, under one lock.
 
 RFC-66, "Assumption On Locks": taking the completion time and creating the completed file are atomic together, under one
-lock. So instants are published in the order of their completion times. Readers hold no lock and may list the timeline
-between the two steps; therefore the model has two transitions.
+lock. So instants are published in the order of their completion times. Three transitions: take the lock; take the time;
+publish and release. Nobody else can take a time between the last two, but readers, who hold no lock, can list there.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 
 TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
 COMMITS = "commits"
-"""The tag of the first transition under the lock that covers publication. Conditions of a commit are required here."""
+"""The tag of the first transition while the lock is held. Conditions of a commit are required here."""
 BEGINS = "begins to publish"
 """The tag of the first transition of a publication. Steps before publication are inserted here."""
 LOOKS = "looks under lock"

@@ -14,12 +14,11 @@ Views, which mechanisms map:
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.transition import DEAD, Action, Args, Changes, Guard, transition
+from ..machine.transition import DEAD, Action, Args, Changes, Guard, subsets, transition
 from .table import Plan, Table, table_of
 from .timeline import Published
 
@@ -92,7 +91,7 @@ def start_second_listing(own: Reader, published: Published, plans: Plans) -> Cha
 def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
     """Every part of the instants that came since the listing began."""
     came = [entry.requested for entry in active_instants if entry.requested not in own.there]
-    return ((("seen", part),) for part in parts_of(came))
+    return ((("seen", part),) for part in subsets(came))
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
@@ -133,11 +132,6 @@ def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
 def _started(own: Reader, published: Published, plans: Plans) -> Reader:
     there, planned = (tuple(each.requested for each in some) for some in (published, plans))
     return own._replace(there=there, plans=planned)
-
-
-def parts_of(several: list[int]) -> Iterable[tuple[int, ...]]:
-    """Every subset, the smallest first."""
-    return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
 
 
 MECHANISM = Mechanism(

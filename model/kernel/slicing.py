@@ -1,7 +1,7 @@
 """File slicing: a log belongs to the slice of the greatest barrier at or before its completion time.
 
-RFC-66, "New file slicing". A barrier is the requested time of a base file, or of a pending plan, of the file group. A
-log that completed before every barrier belongs to the slice without barrier.
+RFC-66, "Pseudocode for New File Slicing", which writes "less than": times are unique. A barrier is the requested time
+of a base file, or of a pending plan, of the group. A log that completed before all of them is in a slice without one.
 """
 
 from __future__ import annotations

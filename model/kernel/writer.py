@@ -63,7 +63,7 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """Under the lock: take the requested time and put the requested instant."""
+    """In one step, while the lock is free: take the requested time and put the requested instant."""
     time, clock = request_time("deltacommit", clock)
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
 

@@ -13,8 +13,9 @@ name, so that its parameters are its footprint: the search evaluates it once per
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, combinations
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 Args = tuple[tuple[str, object], ...]
@@ -215,10 +216,16 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """A transition with at most one effect; without `changes` it changes the acting actor's component alone."""
+    """A transition with at most one effect. It changes `changes`, and the acting actor's component if it has `to`."""
     effects, listed = (effect,) if effect else (), (arguments,) if arguments else ()
-    return Transition(action, actor, at, to, tuple(guards), effects, tuple(changes), listed, (),
+    written = _with(("own",) if to else (), tuple(changes))
+    return Transition(action, actor, at, to, tuple(guards), effects, written, listed, (),
                       frozenset(tags))  # fmt: skip
+
+
+def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
+    """Every subset, the smallest first: what an argument may be that is any part of something."""
+    return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
 
 
 def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:

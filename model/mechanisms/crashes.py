@@ -1,7 +1,7 @@
 """Crashes: an actor may die between any two steps; its lock expires, and another actor resumes its plan.
 
-An actor that crashed stays dead; its files stay on storage, and its instant stays pending. A plan fixes what a service
-does, so that another runner can continue it. Rolling back a failed write is another mechanism.
+An actor that crashed stays dead, and its files stay on storage. The instant of a writer stays pending. A plan fixes
+what a service does, so that another runner can carry it out. Rolling back a failed write is another mechanism.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def resume_plan(
     own: Any, me: str, instants_known_done: tuple[Any, ...], plans: tuple[Any, ...], peers: Mapping[str, ActorState],
     completes: type, start: Start, component: str,
 ) -> Changes:  # fmt: skip
-    """Go on where the dead runner stopped."""
+    """Carry the plan of a dead runner out, from the beginning."""
     own, plans = start(own, me, orphan(me, instants_known_done, plans, peers, completes), plans)
     return {"own": own, component: plans}
 

@@ -93,7 +93,7 @@ def compose(composition: Composition) -> None:
                                        guards=(LOCK_IS_FREE, SOME_UNPUBLISHED), changes=("published",)))  # fmt: skip
 
 
-def undecided(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
+def unpublished_decisions(decisions: Decisions, published: tuple[Any, ...]) -> Decisions:
     """The commit that is decided and not published, if there is one.
 
     Only the last can be missing: an actor that took a later number saw the earlier ones published. The entry of a plan
@@ -111,11 +111,11 @@ def last_time(decisions: Decisions) -> int:
 
 
 def is_caught_up(decisions: Decisions, published: tuple[Any, ...]) -> bool:
-    return not undecided(decisions, published)
+    return not unpublished_decisions(decisions, published)
 
 
 def some_unpublished(decisions: Decisions, published: tuple[Any, ...]) -> bool:
-    return bool(undecided(decisions, published))
+    return bool(unpublished_decisions(decisions, published))
 
 
 ALL_PUBLISHED = Guard("everything decided must be published", is_caught_up)
@@ -175,7 +175,7 @@ def decides_later(timed: Transition) -> Transition:
 
 def publish_decided(decisions: Decisions, published: tuple[Any, ...]) -> Changes:
     """Publish what another actor has decided."""
-    return {"published": (*published, undecided(decisions, published)[0])}
+    return {"published": (*published, unpublished_decisions(decisions, published)[0])}
 
 
 def note_decisions(decisions: Decisions) -> Changes:

@@ -164,7 +164,7 @@ def needed_by_plans(table: Table) -> frozenset[DataFile]:
 
 
 def published_horizon(rules: Rules, cleans: tuple[Clean, ...], published: tuple[Any, ...]) -> int:
-    """The published horizon: a read before it is refused. 0 without one."""
+    """The horizon before which reads are refused: of plans, or of completed cleans alone. 0: none."""
     done = {entry.requested for entry in published}
     early = rules[Cleaning].horizon == "before_delete"
     return max((clean.horizon for clean in cleans if early or clean.requested in done), default=0)

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 from ...answers import Record
 from ...combination import Content
-from ...kernel.merge import Fold, Merger, keeps_deletes
+from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
+from ...kernel.tombstones import keeps_deletes
 from .states import Part, Rank, State, join, row_of, state_of
 
 ROW = ""

@@ -23,13 +23,12 @@ from ...kernel.reader import (
     Reader,
     keep_instants,
     kept_table,
-    parts_of,
     take_time,
 )
 from ...kernel.table import Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
-from ...machine.transition import Args, Changes, Transition, given, go_to
+from ...machine.transition import Args, Changes, Transition, given, go_to, subsets
 from ..log_compaction.rules import WRITES
 from .rules import Restore, is_gone
 
@@ -155,9 +154,9 @@ def listed_parts(own: Reader, own_seen: Seen, published: Published, restores: Pl
     entries = [entry.requested for entry in ever_published(published, restores)]
     some = [
         (*plans, *part)
-        for plans in parts_of([each.requested for each in restores[own_seen.restores :]])
+        for plans in subsets([each.requested for each in restores[own_seen.restores :]])
         for undone in (hidden(own_seen, plans, restores),)
-        for part in parts_of([each for each in entries if each not in undone and each not in throughout])
+        for part in subsets([each for each in entries if each not in undone and each not in throughout])
     ]
     return ((("seen", part),) for part in some)
 
