@@ -51,6 +51,8 @@ def test_the_default_protocol_breaks_nothing_where_all_is_as_it_assumes() -> Non
 
 
 def test_some_mutant_is_seen_in_each() -> None:
+    if not load().complete:
+        pytest.skip("the hunt goes on: python -m nbcc.simulator.mutation --write")
     seen = {fate.how for _, fate in load().mutants.values()}
     idle = [case.own for case in cases() if case.own in DRAWN and not any(case.where in how for how in seen)]
     assert idle == []

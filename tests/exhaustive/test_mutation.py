@@ -79,7 +79,7 @@ def sizes(world: World = DEMO) -> tuple[int, int, int]:
     "name",
     [
         "writer_takes_lock: without guard: the lock must be free",
-        "kernel.lock.holds_lock: lock == me -> lock != me",
+        "kernel.lock.is_held_by: lock == me -> lock != me",
     ],
 )
 def test_a_mutant_is_another_model_and_is_put_back(name: str) -> None:
@@ -102,7 +102,7 @@ def test_a_mutant_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     at_once = [case for case in cases() if case.value == "test_and_set"][:1]
     assert at_once
     monkeypatch.setattr(import_module("nbcc.simulator.mutation.hunt"), "ENOUGH", 0.5)
-    found = hunt(ALL["timeline.clock.Requests.take: time in requested -> time not in requested"], False, at_once)
+    found = hunt(ALL["mechanisms.clocks._take_listed: time in taken -> time not in taken"], False, at_once)
     assert found == Fate("error", f"TimeoutError in {at_once[0].where}")
 
 

@@ -167,20 +167,6 @@ MECHANISM = Mechanism(
 '''
 
 
-def test_a_new_mechanism_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "beacon.py").write_text(BEACON)
-    monkeypatch.setattr(mechanisms, "__path__", [*mechanisms.__path__, str(tmp_path)])
-
-    assert mechanisms.actions()["beacon_blinks"].about == "counts to two"
-    assert taken_by("beacon_blinks") == "beacon"
-    assert mechanisms.kinds()["beacon"].drawn == 2
-    model = Model(World.from_mapping({"actors": {"beacon": 1}}))
-    (step,) = model.enabled(model.initial)
-    assert step == Step("z1", "beacon_blinks")
-    assert model.describe(step) == "z1 blinks"
-    assert Model(specs.world("demo")).actors["beacon"] == ()
-
-
 def test_no_two_kinds_call_their_actors_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One would stand in the place of the other."""
     (tmp_path / "lamp.py").write_text(BEACON.replace('"beacon", prefix="z"', '"lamp", prefix="w"'))
