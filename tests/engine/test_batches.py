@@ -17,6 +17,7 @@ from nbcc.engine.writes import batches
 from nbcc.engine.writes.batches import EXTRA, FOLDER, repeated
 from nbcc.engine.writes.writing import request
 from nbcc.model import Model, Protocol, World
+from nbcc.model.mechanisms.batches import rows_of
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import Setting, run
@@ -215,7 +216,7 @@ def test_engine_and_model_agree(choice: str, concurrency: str) -> None:
 def test_engine_and_model_agree_on_other_rows_under_an_id(choice: str, replay_difference: str) -> None:
     protocol = Protocol.from_mapping({"batch_ids": choice, "replay_difference": replay_difference})
     mixed = World(actors={"writer": 3}, resends=2, other_rows=1)
-    assert [mixed.content(writer) for writer in ("w1", "w2", "w3")] == [0, 0, 3]
+    assert [rows_of(mixed, writer) for writer in ("w1", "w2", "w3")] == [0, 0, 3]
     # Looked for at the request alone, a batch may have two commits: then which one it is compared with is not defined.
     worlds = (specs.world("sent_otherwise"), *([mixed] if choice != "at_request" else []))
     for world in worlds:
