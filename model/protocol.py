@@ -45,24 +45,8 @@ class Protocol:
         assert isinstance(found, part), "each part is stored under its own type"
         return found
 
-    def __getattr__(self, name: str) -> Any:  # interim: until every option is read by its part
-        for part in object.__getattribute__(self, "options").values():
-            if name in type(part).__dataclass_fields__:
-                return getattr(part, name)
-        raise AttributeError(name)
-
     def __hash__(self) -> int:
         return self._hash
-
-    @property
-    def shows_pending(self) -> bool:
-        """Whether a reader takes rows of a write that is pending."""
-        return bool(self.visibility != "completed" or self.metadata_trust == "listed")
-
-    @property
-    def sees_pending(self) -> bool:
-        """Whether what a reader is told depends on writes that are pending."""
-        return bool(self.shows_pending or self.first_slice == "first_requested" or self.as_of_pending == "refused")
 
     def replace(self, **changes: str) -> Protocol:
         """The protocol with some options changed."""

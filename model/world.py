@@ -17,28 +17,18 @@ Grain = Literal["storage", "peer"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
 
+
 @dataclass(frozen=True, slots=True, init=False)
 class World:
     """Counts, all whole numbers. File groups are partition-major: group = partition * buckets + bucket.
 
     `actors` maps an actor kind to how many there are; a kind that is not named has none.
-    `columns`: how many columns there are of which a write sets some (partial updates); 0: rows are written whole.
     `writes` maps (writer, number of its write, from 1) to the log versions it writes in each file group (0: it does
     not touch the group); a write that is not named touches every group with `log_versions` versions.
-    `skew` is how far the clocks of two actors may differ, in ticks; `skew_beyond` by how much that is more than the
-    bound which the actors were told (fault set F4).
-    `retries`: how often a writer takes a write up again, as a new instant, that it had to abort.
     `reads` maps (writer, number) to the file groups that the rows of a write rest on, if they are not those it writes:
     an optimistic writer says so and is held to it (`conflict_reads`).
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise.
-    `late_files` is how often a task of a writer that died puts the next file of its write all the same.
-    `resends`: so many other writers send the batches of the first one again, as a caller does that got no answer: the
-    n-th write of each is the same batch.
-    `other_rows`: the last so many of these resending writers send other rows under the same ids.
-    `restores` is how many restores may be planned.
-    `alterations` is how often the table gets another column.
-    `lock_losses` is how often the lock of a living holder is lost (fault set F1).
-    `metadata_table`: 1 if there is one, through which readers list files; 0 if they list the store.
+    `limits` are the limits that mechanisms declare: `world[Crashes].crashes`.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
     `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
     its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
@@ -81,12 +71,6 @@ class World:
         assert isinstance(found, part), "each part is stored under its own type"
         return found
 
-    def __getattr__(self, name: str) -> Any:  # interim: until every limit is read by its part
-        for part in object.__getattribute__(self, "limits").values():
-            if name in type(part).__dataclass_fields__:
-                return getattr(part, name)
-        raise AttributeError(name)
-
     def _check_actors(self) -> None:
         kinds = mechanisms.kinds()
         for kind, count in self.actors.items():
@@ -106,18 +90,13 @@ class World:
         for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
             if (value := getattr(self, name)) not in known:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
-        if self.copy_on_write and self.columns:
-            raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
-        if self.custom and (self.copy_on_write or self.columns):
-            raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
 
     def _check_numbers(self) -> None:
         for name in ("buckets", "partitions", "log_versions", "keys", "orderings"):
             whole_number(getattr(self, name), f"world: {name}", least=1)
+        flat = self.flat()
         for name in (*OWN_LIMITS, *(n for n in limit_names() if n != "table_type")):
-            whole_number(getattr(self, name), f"world: {name}")
-        if whole_number(self.metadata_table, "world [table]: metadata_table") > 1:
-            raise ValueError(f"world [table]: metadata_table is 0 or 1, found {self.metadata_table}")
+            whole_number(flat[name], f"world: {name}")
 
     def _check_writes(self) -> None:
         for (writer, number), versions in self.writes.items():
@@ -127,32 +106,19 @@ class World:
                     f"groups, at least one of them above 0, found {versions!r}"
                 )
 
+    def flat(self) -> dict[str, Any]:
+        """Everything that the world states, by name: its own values, then the limits of mechanisms."""
+        own = {each.name: getattr(self, each.name) for each in fields(World) if each.name != "limits"}
+        return {**own, **{name: getattr(part, name) for part in self.limits.values() for name in names_of(type(part))}}
+
     def replace(self, **changes: Any) -> World:
         """The world with some values changed."""
-        own = {each.name: getattr(self, each.name) for each in fields(World)}
-        return World(**{**own, **changes})
-
-    @property
-    def copy_on_write(self) -> bool:
-        """Whether writes put base files instead of log files."""
-        return bool(self.table_type == "COPY_ON_WRITE")
+        return World(**{**self.flat(), **changes})
 
     @property
     def custom(self) -> bool:
         """Whether a user's function merges rows."""
         return self.merge_mode == "CUSTOM"
-
-    @property
-    def assumed(self) -> bool:
-        """Whether nothing happens here that the default protocol assumes away: fault set F0, no F1, no F4, and the
-        services are nbcc's."""
-        theirs = any(choices.get("services") == "foreign" for choices in self.settings.values())
-        return not self.skew_beyond and not self.lock_losses and not theirs
-
-    @property
-    def column_names(self) -> tuple[str, ...]:
-        """The columns of which a write sets some."""
-        return tuple(chr(ord("a") + number) for number in range(self.columns))
 
     @property
     def groups(self) -> int:
@@ -225,11 +191,11 @@ class World:
         Every field is written out but the limits on what a mechanism may do at most and does not do here: they are 0,
         by default, so that a mechanism to come changes no world and no trace that it is not in.
         """
-        known, usually = sections(), defaults()
-        values = {name: getattr(self, name) for names in known.values() for name in names if name != "type"}
+        known, usually, flat = sections(), defaults(), self.flat()
+        values = {name: flat[name] for names in known.values() for name in names if name != "type"}
         values = {name: value for name, value in values.items() if value != 0 or usually[name] != 0}
         found = {section: {n: values[n] for n in names if n in values} for section, names in known.items()}
-        found["table"] = {"type": self.table_type, **found["table"]}
+        found["table"] = {"type": flat["table_type"], **found["table"]}
         usual = (self.log_versions,) * self.groups
         shapes = [
             {

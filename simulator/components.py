@@ -1,10 +1,13 @@
-"""Values of actors' components, whichever record of the component holds them."""
+"""What the simulator asks of actors' components and of worlds, wherever mechanisms keep it."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from nbcc.model import World
 from nbcc.model.machine.transition import DEAD, ActorState
+from nbcc.model.mechanisms.clocks import Skew
+from nbcc.model.mechanisms.lost_locks import LostLocks
 
 
 def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
@@ -15,3 +18,9 @@ def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
 def is_dead(own: ActorState) -> bool:
     """Whether an actor has crashed."""
     return own.step == DEAD
+
+
+def is_assumed(world: World) -> bool:
+    """Whether a world has only what the default protocol assumes: fault set F0, and no service of another engine."""
+    foreign = any(choices.get("services") == "foreign" for choices in world.settings.values())
+    return not world[Skew].skew_beyond and not world[LostLocks].lock_losses and not foreign

@@ -11,6 +11,7 @@ from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
 from nbcc.model.mechanisms import kinds
 from nbcc.model.mechanisms.batches import batch_of, rows_of
+from nbcc.model.mechanisms.partial_updates.mechanism import column_names
 
 from ..schedule import Choose
 from .observables import Batch
@@ -139,7 +140,7 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
 
 def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
     """The columns that a write sets in all its rows: of partial updates one, or all; () where rows are whole."""
-    names = world.column_names
+    names = column_names(world)
     place = choose(len(names) + 1) if some and names else len(names)
     return names if place == len(names) else (names[place],)
 

@@ -10,7 +10,7 @@ from typing import Any
 from nbcc.model import Protocol, Query, Step
 from nbcc.model.answers import NoAnswer
 
-from ..components import field_of
+from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import CRASH, FAULT, MAPPING, Row, by_action
@@ -99,7 +99,7 @@ class History:
     def keeps_promises(self) -> bool:
         """Whether the model's protocol is the one whose every promise holds, in a world that asks no more of it."""
         world = self.model.world
-        return getattr(self.model, "protocol", Protocol()) == Protocol() and bool(world.assumed)
+        return getattr(self.model, "protocol", Protocol()) == Protocol() and is_assumed(world)
 
     @property
     def timeline(self) -> tuple[Any, ...]:

@@ -33,6 +33,7 @@ from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
+from nbcc.model.mechanisms.partial_updates.mechanism import column_names
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import Glance, instant_of, tick_of
@@ -124,7 +125,7 @@ class EngineSystem:
         table, sets = to_table(batch, world, added), columns_set(batch, world)
         if sets is not None:
             given["columns"] = sets
-            table = table.drop_columns([name for name in world.column_names if name not in sets])
+            table = table.drop_columns([name for name in column_names(world) if name not in sets])
         given["data"] = self.data(table)
         if groups := world.reads.get((actor, number)):
             given["reads"] = {partition_name(group // world.buckets) for group in groups}

@@ -11,7 +11,7 @@ from nbcc.model import Protocol, Query, World
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.merge_function.mechanism import MergeFunction
 from nbcc.model.mechanisms.partial_updates.columns import text_of
-from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
+from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns, column_names
 
 from ..control.clock import tick_of
 from ..crosscheck.observables import Batch
@@ -28,7 +28,7 @@ def schema_of(world: World, added: int = 0) -> pa.Schema:
         return pa.schema([*SCHEMA, *(pa.field(name, pa.string()) for name in _added(added))])
     # Without partitions ``part`` would be one more column that a write sets or not.
     always = [SCHEMA.field(name) for name in ("id", *(["part"] if world.partitions > 1 else []), "ts")]
-    return pa.schema([*always, *(pa.field(name, pa.string()) for name in world.column_names)])
+    return pa.schema([*always, *(pa.field(name, pa.string()) for name in column_names(world))])
 
 
 def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from nbcc.model import World
-from nbcc.model.world import world_names
 
 Bound = Mapping[str, int]
 """Dimension -> how many: kinds of actors, and the whole numbers among the world's limits."""
@@ -22,7 +21,7 @@ LEAST: Final = {"log_versions": 1, "groups": 1, "writes_per_writer": 1}
 def bound_of(world: World) -> dict[str, int]:
     """The size of a world. A world that writes in given shapes counts by its limits, which is more than it does."""
     actors = {kind: count for kind, count in world.actors.items() if count}
-    numbers = {name: value for name in world_names() if type(value := getattr(world, name)) is int}
+    numbers = {name: value for name, value in world.flat().items() if type(value) is int}
     found = {**actors, "groups": world.groups, **numbers}
     idle = [limit for limit, kind in NEEDS.items() if kind not in actors]
     return {name: n for name, n in found.items() if n and name not in (*DATA, "buckets", "partitions", *idle)}

@@ -13,6 +13,7 @@ from nbcc.model.fields import nearest
 from nbcc.model.promises import PROMISES
 
 from .. import findings, specs
+from ..components import is_assumed
 from ..explore import Result, Verdict
 from ..explore.cells import Cell as SearchCell
 from ..explore.cells import search_cells
@@ -107,7 +108,7 @@ def worlds_of(setting: str, depth: Depth) -> dict[World, bool]:
     if setting in known:
         pinned = [specs.world(known[setting]["world"])]
     else:
-        pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if w.assumed]
+        pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if is_assumed(w)]
     higher: tuple[Rung, ...] = mixed() if setting == "default" else ()
     higher += large() if setting == "default" and depth == "full" else ()
     return {**dict.fromkeys(pinned, False), **{rung.world: rung.reduced for rung in (*rungs(depth), *higher)}}

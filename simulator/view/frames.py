@@ -186,7 +186,8 @@ def first_wrong(run: Run, case: Case, broke: int) -> tuple[Case, int]:
 def _view(run: Run, case: Case, broke: int, broken: Sequence[Broken], trace: Trace) -> dict[str, Any]:
     """One rule: what is seen at each step under it."""
     protocol = run.model.protocol
-    named = {name: str(getattr(protocol, name)) for name in trace.protocol.differences()}
+    values = protocol.to_mapping()
+    named = {name: values[name] for name in trace.protocol.differences()}
     timeline, files, told = History(), History(), History()
     setting = Setting(run.model, run.states, case, puts_of(run), Files(run.model, case))
     stories: list[Story] = []

@@ -13,6 +13,9 @@ from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Options, choice
 from ...rules import Rules
+from ...world import World
+from ..copy_on_write import is_copy_on_write
+from ..partial_updates.mechanism import PartialColumns
 from . import values
 from .values import Merged
 
@@ -75,4 +78,10 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
     return replace(rules, merger=merger)
 
 
-MECHANISM = Mechanism(options=MergeFunction, rules=refined)
+def check(world: World) -> None:
+    """Refuse a user's function in a table without log files, or where writes set some columns."""
+    if world.custom and (is_copy_on_write(world) or world[PartialColumns].columns):
+        raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
+
+
+MECHANISM = Mechanism(options=MergeFunction, rules=refined, check=check)

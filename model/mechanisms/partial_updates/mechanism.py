@@ -13,6 +13,8 @@ from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Limits, Options, choice, limit
 from ...rules import Rules
+from ...world import World
+from ..copy_on_write import is_copy_on_write
 from . import columns
 from .columns import Contents, Made
 
@@ -64,16 +66,27 @@ class ByColumns(NamedTuple):
         return columns.by_definition(logs, left, merger, deletes=True)
 
 
+def column_names(world: World) -> tuple[str, ...]:
+    """The columns of which a write sets some."""
+    return tuple(chr(ord("a") + number) for number in range(world[PartialColumns].columns))
+
+
 def refined(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables whose writes set some columns each."""
     inner = rules.merger
 
     def merger(world: Any) -> Merger:
-        kernel, names = inner(world), world.column_names
+        kernel, names = inner(world), column_names(world)
         by = ByColumns(names, protocol[PartialUpdates].column_merge)
         return kernel._replace(combination=by) if names and kernel.combination is None else kernel
 
     return replace(rules, merger=merger)
 
 
-MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refined)
+def check(world: World) -> None:
+    """Refuse partial updates in a table without log files."""
+    if world[PartialColumns].columns and is_copy_on_write(world):
+        raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
+
+
+MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refined, check=check)
