@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from inspect import signature
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from .bound import ViewStep
 from .options import Chosen
-from .transition import Args, Component, Effect, Given, Guard, Transition, effects_in
+from .order import Refinement, Unordered, commute, named_by
+from .transition import Args, Effect, Guard, Transition
 
 
 class Fact(Protocol):
@@ -33,19 +33,6 @@ Key = tuple[str, str]
 
 class NoTransition(LookupError):
     """A selection that is empty: no transition has that action or tag."""
-
-
-class Unordered(TypeError):
-    """Two mechanisms refine one transition, the order matters, and neither declares that it comes after the other."""
-
-
-class Refinement(NamedTuple):
-    """What a mechanism did to a transition. `reads`, `writes`: the components that an added effect names."""
-
-    mechanism: str
-    operation: str
-    reads: frozenset[str] = frozenset()
-    writes: frozenset[str] = frozenset()
 
 
 @dataclass(slots=True)
@@ -146,15 +133,11 @@ class Composition:
             NoTransition: one of the actors has none; or no actor has one.
         """
         chosen = None if actors is None else tuple(actors)
-        keys = [
-            key
-            for key, each in self.transitions.items()
-            if (chosen is None or each.actor in chosen) and (each.action in names or each.tags & {*names})
-        ]
-        missing = {*chosen} - {actor for actor, _ in keys} if chosen is not None else (() if keys else ("any actor",))
+        found = self.some(*names, actors=chosen)
+        missing = {*chosen} - {each.actor for each in found} if chosen else (() if found else ("any actor",))
         if missing:
             raise NoTransition(f"{self.mechanism}: {min(missing)} has no transition {' or '.join(names)}")
-        return Selection(self, tuple(keys))
+        return found
 
     def some(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
         """As `select`; an empty selection is no error."""
@@ -184,25 +167,6 @@ class Composition:
             )
 
 
-def commute(one: Refinement, other: Refinement) -> bool:
-    """Whether two refinements of one transition lead to the same transition in either order.
-
-    Conditions and arguments commute with everything but a replacement. Another outcome commutes with a step inserted
-    before it. Steps inserted on the same side do not commute. Effects commute if neither changes a component that the
-    other reads or changes.
-    """
-    operations = {one.operation, other.operation}
-    if "replace" in operations:
-        return False
-    if operations & {"require", "add_argument"}:
-        return True
-    if operations in ({"extend"}, {"precede"}):
-        return not (one.writes & (other.reads | other.writes) or other.writes & one.reads)
-    if "divert" in operations:
-        return operations == {"divert", "insert_before"}
-    return len(operations) == 2 and "split" not in operations
-
-
 @dataclass(frozen=True, slots=True)
 class Selection:
     """Some transitions of a composition. Each operation returns the selection, so that operations can be chained."""
@@ -229,7 +193,8 @@ class Selection:
 
     def require(self, *guards: Guard) -> Selection:
         """Require further conditions."""
-        return self._each("require", lambda each: each.require(*guards))
+        operation = "require_place" if any(guard.place for guard in guards) else "require"
+        return self._each(operation, lambda each: each.require(*guards))
 
     def extend(self, effect: Effect, *changes: str) -> Selection:
         """Add an effect that happens last; `changes` are the components that it changes (default: its own actor's)."""
@@ -242,7 +207,7 @@ class Selection:
     def swap(self, guard: Guard, other: Guard) -> Selection:
         """Put another condition in the place of one that each has."""
         return self._each(
-            "require", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
+            "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
         )
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
@@ -251,11 +216,11 @@ class Selection:
 
     def tag(self, *tags: str) -> Selection:
         """Add tags, by which other mechanisms select."""
-        return self._each("require", lambda each: replace(each, tags=each.tags | {*tags}))
+        return self._each("tag", lambda each: replace(each, tags=each.tags | {*tags}))
 
     def untag(self, *tags: str) -> Selection:
         """Remove tags, because another transition has them from now on."""
-        return self._each("require", lambda each: replace(each, tags=each.tags - {*tags}))
+        return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
 
     def replace(self, change: Callable[[Transition], Transition]) -> Selection:
         """Put another transition in the place of each, perhaps with another action."""
@@ -284,33 +249,37 @@ class Selection:
             self.composition.refine(key, first(whole), Refinement(self.composition.mechanism, "split"))
             self.composition.add(then(whole))
 
-    def insert_before(self, step: str, make: Callable[[Transition], Transition]) -> Selection:
-        """Insert a transition before each: it starts where the other one did, which then starts at `step`."""
+    def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
+        """Insert a transition of the actor before each: it starts where that one did, which then starts at `step`."""
         for key in self.keys:
             later = self.composition.transitions[key]
             after = replace(later, at=step)
             self.composition.refine(key, after, Refinement(self.composition.mechanism, "insert_before"))
-            self.composition.add(replace(make(later), at=later.at, to=step))
+            self.composition.add(replace(make(later.actor), at=later.at, to=step))
         return self
 
-    def insert_after(self, step: str, make: Callable[[Transition], Transition]) -> Selection:
-        """Insert a transition after each: it starts at `step`, and leads to where the other one did."""
+    def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
+        """Insert a transition of the actor after each: it starts at `step`, and leads to where the other one did."""
         for key in self.keys:
             earlier = self.composition.transitions[key]
             if not earlier.to:
                 raise ValueError(f"{earlier.action} of {earlier.actor} leads to a step that its effects decide")
             after = replace(earlier, to=step)
             self.composition.refine(key, after, Refinement(self.composition.mechanism, "insert_after"))
-            self.composition.add(replace(make(earlier), at=step, to=earlier.to))
+            self.composition.add(replace(make(earlier.actor), at=step, to=earlier.to))
         return self
 
-    def exit(self, make: Callable[[Transition], Transition]) -> Selection:
-        """Add an alternative exit from the step at which each starts: one exit where several of an actor start."""
+    def exit(self, make: Callable[[str], Transition]) -> Selection:
+        """Add an alternative exit of the actor from the step at which each starts.
+
+        Where several transitions of an actor start, there is one exit.
+        """
         found: set[tuple[str, str]] = set()
-        for start in self:
+        for key, start in zip(self.keys, self, strict=True):
+            self.composition.refine(key, start, Refinement(self.composition.mechanism, "exit"))
             if (start.actor, start.at) not in found:
                 found.add((start.actor, start.at))
-                made = make(start)
+                made = make(start.actor)
                 place = tuple(guard for guard in start.guards if guard.place and guard not in made.guards)
                 self.composition.add(replace(made, at=start.at, guards=(*place, *made.guards)))
         return self
@@ -330,16 +299,3 @@ class Selection:
             refinement = Refinement(composition.mechanism, operation, reads, frozenset(changes))
             composition.refine(key, after, refinement)
         return self
-
-
-def named_by(effect: Effect) -> frozenset[str]:
-    """The names of the components that an effect reads, as far as its parameters say."""
-    found: set[str] = set()
-    for function in effects_in(effect):
-        given = function.given if isinstance(function, Given) else {}
-        plain = function.function if isinstance(function, Given) else function
-        for name in signature(plain).parameters:
-            value = given.get(name, None)
-            if name not in given or isinstance(value, Component):
-                found.add(str(value) if isinstance(value, Component) else name)
-    return frozenset(found)

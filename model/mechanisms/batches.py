@@ -119,7 +119,7 @@ def look_before_publication(composition: Composition, me: str) -> None:
     differs = compares(composition, me)
     found = Choice(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), (release_lock, go_to(REPEATED)))
     commits = composition.select(COMMITS, actors=[me]).require(NOT_REPEATED)
-    commits.exit(lambda start: transition("writer_finds_batch", me, guards=(~NOT_REPEATED,), changes=("own", "lock"),
+    commits.exit(lambda _: transition("writer_finds_batch", me, guards=(~NOT_REPEATED,), changes=("own", "lock"),
                                           to="" if differs else REPEATED, effect=found if differs else release_lock,
                                           tags=(LOOKS,)))  # fmt: skip
     composition.add(transition("writer_takes_back_repeat", me, at=REPEATED, guards=(LOCK_IS_FREE,), effect=give_up))

@@ -245,7 +245,7 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
         reason = "no other may have completed in its new file groups"
         commits.require(Guard(reason, overtaken, negated=True))
         found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((LOOKS,)))
-        commits.exit(lambda start: found)
+        commits.exit(lambda _: found)
         return
     look = Choice(overtaken, (go_to("overtaken"),), (become_clear,))
     looks = transition("loader_looks_again", me, guards=(MAY_LOOK, HOLDS_LOCK), effect=look)

@@ -124,7 +124,7 @@ def _divide_request(composition: Composition, kind: str, me: str, claimed: bool)
         puts.require(Guard("no other request may carry its time", is_request_there, negated=True))
         there = Guard("another request must carry its time", is_request_there)
         fails = fail_write if kind == "writer" else fail_load
-        puts.exit(lambda start: transition(f"{kind}_finds_request", me, guards=(there,), changes=("own", "lock"),
+        puts.exit(lambda _: transition(f"{kind}_finds_request", me, guards=(there,), changes=("own", "lock"),
                                            effect=fails))  # fmt: skip
 
 

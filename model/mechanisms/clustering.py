@@ -142,9 +142,9 @@ def compose(composition: Composition) -> None:
             composition.select(COMMITS, actors=[me]).require(UNDISTURBED).exit(giving_up)
 
 
-def giving_up(commits: Transition) -> Transition:
+def giving_up(me: str) -> Transition:
     """The transition by which a clusterer gives up, instead of publishing."""
-    return transition("clusterer_gives_up", commits.actor, guards=(HOLDS_LOCK, ~UNDISTURBED), effect=take_plan_back,
+    return transition("clusterer_gives_up", me, guards=(HOLDS_LOCK, ~UNDISTURBED), effect=take_plan_back,
                       changes=("own", "plans", "lock")).extend(release_lock)  # fmt: skip
 
 

@@ -37,6 +37,6 @@ def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: 
         return
     checks.require(guard)
     composition.note(Refusal(me, guard))
-    checks.exit(lambda start: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
+    checks.exit(lambda _: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
                                          changes=("own", "lock"), tags=(LOOKS,)))  # fmt: skip
     composition.add(transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up))

@@ -139,8 +139,8 @@ def test_a_transition_is_split_in_two() -> None:
 
 def test_a_transition_is_inserted_before_and_after() -> None:
     composition = system()
-    composition.select("counts").insert_before("warm", lambda later: transition("warms up", later.actor))
-    composition.select("counts").insert_after("tired", lambda earlier: transition("rests", earlier.actor))
+    composition.select("counts").insert_before("warm", lambda later: transition("warms up", later))
+    composition.select("counts").insert_after("tired", lambda earlier: transition("rests", earlier))
     ran = ("takes", "warms up", "counts", "rests", "releases")
     for number, action in enumerate(ran):
         assert Ran(composition, *ran[:number]).possible == [action]
@@ -151,12 +151,12 @@ def test_nothing_is_inserted_after_a_transition_whose_effects_decide_what_follow
     composition = system()
     composition.select("releases").replace(lambda each: each.renamed("releases", to="").extend(go_to("idle")))
     with pytest.raises(ValueError, match="releases of w1 leads to a step that its effects decide"):
-        composition.select("releases").insert_after("tired", lambda earlier: transition("rests", earlier.actor))
+        composition.select("releases").insert_after("tired", lambda earlier: transition("rests", earlier))
 
 
 def test_an_alternative_exit_starts_at_the_same_step() -> None:
     composition = system()
-    composition.select("counts").exit(lambda start: transition("gives up", start.actor, to="done"))
+    composition.select("counts").exit(lambda start: transition("gives up", start, to="done"))
     assert Ran(composition, "takes").possible == ["counts", "gives up"]
     assert Ran(composition, "takes", "gives up")["count"] == 1
     assert Ran(composition, "takes", "gives up").possible == ["releases"]

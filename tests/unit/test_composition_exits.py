@@ -19,8 +19,8 @@ def two_at_one_step() -> Composition:
     return composition
 
 
-def leaves(start: Transition) -> Transition:
-    return transition("leaves", start.actor, to="idle")
+def leaves(me: str) -> Transition:
+    return transition("leaves", me, to="idle")
 
 
 def test_transitions_of_one_step_share_an_exit() -> None:
@@ -32,8 +32,8 @@ def test_transitions_of_one_step_share_an_exit() -> None:
 
 def test_an_exit_requires_the_place_and_no_other_condition_of_its_start() -> None:
     composition = two_at_one_step()
-    composition.select("passes").exit(lambda start: leaves(start).require(NOT_CHECKED)).exit(
-        lambda start: transition("stops", start.actor)
+    composition.select("passes").exit(lambda me: leaves(me).require(NOT_CHECKED)).exit(
+        lambda me: transition("stops", me)
     )
     assert composition.select("leaves").one.guards == (NOT_CHECKED,)
     assert composition.select("stops").one.guards == (NOT_CHECKED,)

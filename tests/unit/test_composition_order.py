@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from nbcc.model.machine.composition import Composition, Refinement, Selection, Unordered, commute
-from nbcc.model.machine.transition import Changes, Choice, Component, given, transition
-from tests.unit.counting import NEVER, Ran, double, system
+from nbcc.model.machine.composition import Composition, Selection
+from nbcc.model.machine.order import Refinement, Unordered, commute
+from nbcc.model.machine.transition import Changes, Choice, Component, Guard, given, transition
+from tests.unit.counting import NEVER, Ran, double, never, system
 
 
 def paint(count: int) -> Changes:
@@ -21,20 +22,33 @@ def shut(lock: str | None) -> Changes:
     return {"lock": lock}
 
 
+PLACE = Guard("{me} must be there", never, place=True)
+
+def leaving(some: Selection) -> str:
+    """An action that no transition has yet."""
+    return f"leaves {len(tuple(some.composition.some('leaves')))}"
+
+
 OPERATIONS: dict[str, Callable[[Selection], object]] = {
     "require": lambda some: some.require(NEVER),
+    "require_place": lambda some: some.require(PLACE),
+    "tag": lambda some: some.tag("tagged"),
     "add_argument": lambda some: some.add_argument(lambda: ((),)),
     "extend count": lambda some: some.extend(double, "count"),
     "extend lock": lambda some: some.extend(shut, "lock"),
     "extend noted by count": lambda some: some.extend(paint, "noted"),
     "precede count": lambda some: some.precede(double, "count"),
-    "insert_before": lambda some: some.insert_before("x", lambda each: transition("is before", each.actor)),
-    "insert_after": lambda some: some.insert_after("y", lambda each: transition("is after", each.actor)),
-    "split": lambda some: some.split(lambda each: each, lambda each: transition("is second", each.actor)),
+    "insert_before": lambda some: some.insert_before("x", lambda each: transition("is before", each)),
+    "insert_after": lambda some: some.insert_after("y", lambda each: transition("is after", each)),
+    "split": lambda some: some.split(lambda each: each, lambda each: each.renamed("is second")),
+    "exit": lambda some: some.exit(lambda me: transition(leaving(some), me, tags=("leaves",))),
     "replace": lambda some: some.replace(lambda each: each),
 }
 COMMUTE = {
-    *(frozenset((one, other)) for one in ("require", "add_argument") for other in OPERATIONS if other != "replace"),
+    *(frozenset((one, other)) for one in ("require", "require_place", "add_argument", "tag") for other in OPERATIONS
+      if other not in ("replace", "split") and (one, other) != ("require_place", "exit")),
+    *(frozenset(("exit", other)) for other in OPERATIONS
+      if other not in ("require_place", "replace", "split", "insert_before")),
     *map(frozenset, (
         ("extend count", "extend lock"), ("extend lock", "extend noted by count"),
         ("extend count", "precede count"), ("extend lock", "precede count"), ("extend noted by count", "precede count"),

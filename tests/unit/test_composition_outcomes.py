@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model.machine.composition import NoTransition, Refinement, commute
+from nbcc.model.machine.composition import NoTransition
+from nbcc.model.machine.order import Refinement, commute
 from nbcc.model.machine.transition import Changes, go_to
 from tests.unit.counting import Ran, double, note, system
 

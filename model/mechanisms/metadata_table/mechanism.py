@@ -176,12 +176,12 @@ def _reading(composition: Composition, options: MetadataOptions) -> None:
         composition.some("reader_reads").insert_before(FILES_LISTED, _lists_files)
         return
     begins = composition.some("reader_starts_listing")
-    composition.add(*(replace(_lists_files(each), to=FILES_LISTED, guards=each.guards) for each in begins))
+    composition.add(*(replace(_lists_files(each.actor), to=FILES_LISTED, guards=each.guards) for each in begins))
     begins.replace(lambda start: replace(start, at=FILES_LISTED, guards=(READ_LEFT,)))
 
 
-def _lists_files(other: Transition) -> Transition:
-    return transition("reader_lists_files", other.actor, effect=list_files)
+def _lists_files(me: str) -> Transition:
+    return transition("reader_lists_files", me, effect=list_files)
 
 
 def list_files(metadata: MetadataTable) -> Changes:

@@ -50,8 +50,8 @@ def check_conflicts(composition: Composition, kind: str, me: str, touches: Touch
     start = commits.one
     composition.select(COMMITS, PUBLISHES, actors=[me]).require(HAS_PASSED)
     if options.conflict_check == "before_lock":
-        composition.select(BEGINS, actors=[me]).insert_before(CHECKED, lambda first: passes)
-        composition.select(passes.action, actors=[me]).exit(lambda passes: aborts)
+        composition.select(BEGINS, actors=[me]).insert_before(CHECKED, lambda _: passes)
+        composition.select(passes.action, actors=[me]).exit(lambda _: aborts)
         return
     # From now on the check is the first transition under the lock: it also asks what is asked of the commit so far.
     asked = tuple(guard for guard in start.guards if guard is not HOLDS_LOCK)

@@ -64,9 +64,9 @@ def _runs_undone(composition: Composition, kind: str, me: str, becomes_idle: Any
     gone = Guard("a restore must have undone its plan", PLAN_STANDS.holds, negated=True)
     lost = Guard("a file of its plan must be gone", INPUT_STANDS.holds, negated=True)
     starts = composition.select(STARTS_PLAN, actors=[me]).require(PLAN_STANDS)
-    starts.exit(lambda start: transition(f"{kind}_finds_plan_gone", me, guards=(gone,), effect=becomes_idle))
+    starts.exit(lambda _: transition(f"{kind}_finds_plan_gone", me, guards=(gone,), effect=becomes_idle))
     reads = composition.select(READS_INPUT, actors=[me]).require(INPUT_STANDS)
-    reads.exit(lambda start: transition(f"{kind}_misses_input", me, guards=(lost,), effect=becomes_idle))
+    reads.exit(lambda _: transition(f"{kind}_misses_input", me, guards=(lost,), effect=becomes_idle))
     refuse(composition, kind, me, Guard(IS_NOT_UNDONE.reason, PLAN_STANDS.holds), becomes_idle)
 
 

@@ -56,9 +56,9 @@ def compose(composition: Composition) -> None:
             composition.some("writer_finds_batch", actors=[me]).require(NOT_GIVEN_UP)
 
 
-def look(begins: Transition) -> Transition:
+def look(me: str) -> Transition:
     """The transition by which a writer checks its heartbeat before it takes the lock."""
-    return transition("writer_looks_at_heartbeat", begins.actor)
+    return transition("writer_looks_at_heartbeat", me)
 
 
 def is_pending(own: Writer) -> bool:
