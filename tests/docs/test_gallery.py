@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Protocol, Query
+from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
+from nbcc.model.mechanisms.occ.options import Occ
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.gallery import Found, NotFound, catalogue, files_of, found, pages_of
 from nbcc.simulator.gallery.files import FOLDER, stale_files
@@ -51,7 +53,7 @@ KEPT_UNDER_ANOTHER = {"32-decision-log"}
 REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decision="log")) | {
     entry.name: Protocol(concurrency="occ")
     for entry in ENTRIES
-    if entry.protocol.concurrency == "occ" or entry.name == "45-copy-on-write-loses"
+    if entry.protocol[Occ].concurrency == "occ" or entry.name == "45-copy-on-write-loses"
 }
 CANNOT_HAPPEN = {
     "36-equal-times",
@@ -131,7 +133,7 @@ def test_what_the_engine_cannot_be_put_under_it_refuses(name: str) -> None:
 def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name: str) -> None:
     """The remedy is the default protocol, if no other is named."""
     asked = replace(shipped(name), protocol=REMEDIES.get(name, Protocol()), observed=())
-    systems = ("model",) if asked.world.metadata_table else ("model", "engine")
+    systems = ("model",) if asked.world[HasMetadataTable].metadata_table else ("model", "engine")
     for outcome in replay(asked, systems).outcomes:
         assert outcome.fits == (name not in CANNOT_HAPPEN), outcome.sentence
         if outcome.fits:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nbcc.engine.evidence import gather
+from nbcc.model.mechanisms.lock_wait import LockWait
 from nbcc.simulator import specs
 from nbcc.simulator.validate import validate
 from nbcc.simulator.validate.history import histories
@@ -47,6 +48,6 @@ def test_what_is_left_out_of_a_setting_leaves_no_trace() -> None:
             shapes |= dict.fromkeys(piece.shape for piece in pieces(history, "completion"))
     for name in settings():
         protocol = specs.protocol(name)
-        if traced(protocol) != protocol and protocol.lock_wait == "patient":
+        if traced(protocol) != protocol and protocol[LockWait].lock_wait == "patient":
             for shape in list(shapes)[:4]:
                 assert (play(shape, protocol) is None) == (play(shape, traced(protocol)) is None), name

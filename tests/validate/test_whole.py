@@ -16,6 +16,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.kernel.table import Write
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.mechanisms.replacing import replaced
+from nbcc.model.variants.order import Order
 from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
 from nbcc.simulator.validate.pieces import pieces, whole
 from nbcc.simulator.validate.play import play, traced
@@ -102,7 +103,7 @@ def told(model: Model, state: object) -> GroupHistory:
 
 def judged(found: GroupHistory, protocol: Protocol = DEFAULT) -> tuple[bool, bool]:
     """Whether a history is possible: uncut, and in pieces."""
-    axis = protocol.merge_order
+    axis = protocol[Order].merge_order
     uncut = play(whole(found, axis).shape, protocol) is None
     return uncut, all(play(piece.shape, protocol) is None for piece in pieces(found, axis))
 
