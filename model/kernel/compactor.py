@@ -54,7 +54,7 @@ class Compactor(NamedTuple):
         return self.groups[self.bases]
 
 
-COMPACTOR = Kind(name="compactor", prefix="c", first=Compactor(), drawn=2, service=True)
+COMPACTOR = Kind(name="compactor", prefix="c", first=Compactor(), in_random_worlds=(1, 1, 2, 1), service=True)
 
 
 def compose(composition: Composition) -> None:

@@ -52,7 +52,7 @@ class Reader(NamedTuple):
         return self.step not in ("idle", DEAD, *ENDS)
 
 
-READER = Kind(name="reader", prefix="r", first=Reader(), rests=("idle", *ENDS), drawn=1)
+READER = Kind(name="reader", prefix="r", first=Reader(), rests=("idle", *ENDS), in_random_worlds=(0, 1))
 
 
 def compose(composition: Composition) -> None:

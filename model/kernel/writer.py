@@ -42,7 +42,7 @@ class Writer(NamedTuple):
         return "inflight" if self.inflight else "requested"
 
 
-WRITER = Kind(name="writer", prefix="w", first=Writer(), drawn=3)
+WRITER = Kind(name="writer", prefix="w", first=Writer(), in_random_worlds=(2, 2, 1, 3))
 
 
 def compose(composition: Composition) -> None:

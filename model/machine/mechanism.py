@@ -17,15 +17,16 @@ if TYPE_CHECKING:
 class Kind:
     """A kind of actors: its name, what the names of its actors begin with, and the first state of each.
 
-    `rests`: the steps at which an actor is between two operations. `drawn`: how many of them a random world has at
-    most. `service`: a table service, whose steps must not change the answer of a retained read (promise QUIET).
+    `rests`: the steps at which an actor is between two operations. `service`: a table service, whose steps must not
+    change the answer of a retained read (promise QUIET). `in_random_worlds`: a random world has one of these numbers of
+    them, each with the same chance; the first one is the plainest.
     """
 
     name: str
     prefix: str
     first: ActorState
     rests: tuple[str, ...] = ("idle",)
-    drawn: int = 0
+    in_random_worlds: tuple[int, ...] = (0,)
     service: bool = False
 
 

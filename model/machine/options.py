@@ -38,12 +38,22 @@ def choice(default: str, about: str, *, by: tuple[str, ...] = ()) -> Any:
     return field(default=default, metadata={"about": about, "by": by})
 
 
-def limit(default: Any, about: str, *, section: str = "limits", by: tuple[str, ...] = ()) -> Any:
+def limit(
+    default: Any,
+    about: str,
+    *,
+    section: str = "limits",
+    by: tuple[str, ...] = (),
+    in_random_worlds: tuple[int, ...] = (),
+    needs: str = "",
+) -> Any:
     """A limit: its default, what it bounds, and its section in the file of a world.
 
-    `by`: the kinds of actors for which a world may state another number.
+    `by`: the kinds of actors for which a world may state another number. `in_random_worlds`: a random world has one of
+    these numbers, each with the same chance (default: always `default`); `needs`: if it has an actor of this kind.
     """
-    return field(default=default, metadata={"about": about, "section": section, "by": by})
+    drawn = {"in_random_worlds": in_random_worlds, "needs": needs}
+    return field(default=default, metadata={"about": about, "section": section, "by": by, **drawn})
 
 
 def values_of(options: type[Options]) -> dict[str, tuple[str, ...]]:

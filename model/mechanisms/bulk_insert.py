@@ -148,7 +148,7 @@ class Loader(NamedTuple):
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 
-LOADER = Kind(name="loader", prefix="l", first=Loader(), rests=("idle", "done", "refused"), drawn=1)
+LOADER = Kind(name="loader", prefix="l", first=Loader(), rests=("idle", "done", "refused"), in_random_worlds=(0, 1))
 
 
 def compose(composition: Composition) -> None:

@@ -36,7 +36,7 @@ class LockExpiry(Options):
 class Crashes(Limits):
     """How many actors crash."""
 
-    crashes: int = limit(0, "how many actors may crash")
+    crashes: int = limit(0, "how many actors may crash", in_random_worlds=(0, 0, 1))
 
 
 def compose(composition: Composition) -> None:

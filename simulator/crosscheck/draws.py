@@ -1,15 +1,16 @@
-"""Worlds and rows for random histories, drawn number by number so that whoever draws can shrink."""
+"""Worlds and rows for random histories, drawn number by number, so that a counterexample can be shrunk."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
 import pyarrow as pa
 
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
-from nbcc.model.mechanisms import kinds
+from nbcc.model.machine.options import about
+from nbcc.model.mechanisms import kinds, limits
 from nbcc.model.mechanisms.batches import batch_of, rows_of
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
 
@@ -20,14 +21,14 @@ DELETE_ONE_IN = 4
 
 
 def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
-    """A world of at most as many actors as their mechanisms ask for, 3 buckets, 2 partitions, 2 writes a writer.
+    """A world with the numbers of actors and the limits that mechanisms declare for random worlds.
 
-    The first number of each draw is the plainest choice; most worlds have two writers and a compactor, because that is
-    where they meet. `of`: the kinds of actors that there may be, if not all; what is drawn does not depend on others.
+    It has at most 3 buckets, 2 partitions and 2 writes of each writer. The first choice of each draw is the plainest.
+    `of`: the kinds of actors that there may be (default: all); the draws of a kind do not depend on other kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
     for kind in sorted(kinds() if of is None else of):
-        actors[kind] = _count(choose, kind, kinds()[kind].drawn)
+        actors[kind] = _one_of(choose, kinds()[kind].in_random_worlds)
     buckets, partitions = 1 + choose(3), 1 + choose(2)
     per_writer = 1 + int(choose(4) == 3)
     shapes = {
@@ -44,32 +45,24 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
         partitions=partitions,
         writes_per_writer=per_writer,
         compactions=1 + choose(2),
-        crashes=int(choose(3) == 2),
-        stalls=1 + choose(2) if actors.get("rollbacker") else 0,
-        rollbacks=1 + choose(2) if actors.get("rollbacker") else 0,
-        cleans=2 if actors.get("cleaner") else 0,
-        windows=2 if actors.get("consumer") else 0,
-        commits_retained=1 + choose(2) if actors.get("cleaner") else 0,
-        log_compactions=1 + choose(2) if actors.get("log_compactor") else 0,
         writes=shapes,
+        **_limits(choose, actors),
     )
 
 
-def _count(choose: Choose, kind: str, most: int) -> int:
-    """How many actors of a kind: two writers as a rule, never none; a compactor or two; now and then a rollbacker or a
-    consumer.
+def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
+    """The limits that mechanisms declare for random worlds with these numbers of actors."""
+    declared = {name: says for part in limits() for name, says in about(part).items() if says["in_random_worlds"]}
+    return {
+        name: _one_of(choose, says["in_random_worlds"])
+        for name, says in declared.items()
+        if not says["needs"] or actors.get(says["needs"])
+    }
 
-    Of others 0 to ``most``.
-    """
-    if kind == "writer":
-        return (2, 2, 1, 3)[choose(4)]
-    if kind == "compactor":
-        return (1, 1, 2, 1)[choose(4)]
-    if kind == "consumer":
-        return (0, 0, 0, 1)[choose(4)]
-    if kind == "rollbacker":
-        return (0, 0, 0, 1, 2)[choose(5)]
-    return choose(most + 1) if most else 0
+
+def _one_of(choose: Choose, numbers: Sequence[int]) -> int:
+    """One of the numbers; a single one is not drawn, so that it shifts no other draw."""
+    return numbers[choose(len(numbers)) if len(numbers) > 1 else 0]
 
 
 def _shape(choose: Choose, groups: int) -> tuple[int, ...]:

@@ -35,7 +35,9 @@ SEEDS = range(20)
 FEWER = SEEDS if os.environ.get("NBCC_BUDGET") == "nightly" else range(4)
 MOST = 50  # histories until a variant must be seen, each drawn for itself
 RARE = {"restore-plan-takes-no-number": 200, "decision-left-unpublished": 200}
-"""Taking a time is three steps where locks can be lost: fewer histories come to a decision during a restore's plan."""
+"""Mutants that few histories reach. A restore's plan: locks can be lost at three steps before its decision. A decision
+that is left unpublished: an actor must crash between its decision and its publication (seen after 12 to 50 histories in
+seeds 0 to 5)."""
 ROOT = Path(__file__).parents[2]
 
 

@@ -124,3 +124,8 @@ def test_it_is_named(checkout: Path, command: tuple[str, ...]) -> None:
 
 def test_its_option_is_explained(checkout: Path) -> None:
     assert "no write begins meanwhile" in nbcc(checkout, "explain", "index_writers")
+
+
+def test_its_data_file_is_found(checkout: Path) -> None:
+    listed = nbcc(checkout, "list", "mechanisms")
+    assert "An index is planned, built and published while writers write." in " ".join(listed.split())

@@ -28,9 +28,11 @@ class Cleaning(Options):
 class Cleans(Limits):
     """How many cleans, and the policy of cleaners."""
 
-    cleans: int = limit(0, "how many cleans may be planned")
+    cleans: int = limit(0, "how many cleans may be planned", in_random_worlds=(2,), needs="cleaner")
     commits_retained: int = limit(
         0,
         "of how many newest writes a clean keeps the state after each; every later state is kept as well",
         by=("cleaner",),
+        in_random_worlds=(1, 2),
+        needs="cleaner",
     )

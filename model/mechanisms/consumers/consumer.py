@@ -58,7 +58,7 @@ class Consumer(NamedTuple):
     extra: tuple[Any, ...] = ()
 
 
-CONSUMER = Kind(name="consumer", prefix="k", first=Consumer(), rests=("idle", *ENDS), drawn=1)
+CONSUMER = Kind(name="consumer", prefix="k", first=Consumer(), rests=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1))
 NO_ACTORS: Mapping[str, Any] = MappingProxyType({})
 
 

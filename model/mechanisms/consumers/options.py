@@ -29,4 +29,4 @@ class Consumers(Options):
 class ConsumedWindows(Limits):
     """How much consumers read."""
 
-    windows: int = limit(0, "how many windows each consumer reads")
+    windows: int = limit(0, "how many windows each consumer reads", in_random_worlds=(2,), needs="consumer")

@@ -27,4 +27,5 @@ class LogCompactions(Options):
 class LogCompactionLimits(Limits):
     """How many log compactions."""
 
-    log_compactions: int = limit(0, "how many log compactions may be planned")
+    log_compactions: int = limit(0, "how many log compactions may be planned",
+                                 in_random_worlds=(1, 2), needs="log_compactor")  # fmt: skip

@@ -30,5 +30,6 @@ class Rollbacks(Options):
 class Failures(Limits):
     """How many stalls and rollbacks there are."""
 
-    stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires")
-    rollbacks: int = limit(0, "how many rollbacks may be planned")
+    stalls: int = limit(0, "how often a live writer stalls until its heartbeat expires",
+                        in_random_worlds=(1, 2), needs="rollbacker")  # fmt: skip
+    rollbacks: int = limit(0, "how many rollbacks may be planned", in_random_worlds=(1, 2), needs="rollbacker")

@@ -126,7 +126,7 @@ def pending_indexes(pending_instants: Iterable[Instant], indexes: Plans, publish
 
 MECHANISM = Mechanism(
     compose=compose,
-    kinds=(Kind(name="indexer", prefix="i", first=Indexer(), drawn=1),),
+    kinds=(Kind(name="indexer", prefix="i", first=Indexer(), in_random_worlds=(0, 1)),),
     options=Indexing,
     limits=Indexes,
     actions=(
