@@ -161,7 +161,7 @@ def blink(own):
 
 MECHANISM = Mechanism(
     compose=compose,
-    kinds=(Kind(name="beacon", prefix="z", first=Beacon(), drawn=2),),
+    kinds=(Kind(name="beacon", prefix="z", first=Beacon(), in_random_worlds=(0, 1)),),
     actions=(Action("beacon_blinks", "counts to two", "{actor} blinks"),),
 )
 '''
