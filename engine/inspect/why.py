@@ -149,7 +149,7 @@ def _group(holdings: list[Holding], shape: TableShape, rules: Rules) -> Group:
         if holding is best:
             lines.append(_line(holding, _answers(holding, len(merged)), "answers"))
         elif best is not None:
-            lines.append(_line(holding, outranked(holding, best, shape.merge, rules.log_order), "outranked"))
+            lines.append(_line(holding, outranked(holding, best, shape.merge, rules.merge_order), "outranked"))
     lines += [_line(h, h.place.because, "hidden") for h in hidden]
     file = holdings[0].place.file
     return Group(file.partition, file.file_id, tuple(lines), best.row if best else None, _answer(best))

@@ -121,7 +121,7 @@ class Clusterer(NamedTuple):
     extra: tuple[Any, ...] = ()
 
 
-CLUSTERER = Kind(name="clusterer", prefix="g", first=Clusterer(), rests=("idle", "done", "gave up"), service=True)
+CLUSTERER = Kind(name="clusterer", prefix="clus", first=Clusterer(), rests=("idle", "done", "gave up"), service=True)
 
 
 def compose(composition: Composition) -> None:

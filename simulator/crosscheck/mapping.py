@@ -96,12 +96,12 @@ MAPPING: Final[list[Row]] = [
     Row("writer_refuses_batch",            "upsert", starts=True, raises="Conflict", always=True),
     Row("writer_takes_back_other_rows",    "upsert", raises="Conflict", always=True),
     Row("writer_stops_waiting",            "upsert", raises="LockTimeout"),
-    # only under settings that the engine cannot be put under
+    # only under options that the engine does not support
     Row("writer_looks_at_heartbeat",       "upsert"),
     # the put happens, and its answer is "exists"
     Row("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     Row("writer_recognises_instant",       "upsert"),
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     Row("writer_reports_failure",          "upsert"),
     # under the lock: its instant is not there any more, or somebody has planned to roll it back
     Row("writer_is_refused",               "upsert", ends_after="list.end timeline",
@@ -153,30 +153,30 @@ MAPPING: Final[list[Row]] = [
     Row("log_compactor_publishes_instant",     "run_log_compaction"),
 
     # under the lock: the properties with one column more; then a commit without files
-    Row("alterer_adds_column",             "alter_schema", ends_after="lock.release", starts=True,
+    Row("schema_evolver_adds_column",      "alter_schema", ends_after="lock.release", starts=True,
         given=(("columns", "columns"),)),
-    Row("alterer_requests_instant",        "alter_schema", ends_after="lock.release"),
-    Row("alterer_starts_commit",           "alter_schema", ends_after="put deltacommit.inflight"),
-    Row("alterer_takes_lock",              "alter_schema", ends_after="lock.acquire"),
-    Row("alterer_takes_completion_time",   "alter_schema", ends_after="clock.take"),
-    Row("alterer_publishes_instant",       "alter_schema"),
+    Row("schema_evolver_requests_instant", "alter_schema", ends_after="lock.release"),
+    Row("schema_evolver_starts_commit",    "alter_schema", ends_after="put deltacommit.inflight"),
+    Row("schema_evolver_takes_lock",       "alter_schema", ends_after="lock.acquire"),
+    Row("schema_evolver_takes_completion_time", "alter_schema", ends_after="clock.take"),
+    Row("schema_evolver_publishes_instant", "alter_schema"),
 
-    Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
-    Row("loader_takes_time",               "bulk_insert", ends_after="clock.take", starts=True),
-    *waiting("loader",                     "bulk_insert"),
-    Row("loader_puts_request",             "bulk_insert", ends_after="lock.release"),
-    Row("loader_finds_request",            "bulk_insert", raises="Conflict"),
-    Row("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
-    Row("loader_writes_base",              "bulk_insert", ends_after="put base"),
-    Row("loader_writes_log",               "bulk_insert", ends_after="put log"),
-    Row("loader_takes_lock",               "bulk_insert", ends_after="lock.acquire"),
-    Row("loader_looks_again",              "bulk_insert", ends_after="list.end timeline"),
-    Row("loader_gives_up",                 "bulk_insert", ends_after="lock.release"),
-    Row("loader_withdraws_instant",        "bulk_insert", raises="Conflict"),
-    Row("loader_publishes_decided",        "bulk_insert", ends_after=DECIDED),
-    Row("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
-    Row("loader_decides_instant",          "bulk_insert", ends_after="put decision"),
-    Row("loader_publishes_instant",        "bulk_insert"),
+    Row("bulk_inserter_requests_instant",  "bulk_insert", ends_after="lock.release", starts=True),
+    Row("bulk_inserter_takes_time",        "bulk_insert", ends_after="clock.take", starts=True),
+    *waiting("bulk_inserter",              "bulk_insert"),
+    Row("bulk_inserter_puts_request",      "bulk_insert", ends_after="lock.release"),
+    Row("bulk_inserter_finds_request",     "bulk_insert", raises="Conflict"),
+    Row("bulk_inserter_starts_writing",    "bulk_insert", ends_after="put deltacommit.inflight"),
+    Row("bulk_inserter_writes_base",       "bulk_insert", ends_after="put base"),
+    Row("bulk_inserter_writes_log",        "bulk_insert", ends_after="put log"),
+    Row("bulk_inserter_takes_lock",        "bulk_insert", ends_after="lock.acquire"),
+    Row("bulk_inserter_looks_again",       "bulk_insert", ends_after="list.end timeline"),
+    Row("bulk_inserter_gives_up",          "bulk_insert", ends_after="lock.release"),
+    Row("bulk_inserter_withdraws_instant", "bulk_insert", raises="Conflict"),
+    Row("bulk_inserter_publishes_decided", "bulk_insert", ends_after=DECIDED),
+    Row("bulk_inserter_takes_completion_time", "bulk_insert", ends_after="clock.take"),
+    Row("bulk_inserter_decides_instant",   "bulk_insert", ends_after="put decision"),
+    Row("bulk_inserter_publishes_instant", "bulk_insert"),
 
     # where buckets fix the file ids, clustering is a compaction that sorts
     Row("clusterer_schedules_plan",        "schedule_compaction", starts=True),
@@ -186,31 +186,31 @@ MAPPING: Final[list[Row]] = [
     Row("clusterer_takes_lock",            "run_compaction", ends_after="lock.acquire"),
     Row("clusterer_takes_completion_time", "run_compaction", ends_after="clock.take"),
     Row("clusterer_publishes_instant",     "run_compaction"),
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     Row("clusterer_gives_up",              "run_compaction"),
 
     # under the lock: list the timeline, look at its pending plans, take K, put the plan
-    Row("replacer_schedules_replace",      "insert_overwrite", ends_after="lock.release", starts=True,
+    Row("overwriter_schedules_replace",    "insert_overwrite", ends_after="lock.release", starts=True,
         given=(("partitions", "partitions"),)),
-    Row("replacer_starts_replace",         "insert_overwrite", ends_after="put compaction.inflight"),
-    Row("replacer_writes_base",            "insert_overwrite", ends_after="put base"),
-    Row("replacer_takes_time",             "insert_overwrite", ends_after="clock.take", starts=True,
+    Row("overwriter_starts_replace",       "insert_overwrite", ends_after="put compaction.inflight"),
+    Row("overwriter_writes_base",          "insert_overwrite", ends_after="put base"),
+    Row("overwriter_takes_time",           "insert_overwrite", ends_after="clock.take", starts=True,
         given=(("partitions", "partitions"),)),
-    Row("replacer_puts_plan",              "insert_overwrite", ends_after="lock.release", raises="Conflict"),
-    *waiting("replacer",                   "insert_overwrite"),
-    Row("replacer_takes_lock",             "insert_overwrite", ends_after="lock.acquire"),
+    Row("overwriter_puts_plan",            "insert_overwrite", ends_after="lock.release", raises="Conflict"),
+    *waiting("overwriter",                 "insert_overwrite"),
+    Row("overwriter_takes_lock",           "insert_overwrite", ends_after="lock.acquire"),
     # an optimistic one, as a writer
-    Row("replacer_passes_check",           "insert_overwrite", ends_after="list.end timeline",
+    Row("overwriter_passes_check",         "insert_overwrite", ends_after="list.end timeline",
         also=LOOKS_FOR_ROLLBACKS),
-    Row("replacer_aborts",                 "insert_overwrite", ends_after="list.end timeline",
+    Row("overwriter_aborts",               "insert_overwrite", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
-    Row("replacer_takes_back_replace",     "insert_overwrite", raises="Conflict"),
-    Row("replacer_publishes_decided",      "insert_overwrite", ends_after=DECIDED),
-    Row("replacer_takes_completion_time",  "insert_overwrite", ends_after="clock.take"),
-    Row("replacer_decides_instant",        "insert_overwrite", ends_after="put decision"),
-    Row("replacer_publishes_instant",      "insert_overwrite"),
+    Row("overwriter_takes_back_replace",   "insert_overwrite", raises="Conflict"),
+    Row("overwriter_publishes_decided",    "insert_overwrite", ends_after=DECIDED),
+    Row("overwriter_takes_completion_time", "insert_overwrite", ends_after="clock.take"),
+    Row("overwriter_decides_instant",      "insert_overwrite", ends_after="put decision"),
+    Row("overwriter_publishes_instant",    "insert_overwrite"),
 
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     Row("rollbacker_chooses_write",        "schedule_rollback", starts=True),
     Row("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
     # the same in two steps, where the lock can be lost between them
@@ -223,7 +223,7 @@ MAPPING: Final[list[Row]] = [
     Row("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
     Row("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
-    # only under settings that the engine cannot be put under
+    # only under options that the engine does not support
     Row("rollbacker_appends_rollback_block", "run_rollback"),
     # and the markers of what it deleted
     Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
@@ -283,9 +283,9 @@ MAPPING: Final[list[Row]] = [
     Row("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     Row("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),
-    Row("replacer_is_refused",             "insert_overwrite", ends_after="list.end timeline",
+    Row("overwriter_is_refused",           "insert_overwrite", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
-    Row("replacer_gives_up",               "insert_overwrite", raises="Conflict"),
+    Row("overwriter_gives_up",             "insert_overwrite", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
@@ -301,7 +301,7 @@ MAPPING: Final[list[Row]] = [
     Row("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
     # what the manifest lists was put before it and is read when it is needed
     Row("reader_looks_into_archive",       "snapshot", ends_after="get version"),
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     Row("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
     Row("reader_reads",                    "snapshot", raises="Cleaned"),
     # only in worlds with a metadata table: the engine lists files beside one, and writes no table that has one

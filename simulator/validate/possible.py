@@ -7,6 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
+from nbcc.model.mechanisms.replacing import OVERWRITER
+
 from .history import histories
 from .judging import MOST_REFUSALS, judge, settings
 from .pieces import Piece
@@ -118,8 +123,8 @@ def _event(piece: Piece, number: int) -> str:
 def _named(sentence: str, piece: Piece) -> str:
     """A sentence with the actors of the piece as the instants that they stand for."""
     actors = {
-        "w": ("write", piece.writes), "c": ("compaction", piece.plans), "o": ("replace", piece.plans),
-        "m": ("log compaction", piece.log_plans),
+        WRITER.prefix: ("write", piece.writes), COMPACTOR.prefix: ("compaction", piece.plans),
+        OVERWRITER.prefix: ("replace", piece.plans), LOG_COMPACTOR.prefix: ("log compaction", piece.log_plans),
     }  # fmt: skip
 
     def name(found: re.Match[str]) -> str:
@@ -129,4 +134,4 @@ def _named(sentence: str, piece: Piece) -> str:
             return found[0]
         return f"the {kind} {times[number]}" if times[number] else "another write"
 
-    return re.sub(r"\b([wcom])(\d+)\b", name, sentence)
+    return re.sub(rf"\b({'|'.join(actors)})(\d+)\b", name, sentence)

@@ -76,7 +76,7 @@ def test_applied_twice_it_is_there_once_and_nothing_else_changes() -> None:
 
 
 def test_what_is_found_through_it() -> None:
-    write, compaction, clean = Write(1, 2, "w1", 1, ((0, 1),)), Compaction(3, 4, "c1"), CompletedClean(5, 6, "d1")
+    write, compaction, clean = Write(1, 2, "w1", 1, ((0, 1),)), Compaction(3, 4, "c1"), CompletedClean(5, 6, "clean1")
     published = (write, compaction, clean)
     assert through(published, None) == published
     assert through(published, frozenset({1, 3, 5})) == published
@@ -116,7 +116,7 @@ def test_the_engine_plays_in_no_such_world() -> None:
 
 def test_the_command_says_so_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli(["check", "metadata_writers"]) == 2
-    assert capsys.readouterr().err.startswith("Error: the engine cannot be put under metadata_table = 1: it reads")
+    assert capsys.readouterr().err.startswith("Error: the engine does not support metadata_table = 1: it lists")
 
 
 @pytest.mark.parametrize("value", [2, True, -1])
