@@ -44,7 +44,9 @@ def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(campaign, "_sample", campaign._sample.__wrapped__)
     before = counted(SETTING)
     known = kinds()
-    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))})
+    monkeypatch.setattr(
+        draws, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))}
+    )
     assert counted(SETTING) == before
     monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
     assert counted(SETTING) != before
@@ -77,9 +79,7 @@ def test_another_system_is_another_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "null", "{}", '{"format": 1}', '{"name": "a package"}', "\udcff"])
-def test_a_file_of_another_kind_is_left_as_it_is(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_another_kind_is_left_as_it_is(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "package.json"
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     before = path.read_bytes()
