@@ -76,13 +76,13 @@ def judge(table: Path) -> dict[str, object]:
     assert history is not None, found.undetermined
     return {
         "verdict": found.verdict,
-        "complaints": len(found.complaints),
+        "diagnostics": len(found.diagnostics),
         "seconds": round(seconds, 1),
         "processor_seconds": round(sum(used.ru_utime + used.ru_stime for used in both), 1),
         "began": stages,
         "instants": history.instants,
         "data_files": found.files,
-        "pieces": history.played,
+        "segments": history.played,
         "shapes": history.shapes,
     }
 

@@ -193,10 +193,10 @@ def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
     for requested in sorted({*view.found.log_plans, *done}):
         if requested in done:
             commit = done[requested]
-            places = {file.path.rpartition("/")[2]: file for s in commit.stats if (file := view.counted.get(s.path))}
+            files = {file.path.rpartition("/")[2]: file for s in commit.stats if (file := view.counted.get(s.path))}
             for name, inputs in commit.covers:
-                if name in places:
-                    group = places[name].partition, places[name].file_id
+                if name in files:
+                    group = files[name].partition, files[name].file_id
                     made = LogPlanned(requested, commit.instant.completed, inputs, name)
                     found.setdefault(group, []).append(made)
         else:
