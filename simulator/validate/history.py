@@ -38,7 +38,7 @@ class Planned(NamedTuple):
     base: str | None
     names: tuple[str, ...]
     inflight: bool
-    given: bool = False
+    unplanned: bool = False
     replaces: bool = False
 
 
@@ -71,14 +71,14 @@ class GroupHistory:
 class Histories:
     """The groups that the model can tell, and why the others cannot be: reason -> how many groups."""
 
-    told: tuple[Group, ...]
+    playable: tuple[Group, ...]
     left_out: Counter[str]
-    tell: Callable[[Group], GroupHistory]
+    history_of: Callable[[Group], GroupHistory]
 
     @property
     def groups(self) -> Iterator[GroupHistory]:
         """The history of each, made when its turn comes: those of a million files together are as big as the table."""
-        return map(self.tell, self.told)
+        return map(self.history_of, self.playable)
 
 
 def histories(view: View) -> Histories:
@@ -168,7 +168,7 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
         if part is not None:
             yield _planned(view, part)
         else:
-            yield Planned(barrier, bases[barrier].completed, None, (), True, given=True)
+            yield Planned(barrier, bases[barrier].completed, None, (), True, unplanned=True)
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .history import histories
-from .judge import MOST_REFUSALS, judge, settings
+from .judge import MOST_REFUSALS, judge, protocols
 from .parallel import judge_in_parallel
 from .play import Refused
 from .segments import Segment
@@ -58,7 +58,7 @@ class HistoryCheck:
         return "UNDETERMINED" if self.left_out or not self.groups else "OK"
 
 
-def possible(view: View, progress: Progress = lambda what, done, of: None, workers: int = 1) -> HistoryCheck:
+def check_history(view: View, progress: Progress = lambda what, done, of: None, workers: int = 1) -> HistoryCheck:
     """Hold the history of a table against the model. Its own setting: nbcc's default, or that of Hudi.
 
     `workers`: how many processes share the file groups of a big table.
@@ -67,22 +67,26 @@ def possible(view: View, progress: Progress = lambda what, done, of: None, worke
     told = histories(view)
 
     def played(done: int) -> None:
-        progress("file groups", done, len(told.told))
+        progress("file groups", done, len(told.playable))
 
     judged = judge_in_parallel(told, own, played, workers - 1) if workers > 1 and len(view.counted) >= BIG else None
     if judged is None or judged.refusals >= MOST_REFUSALS:  # who had so many would have stopped earlier by itself
         judged = judge(told.groups, own, played)
     instants = view.found.timeline.instants
-    notes = [f"{judged.given} base files that no compaction wrote are taken as given"] if judged.given else []
+    notes = (
+        [f"{judged.unplanned} base files written without a compaction are taken as they are"]
+        if judged.unplanned
+        else []
+    )
     if view.found.archived:
         notes.append(f"{len(view.found.archived)} archived instants are part of the history")
     return HistoryCheck(
         own=own,
-        legal=tuple(name for name in settings() if name not in judged.refusing),
+        legal=tuple(name for name in protocols() if name not in judged.refusing),
         excluded=tuple(sorted(judged.refusing)),
         refusal=None if judged.earliest is None else _told(*judged.earliest, view),
         instants=len(instants),
-        groups=len(told.told),
+        groups=len(told.playable),
         played=judged.played,
         shapes=len(judged.shapes),
         left_out=dict(told.left_out),

@@ -23,11 +23,12 @@ class Judgement(NamedTuple):
     """What was found of some file groups. `refusing`: the settings under which they are not possible.
 
     `refusals` counts the segments that the own setting refuses, `earliest` is the one with the smallest time, which
-    comes with it. After `MOST_REFUSALS` no more is played, and no setting is left. `given`: base files that no plan made.
+    comes with it. After `MOST_REFUSALS` no more is played, and no setting is left.
+    `given`: base files that no plan made.
     """
 
     played: int = 0
-    given: int = 0
+    unplanned: int = 0
     refusals: int = 0
     shapes: frozenset[Shape] = frozenset()
     refusing: frozenset[str] = frozenset()
@@ -37,7 +38,7 @@ class Judgement(NamedTuple):
         """This and what was found of other file groups; of refusals at one time that of the first group counts."""
         both = [each for each in (self.earliest, other.earliest) if each is not None]
         earliest = min(both, key=lambda refusal: (refusal[0], refusal[1].group), default=None)
-        counts = (self.played + other.played, self.given + other.given, self.refusals + other.refusals)
+        counts = (self.played + other.played, self.unplanned + other.unplanned, self.refusals + other.refusals)
         return Judgement(*counts, self.shapes | other.shapes, self.refusing | other.refusing, earliest)
 
 
@@ -51,7 +52,7 @@ def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], No
 
 
 @cache
-def settings() -> Mapping[str, Protocol]:
+def protocols() -> Mapping[str, Protocol]:
     """The settings that a table can be held against, the default first. Equal ones are one object, and played once."""
     named = {name: traced(specs.protocol(name)) for name in specs.protocol_names()}
     ours = ("completion", "requested", "temporal")  # elsewhere logs have other names, or are shared by many writes
@@ -65,20 +66,20 @@ class _Judging:
 
     def __init__(self, own: str) -> None:
         self.own = own
-        self.left = dict(settings())
+        self.left = dict(protocols())
         self.shapes: dict[tuple[Shape, tuple[str, ...]], Mapping[str, Refused]] = {}
         self.played = 0
         self.refusals = 0
-        self.given = 0
+        self.unplanned = 0
         self.earliest: tuple[str, Segment, Refused] | None = None
 
     def judged(self) -> Judgement:
         shapes = frozenset(shape for shape, _ in self.shapes)
-        refusing = frozenset(settings().keys() - self.left.keys())
-        return Judgement(self.played, self.given, self.refusals, shapes, refusing, self.earliest)
+        refusing = frozenset(protocols().keys() - self.left.keys())
+        return Judgement(self.played, self.unplanned, self.refusals, shapes, refusing, self.earliest)
 
     def group(self, history: GroupHistory) -> None:
-        self.given += sum(plan.given for plan in history.plans)
+        self.unplanned += sum(plan.unplanned for plan in history.plans)
         for segment, axes in segments_by_axes(history) if self.refusals < MOST_REFUSALS else ():
             self._segment(segment, axes)
         if self.refusals >= MOST_REFUSALS:
@@ -98,7 +99,7 @@ class _Judging:
     def _refusals(self, shape: Shape, axes: tuple[str, ...]) -> Iterator[tuple[str, Refused]]:
         """The settings that refuse a shape, of those that order neighbours by one of the axes, and are not out yet."""
         for name in {self.own: 0, **self.left}:
-            protocol = settings()[name]
+            protocol = protocols()[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:
                 yield name, refused
 

@@ -25,7 +25,7 @@ def judge_in_parallel(told: Histories, own: str, progress: Callable[[int], None]
 
     def mine(pool: Pool) -> Iterator[GroupHistory]:
         groups = told.groups
-        for done in range(0, len(told.told), AT_ONCE):
+        for done in range(0, len(told.playable), AT_ONCE):
             progress(done)
             batch = [*islice(groups, AT_ONCE)]
             if sum(not each.done() for each in given) < helpers * WAITING:

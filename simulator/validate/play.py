@@ -163,7 +163,7 @@ class _Play:
             return reasons
         if self.shape.inflight[plan] and (reasons := self._advance(actor, "compactor_starts_plan")):
             return reasons
-        if wanted.given:
+        if wanted.unplanned:
             return ()
         made = self.model.component(self.state, "plans")[-1].groups[0]
         return tuple(_differences(self._named(made.logs), wanted.logs)) + (

@@ -59,7 +59,7 @@ class Report:
     name: str
     version: str
     rules: str
-    possible: HistoryCheck | None
+    history: HistoryCheck | None
     diagnostics: tuple[Diagnostic, ...]
     gaps: Mapping[str, str]
     opened: bool
@@ -78,7 +78,7 @@ class Report:
         if broken:
             more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
             return PromiseLine("BROKEN", f"{broken[0].rule}: {broken[0].file}{more}")
-        history = self.possible
+        history = self.history
         if name in _HISTORY and history is not None and history.refusal is not None:
             return PromiseLine("BROKEN", f"the history is not possible: {history.refusal.event}")
         if name in self.gaps:
@@ -103,7 +103,7 @@ class Report:
 
     def to_mapping(self) -> dict[str, Any]:
         """The value of ``validate --json``, without its ``format``."""
-        history = self.possible
+        history = self.history
         return {
             "table": {"version": self.version, "rules": self.rules, "data_files": self.files, "opened": self.opened},
             "verdict": self.verdict,

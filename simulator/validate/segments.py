@@ -1,8 +1,9 @@
-"""A file group's history cut into segments so small that the model plays each in a millisecond, and few differ.
+"""A file group's history, cut into segments so small that the model plays each in a millisecond, and few differ.
 
-Why that is enough: a planner looks at each file group by itself, and in it decides on each log by itself; the order of
-a plan's logs is right if neighbours are. A segment has a few neighbouring writes and the plans that could take them. One write that completes right before a plan
-represents the other logs that the plan took. `tests` compare segments with whole histories.
+A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
+before a plan represents the other logs that the plan took. Segments suffice, because a planner decides on each log of
+each file group alone, and the logs of a plan are in order if neighbours are. Tests compare segments with whole
+histories.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Inputs(NamedTuple):
 
     logs: tuple[tuple[int, int], ...]
     base_is_last: bool
-    given: bool
+    unplanned: bool
 
 
 class Shape(NamedTuple):
@@ -146,12 +147,12 @@ def _segment(
     for p, number in enumerate(numbers):
         plan = history.plans[number]
         taken = tuple([at for _, at in sorted(placed[number])]) if number in placed else ()
-        if len(taken) < len(plan.names) or plan.given:
+        if len(taken) < len(plan.names) or plan.unplanned:
             w = len(writes) + stood_in
             stood_in += 1
             timed += (plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))
         timed += _of_plan(p, plan)
-        inputs.append(Inputs(taken, logs.from_last[number], plan.given))
+        inputs.append(Inputs(taken, logs.from_last[number], plan.unplanned))
     timed.sort(key=_PLACE)
     times, _, events = zip(*timed, strict=True)
     plans = [history.plans[number] for number in numbers]
@@ -200,7 +201,7 @@ def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
     yield plan.barrier, 1, event("replace" if plan.replaces else "plan", p)
     if plan.completed is None:
         return
-    if plan.given:  # a base file that was just put there, and is no compaction's, is there from its barrier on
+    if plan.unplanned:  # a base file that was just put there, and is no compaction's, is there from its barrier on
         yield plan.barrier, 2, event("done", p)
     else:
         yield plan.completed, 1, event("replaced" if plan.replaces else "done", p)

@@ -14,7 +14,7 @@ MOST_ENABLED = 8
 
 def render(found: Report) -> str:
     """The judgement in lines; no newline at the end."""
-    return "\n".join([*_head(found), *_history(found.possible), *_diagnostics(found), "", *_promises(found)])
+    return "\n".join([*_head(found), *_history(found.history), *_diagnostics(found), "", *_promises(found)])
 
 
 def _head(found: Report) -> Iterator[str]:

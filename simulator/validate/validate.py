@@ -17,7 +17,7 @@ from nbcc.engine.storage import Storage
 
 from ..explore.memory import not_collecting
 from .diagnostics import RULES, Rule, diagnostics_of
-from .history_check import possible
+from .history_check import check_history
 from .report import Report, missing_evidence
 from .view import View
 
@@ -55,7 +55,7 @@ def _judged(
     diagnostics = tuple(diagnostics_of(view, rules))
     return Report(
         **_head(found),
-        possible=possible(view, progress, workers),
+        history=check_history(view, progress, workers),
         diagnostics=diagnostics,
         gaps=missing_evidence(found),
         opened=opened,
@@ -63,7 +63,7 @@ def _judged(
 
 
 def _report(found: Audit, reason: str) -> Report:
-    return Report(**_head(found), possible=None, diagnostics=(), gaps={}, opened=False, undetermined=reason)
+    return Report(**_head(found), history=None, diagnostics=(), gaps={}, opened=False, undetermined=reason)
 
 
 def _head(found: Audit) -> dict[str, Any]:

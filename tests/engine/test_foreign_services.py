@@ -131,6 +131,6 @@ def test_nothing_is_broken_in_a_table_with_replaces(table: Table) -> None:
     table.delete_partition([table.file_slices()[0].partition])
     found = validate(table.context.storage, now=tick(10_000))
     assert found.fine, render(found)
-    assert found.possible is not None
-    assert found.possible.groups
-    assert not found.possible.left_out
+    assert found.history is not None
+    assert found.history.groups
+    assert not found.history.left_out

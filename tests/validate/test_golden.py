@@ -25,8 +25,8 @@ def test_a_good_table_is_fine(good: Storage) -> None:
     found = validate(good, opened=True)
     assert found.fine, render(found)
     assert {line.verdict for line in found.promises.values()} == {"OK"}
-    assert found.possible is not None
-    assert found.possible.legal[0] == "default"
+    assert found.history is not None
+    assert found.history.legal[0] == "default"
 
 
 @pytest.mark.parametrize("name", HUDI_TABLES)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator.validate import sharing, validate
+from nbcc.simulator.validate import parallel, validate
 from nbcc.simulator.validate.history import GroupHistory, Histories, Planned, Written
 from nbcc.simulator.validate.judge import MOST_REFUSALS, Judgement, judge
 
@@ -37,11 +37,11 @@ def test_what_is_found_of_parts_is_what_is_found_of_all() -> None:
 
 
 def test_two_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sharing, "AT_ONCE", 5)
+    monkeypatch.setattr(parallel, "AT_ONCE", 5)
     groups = {("", f"{number:02}"): history(number) for number in range(GROUPS)}
     told = Histories((*groups,), Counter(), groups.__getitem__)
     seen: list[int] = []
-    assert sharing.judge_in_parallel(told, "default", seen.append, helpers=1) == judge(told.groups, "default")
+    assert parallel.judge_in_parallel(told, "default", seen.append, helpers=1) == judge(told.groups, "default")
     assert seen == [0, 5, 10, 15, 20]
 
 
@@ -52,6 +52,6 @@ def test_who_would_have_stopped_is_judged_again(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(possible, "BIG", 1)
     monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MOST_REFUSALS - 1))
     now = "20261122000000000"
-    assert validate(good, now=now, workers=2).possible != validate(good, now=now).possible
+    assert validate(good, now=now, workers=2).history != validate(good, now=now).history
     monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MOST_REFUSALS))
     assert validate(good, now=now, workers=2) == validate(good, now=now)

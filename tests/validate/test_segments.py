@@ -96,7 +96,7 @@ def test_times_outside_the_lock_explain_a_plan_that_left_a_log_out() -> None:
 
 def test_others_who_never_act_change_nothing() -> None:
     """Idle actors change no verdict, neither of right segments nor of wrong ones."""
-    whole = {segment.shape for seed in range(12) for segment in _pieces_of(seed)}
+    whole = {segment.shape for seed in range(12) for segment in _segments_of(seed)}
     wrong = {s._replace(plans=tuple(plan._replace(logs=plan.logs[1:]) for plan in s.plans)) for s in whole}
     settings = ("default", "hudi-1.2.0", "completion-outside-lock", "single-writer", "occ")
     verdicts = Counter[bool]()
@@ -108,12 +108,12 @@ def test_others_who_never_act_change_nothing() -> None:
     assert min(verdicts[True], verdicts[False]) > 10
 
 
-def _pieces_of(seed: int) -> Iterator[Segment]:
+def _segments_of(seed: int) -> Iterator[Segment]:
     for history in histories(View(gather(engine_table(seed)), NOW)).groups:
         yield from segments(history, "completion")
 
 
-def test_pieces_of_the_engines_tables_are_small_and_right() -> None:
+def test_segments_of_the_engines_tables_are_small_and_right() -> None:
     seen = 0
     for seed in range(40):
         told = histories(View(gather(engine_table(seed)), NOW))
@@ -130,7 +130,7 @@ def test_pieces_of_the_engines_tables_are_small_and_right() -> None:
     assert seen > 60
 
 
-def test_a_piece_of_both_orders_is_made_once_and_stands_for_that_of_each() -> None:
+def test_a_segment_of_both_orders_is_made_once_and_stands_for_that_of_each() -> None:
     draw = random.Random(2)
     shared = 0
     for _ in range(200):
@@ -161,7 +161,7 @@ def _told(segment: Segment) -> tuple[object, ...]:
     return named, sorted(segment.writes), segment.plans, () if refused is None else (refused.event,)
 
 
-def test_a_piece_with_another_plan_is_refused() -> None:
+def test_a_segment_with_another_plan_is_refused() -> None:
     """Each log that a plan of the engine took is taken out of it: no segment with that plan is possible any more."""
     draw, refused = random.Random(1), 0
     for seed in range(40):

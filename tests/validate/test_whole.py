@@ -110,7 +110,7 @@ def judged(found: GroupHistory, protocol: Protocol = DEFAULT) -> tuple[bool, boo
 
 @pytest.mark.parametrize("services", SERVICES)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_history_is_possible_iff_its_pieces_are(name: str, services: str) -> None:
+def test_a_history_is_possible_iff_its_segments_are(name: str, services: str) -> None:
     verdicts: Counter[bool] = Counter()
     for seed in range(HISTORIES if services == "compactions" else HISTORIES // 2):
         found = history(SETTINGS[name], seed, SERVICES[services])
