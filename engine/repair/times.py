@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..clock import SHARED_SKEW_MS, to_instant, to_millis
-from ..config.coordination import DECISION
+from ..config.options import DECISION
 from ..errors import BadInput, Conflict
 from ..evidence import Evidence
 from ..storage import Storage

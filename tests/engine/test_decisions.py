@@ -12,8 +12,8 @@ import pytest
 
 from nbcc.engine.actions import operations, schedule_rollback
 from nbcc.engine.config import to_properties
-from nbcc.engine.config.coordination import DECISION
 from nbcc.engine.config.opening import PROPERTIES
+from nbcc.engine.config.options import DECISION
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
