@@ -12,7 +12,7 @@ from typing import Final
 
 from ..audit import Audit
 from ..clock import SHARED_SKEW_MS, to_instant, to_millis
-from ..config.coordination import DECISION
+from ..config.options import DECISION
 from ..errors import BadInput, Conflict
 from ..storage import Storage
 from ..timeline import Instant

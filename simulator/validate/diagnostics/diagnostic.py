@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Literal, NamedTuple
 
-from nbcc.engine.config.table_config import FUNCTION, PARTIAL
+from nbcc.engine.config.options import FUNCTION, PARTIAL
 
 from ..view import View
 

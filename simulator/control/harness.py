@@ -1,4 +1,4 @@
-"""The stage: one table's store, lock and clock, and the handles that each actor is given on them."""
+"""The harness: one table's store, lock and clock, and the handles that each actor is given on them."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from .calls import Call
 from .clock import ActorsClock, VirtualClock
 from .conductor import Task
 from .footprints import Access
-from .hearts import ControlledHearts, VirtualHearts
+from .heartbeats import ControlledHeartbeats, VirtualHeartbeats
 from .lock import ControlledLock, VirtualLock
 from .storage import ControlledStorage, MemoryStorage
 
 T = TypeVar("T")
 
 
-class Stage:
+class Harness:
     """What all actors of a history share. ``step`` is the number of the model step that is being played."""
 
     def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
         self.lock = VirtualLock()
         self.clock = VirtualClock(skew)
-        self.hearts = VirtualHearts()
+        self.hearts = VirtualHeartbeats()
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died
         self.step = 0
@@ -51,23 +51,23 @@ class Stage:
 
 
 class Handle:
-    """An actor's hold on the stage during one operation, a `Caller`: storage, lock and clock go through `call`."""
+    """An actor's hold on the harness during one operation, a `Caller`: storage, lock and clock go through `call`."""
 
     task: Task
 
-    def __init__(self, stage: Stage, actor: str, number: int) -> None:
+    def __init__(self, harness: Harness, actor: str, number: int) -> None:
         self.actor = actor
-        self.stage = stage
+        self.harness = harness
         self.shows: Callable[[str], bool] = lambda path: True
         self.still_shows: Callable[[str], bool] = lambda path: False
-        self.storage = ControlledStorage(stage.storage, self)
-        self.lock = ControlledLock(stage.lock, self)
-        self.own_clock = ActorsClock(stage.clock)
+        self.storage = ControlledStorage(harness.storage, self)
+        self.lock = ControlledLock(harness.lock, self)
+        self.own_clock = ActorsClock(harness.clock)
         self.clock: Clock = ControlledClock(self.own_clock, self)
         self.names = ControlledNames(actor, number)
         self.stops_waiting = False
         self.loses_answer = False
-        self.hearts = ControlledHearts(stage.hearts, actor)
+        self.hearts = ControlledHeartbeats(harness.hearts, actor)
 
     def call(
         self,
@@ -79,10 +79,10 @@ class Handle:
         """Make a call at the conductor's time and record what it touched."""
 
         def recorded() -> T:
-            locked = self.stage.lock.holder == self.actor
+            locked = self.harness.lock.holder == self.actor
             result = execute()
-            self.stage.accesses.append(
-                Access(self.actor, self.stage.step, call.verb, call.path, locked, outcome(result))
+            self.harness.accesses.append(
+                Access(self.actor, self.harness.step, call.verb, call.path, locked, outcome(result))
             )
             return result
 

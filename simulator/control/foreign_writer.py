@@ -14,7 +14,7 @@ KINDS: Final = {("compaction", "requested"): "compaction", ("commit", "completed
 """The files of a compaction that carry it, by action and state, and what their records are called."""
 
 
-class _Unmarked:
+class _ForeignStorage:
     """A storage but for what it puts."""
 
     def __init__(self, below: Storage) -> None:
@@ -28,9 +28,9 @@ class _Unmarked:
         return getattr(self._below, name)
 
 
-def unmarked(storage: Storage) -> Storage:
+def foreign_storage(storage: Storage) -> Storage:
     """The storage as a service of another engine writes to it."""
-    return cast(Storage, _Unmarked(storage))
+    return cast(Storage, _ForeignStorage(storage))
 
 
 def _without_mark(path: str, data: bytes) -> bytes:

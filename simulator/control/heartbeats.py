@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class VirtualHearts:
+class VirtualHeartbeats:
     """The heartbeats of one table: whose instants beat. Looking is no scheduling point; an expiry is a step."""
 
     def __init__(self) -> None:
@@ -27,10 +27,10 @@ class VirtualHearts:
             del self.beating[requested]
 
 
-class ControlledHearts:
+class ControlledHeartbeats:
     """What an actor is given as hearts."""
 
-    def __init__(self, hearts: VirtualHearts, actor: str) -> None:
+    def __init__(self, hearts: VirtualHeartbeats, actor: str) -> None:
         self._hearts = hearts
         self._actor = actor
 

@@ -12,7 +12,7 @@ from nbcc.engine.jobs import InProcessJobs, ReadTask
 from nbcc.engine.storage import NotFound, Storage
 
 
-class Remembering(InProcessJobs):
+class CachedJobs(InProcessJobs):
     """Reads each file slice once, as long as all its files are there: they never change, so neither do its rows
     under the same columns.
     """
