@@ -72,7 +72,7 @@ def judge(table: Path) -> dict[str, object]:
     found = validate(open_storage(table), progress=progress, workers=MOST_WORKERS)
     seconds = time.monotonic() - began
     both = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    history = found.possible
+    history = found.history
     assert history is not None, found.undetermined
     return {
         "verdict": found.verdict,
