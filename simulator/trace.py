@@ -7,7 +7,7 @@ The file is an object:
 
 - ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``: see `Trace`;
 - ``actors``: the kind of each actor that takes a step, such as ``{"over1": "overwriter", "w1": "writer"}``;
-- ``world`` and ``protocol``: only what differs from the defaults;
+- ``world`` and ``protocol``: a field that is left out has its default;
 - ``rows``: the rows that each write puts, one object a row;
 - ``steps``: ``actor``, ``action``, ``args`` and ``observed`` of each step.
 """
