@@ -110,7 +110,7 @@ def test_the_decision_log_tells_it_before_it_decides() -> None:
 
 
 def test_the_engine_plays_in_no_such_world() -> None:
-    with pytest.raises(ValueError, match=r"reads a table that has a metadata table by listing its files, and refuses"):
+    with pytest.raises(ValueError, match=r"lists the files of a table that has a metadata table, and refuses"):
         run(CheckOptions(factory("engine"), world=specs.world("metadata_writers"), readers=()), examples=1)
 
 
