@@ -44,7 +44,8 @@ def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(campaign, "_sample", campaign._sample.__wrapped__)
     before = counted(SETTING)
     known = kinds()
-    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))})
+    rare = replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))
+    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": rare})
     assert counted(SETTING) == before
     monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
     assert counted(SETTING) != before
