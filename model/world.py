@@ -7,9 +7,9 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from . import mechanisms
-from .fields import nearest, refuse_unknown, whole_number, write_shape
-from .machine.options import Limits, about, collected, names_of
+from .machine.options import Limits, assemble, declarations, names_of
 from .protocol import Protocol
+from .validation import nearest, refuse_unknown, whole_number, write_shape
 
 Part = TypeVar("Part", bound=Limits)
 
@@ -58,7 +58,7 @@ class World:
             made = each.default if each.default_factory is MISSING else each.default_factory()
             object.__setattr__(self, name, given.get(name, made))
         flat = {n: getattr(part, n) for part in given.get("limits", {}).values() for n in names_of(type(part))}
-        object.__setattr__(self, "limits", collected(mechanisms.limits(), {**flat, **given}))
+        object.__setattr__(self, "limits", assemble(mechanisms.limits(), {**flat, **given}))
         self._check_actors()
         self._check_table()
         self._check_numbers()
@@ -238,13 +238,13 @@ OWN_LIMITS = ("writes_per_writer", "compactions")
 
 def chosen_by(kind: str) -> tuple[str, ...]:
     """The options that each actor of a kind may choose for itself."""
-    said = (each for part in mechanisms.options() for each in about(part).items())
+    said = (each for part in mechanisms.options() for each in declarations(part).items())
     return tuple(sorted(name for name, declared in said if kind in declared["by"]))
 
 
 def limits_by(kind: str) -> tuple[str, ...]:
     """The limits that a world may state for one kind of actors, or for one actor."""
-    said = (each for part in mechanisms.limits() for each in about(part).items())
+    said = (each for part in mechanisms.limits() for each in declarations(part).items())
     return tuple(name for name, declared in said if kind in declared["by"])
 
 
@@ -262,7 +262,7 @@ def sections() -> dict[str, tuple[str, ...]]:
     """The sections of a world's file, each with the names in it: the kernel's, then those of mechanisms."""
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
-        for name, said in about(part).items():
+        for name, said in declarations(part).items():
             if name != "table_type":
                 found[said["section"]].append(name)
     return {section: tuple(names) for section, names in found.items()}

@@ -23,9 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Protocol, Record, Step, World
-from nbcc.model.fields import nearest
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import nearest
 
 from .crosscheck.observables import Batch
 

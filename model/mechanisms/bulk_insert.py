@@ -16,8 +16,8 @@ from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
 from ..kernel.publication import (
+    ABANDONS,
     COMMITS,
-    LOOKS,
     PUBLISHES,
     READY,
     UNDER_LOCK,
@@ -31,8 +31,8 @@ from ..kernel.writer import PUTS_FILE, REQUESTS
 from ..machine.composition import Composition
 from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Options, choice
-from ..machine.transition import Action, Args, Changes, Choice, Guard, given, go_to, transition
+from ..machine.options import Options, option
+from ..machine.transition import Action, Args, Branch, Changes, Guard, go_to, preset, transition
 from ..protocol import Protocol
 from ..rules import Rules
 from ..variants.slicing import Slicing
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 class BulkInsert(Options):
     """When a bulk insert puts base files, and when it gives up."""
 
-    bulk_insert: Literal["checked", "unchecked", "resolved"] = choice(
+    bulk_insert: Literal["checked", "unchecked", "resolved"] = option(
         "checked",
         "checked: base files only into file groups without files, checked again under the lock. resolved: the bulk "
         "inserter also gives up if another write overtook one of its logs, as Hudi's conflict resolution does. "
@@ -135,7 +135,7 @@ class BulkInserter(NamedTuple):
     inflight: bool = False
     sealed: int = 0
     clear: bool = False
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def number(self) -> int:
@@ -149,7 +149,7 @@ class BulkInserter(NamedTuple):
 
 
 BULK_INSERTER = Kind(
-    name="bulk_inserter", prefix="bulk", first=BulkInserter(), rests=("idle", "done", "refused"),
+    name="bulk_inserter", prefix="bulk", first=BulkInserter(), idle_steps=("idle", "done", "refused"),
     in_random_worlds=(0, 1),
 )  # fmt: skip
 
@@ -157,7 +157,7 @@ BULK_INSERTER = Kind(
 def compose(composition: Composition) -> None:
     """Add the transitions of every bulk inserter."""
     by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert}
-    bulk_inserters = composition.of("bulk_inserter")
+    bulk_inserters = composition.actors_of("bulk_inserter")
     if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
         raise ValueError(
             "world: a bulk inserter beside slicing = 'base_instant' is not modelled; leave one of them out"
@@ -169,7 +169,7 @@ def compose(composition: Composition) -> None:
         composition.add(
             requests.extend(seal_timeline) if is_optimistic(composition, me) else requests,
             transition("bulk_inserter_starts_writing", me, at="requested", to="writing",
-                       effect=given(start_writing, **by_rule)),
+                       effect=preset(start_writing, **by_rule)),
             transition("bulk_inserter_writes_base", me, at="writing", guards=(BASE_IS_NEXT,), effect=write_file,
                        arguments=next_base, tags=(PUTS_FILE,)),
             transition("bulk_inserter_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
@@ -188,7 +188,7 @@ def compose(composition: Composition) -> None:
 
 def request_instant(clock: int, request_time: TakeTime) -> Changes:
     """Under the lock: take a requested time and put the requested instant."""
-    time, clock = request_time("deltacommit", clock)
+    time, clock = request_time(clock, action="deltacommit")
     return {"own": BulkInserter(requested=time), "clock": clock}
 
 
@@ -243,17 +243,17 @@ def write_file(own: BulkInserter) -> Changes:
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
     """Make a bulk inserter check under the lock whether another write overtook it, and give up if one did."""
-    overtaken = given(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
+    overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
     gives_up = transition("bulk_inserter_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
                           effect=release_lock, changes=("own", "lock"))  # fmt: skip
     if is_logged(composition):  # the check holds for one number of the log; for the next number it is made again
         reason = "no other may have completed in its new file groups"
         commits.require(Guard(reason, overtaken, negated=True))
-        found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((LOOKS,)))
+        found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((ABANDONS,)))
         commits.exit(lambda _: found)
         return
-    look = Choice(overtaken, (go_to("overtaken"),), (become_clear,))
+    look = Branch(overtaken, (go_to("overtaken"),), (become_clear,))
     looks = transition("bulk_inserter_looks_again", me, guards=(MAY_LOOK, HOLDS_LOCK), effect=look)
     composition.select(COMMITS, PUBLISHES, actors=[me]).require(IS_CLEAR)
     composition.add(looks, gives_up)
@@ -333,9 +333,9 @@ MECHANISM = Mechanism(
         Action("bulk_inserter_starts_writing", "looks which file groups have files, puts the inflight instant",
                "{actor} starts its bulk insert"),
         Action("bulk_inserter_writes_base", "puts a base file into a file group without files",
-               "{actor} loads the base of group {group}", joins=True),
+               "{actor} loads the base of group {group}", continues_call=True),
         Action("bulk_inserter_writes_log", "puts a log file into a file group that has files",
-               "{actor} writes a log of group {group}", joins=True),
+               "{actor} writes a log of group {group}", continues_call=True),
         Action("bulk_inserter_looks_again",
                "under the lock: looks whether anything has completed beside its base files",
                "{actor} looks whether others were faster"),

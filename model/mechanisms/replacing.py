@@ -27,9 +27,9 @@ from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.marks import mark, marks, marks_of
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN, Planner
-from ..machine.transition import Action, Changes, Guard, given, transition
+from ..machine.transition import Action, Changes, Guard, preset, transition
 from ..rules import Rules
 from ..world import World
 from .bulk_insert import Loaded
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 class Replacing(Options):
     """What hides the rows that a replace replaces."""
 
-    replacing: Literal["plan", "file_ids"] = choice(
+    replacing: Literal["plan", "file_ids"] = option(
         "plan",
         "plan: a replace hides earlier rows by a barrier at its requested time. file_ids: it names the file groups "
         "that it replaces, which also hides what is written to them later (Hudi's replacecommit)",
@@ -119,7 +119,7 @@ class Overwriter(NamedTuple):
     requested: int = 0
     completed: int = 0
     bases: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def number(self) -> int:
@@ -127,12 +127,12 @@ class Overwriter(NamedTuple):
         return 1
 
 
-OVERWRITER = Kind(name="overwriter", prefix="over", first=Overwriter(), rests=RESTS)
+OVERWRITER = Kind(name="overwriter", prefix="over", first=Overwriter(), idle_steps=RESTS)
 
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every overwriter."""
-    world, overwriters = composition.world, composition.of("overwriter")
+    world, overwriters = composition.world, composition.actors_of("overwriter")
     by_plan = composition.protocol[Replacing].replacing == "plan"
     if any(is_optimistic(composition, me) for me in overwriters):
         composition.add_field("overwriter", "validation", Validation())
@@ -162,9 +162,9 @@ def schedule(composition: Composition, me: str, by_plan: bool) -> None:
     if is_optimistic(composition, me):
         plans = plans.extend(seal_timeline, "own_validation")
     if mints(composition):
-        plans = plans.extend(given(mint_file_ids, groups=groups_of_replace), "own_file_ids")
+        plans = plans.extend(preset(mint_file_ids, groups=groups_of_replace), "own_file_ids")
     composition.add(plans.extend(put_plan if by_plan else put_no_plan, "plans"))
-    composition.note(Planner("overwriter", me, action, "plans", "requested", give_up))
+    composition.register(Planner("overwriter", me, action, "plans", "requested", give_up))
 
 
 def replaced_groups(world: World, me: str) -> tuple[int, ...]:
@@ -185,7 +185,7 @@ def groups_of_replace(world: World, me: str, own: Overwriter) -> tuple[int, ...]
 def no_plan_is_pending(me: str, world: World, published: Published, plans: Plans) -> bool:
     done = {entry.requested for entry in published if completes_plan(entry)}
     pending = [plan for plan in plans if plan.requested not in done]
-    return not any(plan.of(group) for plan in pending for group in replaced_groups(world, me))
+    return not any(plan.part_in(group) for plan in pending for group in replaced_groups(world, me))
 
 
 NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_pending)
@@ -193,7 +193,7 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
     """Take the requested time: what completed before it in the partitions will be hidden."""
-    time, clock = request_time("commit", clock)
+    time, clock = request_time(clock, action="commit")
     return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 
 
@@ -258,7 +258,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a replace"),
         Action("overwriter_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
         Action("overwriter_writes_base", "puts the base file of a file group, with the new rows that there are",
-               "{actor} writes a base file", joins=True),
+               "{actor} writes a base file", continues_call=True),
         Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
         Action("overwriter_aborts", "finds a conflicting write that completed since it began; gives the lock back",

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
-from nbcc.model.machine.options import about
+from nbcc.model.machine.options import declarations
 from nbcc.model.mechanisms import kinds, limits
 from nbcc.model.mechanisms.batches import batch_of, rows_of
 from nbcc.model.mechanisms.bulk_insert import BULK_INSERTER
@@ -54,7 +54,8 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
 
 def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
     """The limits that mechanisms declare for random worlds with these numbers of actors."""
-    declared = {name: says for part in limits() for name, says in about(part).items() if says["in_random_worlds"]}
+    every = (each for part in limits() for each in declarations(part).items())
+    declared = {name: declaration for name, declaration in every if declaration["in_random_worlds"]}
     return {
         name: _one_of(choose, says["in_random_worlds"])
         for name, says in declared.items()

@@ -84,7 +84,7 @@ def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     """A write is completed whose answer was lost, and its writer is done."""
     lost = model.world[Answers].lost_answers and model.component(state, "lost_answers")
-    return bool(lost) and not {*model.of("writer")} & {*model.busy(state)}
+    return bool(lost) and not {*model.actors_of("writer")} & {*model.busy(state)}
 
 
 def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
@@ -116,7 +116,7 @@ def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
 
 def _all_writers_rest(model: Model, state: Any) -> bool:
     """Every writer has begun a write, and none is in an operation."""
-    owns = {name: model.component(state, name) for name in model.of("writer")}
+    owns = {name: model.component(state, name) for name in model.actors_of("writer")}
     return all(own.number and not model.is_busy(name, own) for name, own in owns.items())
 
 

@@ -36,7 +36,7 @@ def test_the_default_protocol_lets_them_meet(one: str, other: str) -> None:
 
     assert [name for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED] == []
     assert result.deadlock is None
-    both = {each for kind in (one, other) for each in model.of(kind)}
+    both = {each for kind in (one, other) for each in model.actors_of(kind)}
     assert both <= {row.actor for row in model.transitions}
 
 

@@ -22,7 +22,7 @@ def test_every_coarse_run_is_a_fine_run(protocol: str, world: World, seed: int) 
     fine = Model(world.replace(grain="storage"), specs.protocol(protocol))
     choose, state, other = random.Random(seed), coarse.initial, fine.initial
     while steps := coarse.enabled(state):
-        step = choose.choice(steps)
+        step = choose.option(steps)
         state, other = coarse.apply(state, step), fine.apply(other, step)
         values = [(m.component(s, name)) for m, s in ((coarse, state), (fine, other)) for name in m.components]
         assert values[: len(coarse.components)] == values[len(coarse.components) :]

@@ -146,11 +146,11 @@ from nbcc.model.machine.transition import Action, Guard, transition
 class Beacon(NamedTuple):
     step: str = "idle"
     blinks: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
 def compose(composition):
-    for me in composition.of("beacon"):
+    for me in composition.actors_of("beacon"):
         left = Guard("{me} must have a blink left", lambda own: own.blinks < 2)
         composition.add(transition("beacon_blinks", me, guards=(left,), effect=blink))
 

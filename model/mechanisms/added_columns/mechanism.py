@@ -21,7 +21,7 @@ from ...machine.composition import Composition
 from ...machine.marks import with_mark
 from ...machine.mechanism import Kind, Mechanism
 from ...machine.plans import STARTS_PLAN
-from ...machine.transition import Action, Args, Changes, Guard, given, transition
+from ...machine.transition import Action, Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
 from ...world import World
 from ..clocks import Skew
@@ -43,7 +43,7 @@ class SchemaEvolver(NamedTuple):
     requested: int = 0
     completed: int = 0
     inflight: bool = False
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
 SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver())
@@ -51,11 +51,11 @@ SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver(
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every schema evolver; let writers and compactors know some of the columns."""
-    if not composition.of("schema_evolver"):
+    if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
     composition.add_field("writer", "known_columns", Columns())
-    for me in composition.of("schema_evolver"):
+    for me in composition.actors_of("schema_evolver"):
         composition.add(
             transition("schema_evolver_adds_column", me, at="idle", to="about to say so",
                        guards=(LOCK_IS_FREE, CHANGE_LEFT),
@@ -66,10 +66,10 @@ def compose(composition: Composition) -> None:
             transition("schema_evolver_starts_commit", me, at="requested", to="started", effect=start_commit),
         )  # fmt: skip
         publication(composition, Publication("schema_evolver", me, "started", partial(published_change, me)))
-    opens = composition.some(REQUESTS, actors=composition.of("writer"))
+    opens = composition.find(REQUESTS, actors=composition.actors_of("writer"))
     opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
-    keeps = given(keep_columns, table_protocol=composition.protocol)
-    composition.some(STARTS_PLAN, RESUMES_PLAN, actors=composition.of("compactor")).extend(keeps, "plans")
+    keeps = preset(keep_columns, table_protocol=composition.protocol)
+    composition.find(STARTS_PLAN, RESUMES_PLAN, actors=composition.actors_of("compactor")).extend(keeps, "plans")
     composition.map_view(PENDING, pending_changes)
     composition.map_view(TABLE, table_with_columns)
 
@@ -83,13 +83,13 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
     """Under the lock: the table has one more column from the time that is taken here."""
-    since, clock = completion_time("", clock)
+    since, clock = completion_time(clock)
     return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
 
 def request_instant(own: SchemaEvolver, clock: int, request_time: TakeTime) -> Changes:
     """Under the lock: take a requested time and put the requested instant."""
-    time, clock = request_time("deltacommit", clock)
+    time, clock = request_time(clock, action="deltacommit")
     return {"own": own._replace(requested=time), "clock": clock}
 
 

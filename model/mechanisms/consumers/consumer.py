@@ -55,10 +55,12 @@ class Consumer(NamedTuple):
     delivered: tuple[int, ...] = ()
     again: int = 0
     windows: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-CONSUMER = Kind(name="consumer", prefix="cons", first=Consumer(), rests=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1))
+CONSUMER = Kind(
+    name="consumer", prefix="cons", first=Consumer(), idle_steps=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1)
+)
 NO_ACTORS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -70,7 +72,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(BOUNDS, bounds_before_pending if by_pending else window_bounds)
     composition.map_view(LISTED_BOUNDS, listed_bounds)
     composition.map_view(READABLE, readable_writes)
-    for me in composition.of("consumer"):
+    for me in composition.actors_of("consumer"):
         takes = transition("consumer_takes_window", me, at="idle", to="listing", guards=(WINDOW_LEFT, HAS_COMPLETED),
                            effect=take_window)  # fmt: skip
         lists = transition("consumer_lists_window", me, at="listing", to="reading", effect=list_window,

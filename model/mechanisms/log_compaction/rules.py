@@ -140,7 +140,7 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
     """Requested time of each log compaction of a file group -> the logs that it takes."""
-    parts = [(plan.requested, plan.of(group)) for plan, _ in log_compactions(table)]
+    parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_compactions(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 

@@ -23,7 +23,7 @@ OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
 
 def compose(composition: Composition) -> None:
     """Add the restorers, and what restores mean to other actors."""
-    if composition.of("restorer"):
+    if composition.actors_of("restorer"):
         restorer.compose(composition)
         undone.compose(composition)
         listing.compose(composition)
