@@ -106,7 +106,7 @@ def walk(world: World, seed: int) -> tuple[Model, list[State]]:
     model, choose = Model(world), random.Random(seed)
     states = [model.initial]
     while steps := list(model.successors(states[-1])):
-        states.append(choose.option(steps)[1])
+        states.append(choose.choice(steps)[1])
     return model, states
 
 
