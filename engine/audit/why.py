@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..config.opening import open_table
+from ..data.shape import table_shape
 from ..data.tasks import TableShape
+from ..definition.load import open_table
 from ..errors import BadInput
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, to_read
 from ..reads.times import Time
 from ..rules import Rules
-from ..shape import table_shape
 from ..storage import Storage
 from .key_records import KeyRecord, Kind, Placement, key_records
 from .table_snapshot import TableSnapshot, look

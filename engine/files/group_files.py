@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import NotATable, Unsupported
+from ..file_names import parse_base, parse_log, split_path
 from ..rules import Rules
 from ..storage import Entry
 from ..timeline.archive import Archive
@@ -14,7 +15,6 @@ from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.metadata import WriteStat, decode_commit
 from ..timeline.timeline import Timeline
-from .names import parse_base, parse_log, split_path
 
 Group = tuple[str, str]
 """(partition, file id)."""

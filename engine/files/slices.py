@@ -17,8 +17,8 @@ from ..storage import Storage
 from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
-from .covering import covers_of, requested_place, standing_in
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
+from .log_compaction import covers_of, requested_place, standing_in
 
 _UNKNOWN = "~"  # greater than every instant: the completion of what has not completed
 

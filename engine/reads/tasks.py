@@ -8,15 +8,15 @@ from difflib import get_close_matches
 
 import pyarrow as pa
 
+from ..arguments import texts
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import BaseInput, LogInput, ReadTask
 from ..errors import BadInput
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
-from ..given import texts
 from ..rules import HUDI, Rules
-from ..shape import table_shape
 from ..timeline import Instant, Timeline
 from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 

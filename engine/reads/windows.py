@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import BaseInput, ChangedBase, WindowTask
 from ..errors import BadInput, Unsupported
+from ..file_names import in_partition
 from ..files.group_files import BaseFile, Group
-from ..files.names import in_partition
 from ..files.window import WindowFiles, window_files
-from ..shape import table_shape
 from ..timeline import Timeline, WriteStat, completion_of, load_settled
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import base_input, log_inputs, slices_as_of

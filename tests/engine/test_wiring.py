@@ -82,7 +82,7 @@ def test_checksums_of_hadoop_are_not_listed_and_go_with_their_file(tmp_path: Pat
         assert list(tmp_path.iterdir()) == []
 
 
-ODD_NAMES = ["p=a b/ä", "p=%20/x", "p=a#b/x#y", "p=a+b/~x", "p=1/.x.log.1_0-1-2", "p='/\"x\"", "#1/x"]
+ODD_NAMES = ["p=a b/ä", "p=%20/x", "p=a#b/x#y", "p=a+b/~x", "p=1/.x.log.1_0-1-2", 'p=\'/"x"', "#1/x"]
 
 
 @pytest.mark.parametrize("name", ODD_NAMES)
