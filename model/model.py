@@ -53,9 +53,9 @@ class Model:
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
         self._views: dict[Hashable, Bound] = {name: self._names.view(name) for name in observed}
-        # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
+        # At the granularity `call` whoever is in the midst of what one call does goes on before anybody else.
         self.continuations = frozenset(
-            a.name for a in self._actions.values() if a.continues_call and world.grain == "peer"
+            a.name for a in self._actions.values() if a.continues_call and world.granularity == "call"
         )
         self.stepper = Stepper(self.coding, rows, continuations=self.continuations)
         self._by_name = {(c.transition.actor, c.transition.action): c for c in self.stepper.rows}

@@ -68,7 +68,7 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions of one kind of actors. `within_call`: at the grain `peer` all of them are part of one call."""
+    """The actions of one kind of actors. `within_call`: at the granularity `call` all of them are part of one call."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",

@@ -36,7 +36,7 @@ class Step(NamedTuple):
 class Action(NamedTuple):
     """What is known of an action without a world: `sentence` is one with {actor} and the names of its arguments.
 
-    `joins`: at the grain `peer` it follows the previous step of its actor directly, because one call does both.
+    `joins`: at the granularity `call` it follows the previous step of its actor directly, because one call does both.
     `service`: it is a table service's, also if its mechanism is none.
     """
 

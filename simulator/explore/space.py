@@ -93,7 +93,7 @@ class Reduced(Space):
         self.model = model
         # A promise about whole runs looks at ends alone, and there every private step has been taken.
         about_states = [promise for promise in promises if promise.kind != "run"]
-        # What one call does at the grain `peer` is not fused with what comes next: others may come between calls.
+        # What one call does at the granularity `call` is not fused with what comes next: others may come between calls.
         may = fuse and not model.stepper.continuations and not _may_be_stranded(model, promises)
         self.symmetry = Symmetry(model, about_states, known)
         self.exchangeable = self.symmetry.classes

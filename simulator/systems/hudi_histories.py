@@ -21,7 +21,7 @@ def fitted(world: World) -> World:
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
     plain = world.replace(table_type="MERGE_ON_READ", columns=0, log_versions=1)
-    return plain.replace(actors=actors, writes=shapes, grain="peer")
+    return plain.replace(actors=actors, writes=shapes, granularity="call")
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:

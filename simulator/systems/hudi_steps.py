@@ -1,7 +1,7 @@
 """What each action of the model is on Apache Hudi's client: one row an action. To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps: that is the grain `peer` of a world, at which the
-model takes the steps of one call together.
+Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
+takes the steps of one call together.
 """
 
 from __future__ import annotations

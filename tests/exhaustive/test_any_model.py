@@ -27,7 +27,7 @@ def models(choose: random.Random) -> Iterator[Model]:
     """Worlds of specs and drawn ones, under protocols of specs, weaker choices, and two of those at once."""
     while True:
         try:
-            world = draw_world(choose) if choose.random() < 2 / 3 else specs.world(choose.option(WORLDS))
+            world = draw_world(choose) if choose.random() < 2 / 3 else specs.world(choose.choice(WORLDS))
             two = Protocol.from_mapping(dict(choose.sample(WEAKER, 2)))
             model = Model(world, two if choose.random() < 1 / 3 else draw_protocol(choose))
         except ValueError as refused:
@@ -42,7 +42,7 @@ def run(model: Model, choose: random.Random) -> Iterator[tuple[State, Step, Stat
     for _ in range(LONGEST):
         if not (possible := list(model.successors(before))):
             return
-        step, after = choose.option(possible)
+        step, after = choose.choice(possible)
         yield before, step, after
         before = after
 

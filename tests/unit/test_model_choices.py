@@ -93,7 +93,7 @@ def _walk(world: World, protocol: Protocol) -> None:
         for _ in range(60):
             if not (steps := list(model.successors(state))):
                 break
-            _, state = rng.option(steps)
+            _, state = rng.choice(steps)
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
