@@ -70,7 +70,7 @@ def loaded(write: Write) -> tuple[int, ...]:
     return mark(write, Loaded).groups if write.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with bulk inserts."""
     return _with_files_in_windows(_with_base_files(_without_logs(rules)))
 
@@ -321,7 +321,7 @@ def pending_loads(
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     after=("completion", "occ"),
     kinds=(BULK_INSERTER,),

@@ -82,7 +82,7 @@ def into(write: Write) -> tuple[tuple[int, int], ...]:
     return mark(write, Into).clusterings if write.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under which a clustering replaces a file group by another."""
     if protocol[Clustering].clustering == "plan":
         return rules
@@ -201,8 +201,8 @@ def published_clustering(me: str, replaces: bool, own: Clusterer) -> tuple[Clust
 
 
 MECHANISM = Mechanism(
-    rules=refined,
-    after=("foreign_services", "replacing"),
+    rules=refine,
+    after=("foreign_services", "insert_overwrite"),
     compose=compose,
     kinds=(CLUSTERER,),
     options=Clustering,

@@ -87,7 +87,7 @@ def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
     return mark(write, Onto).bases if write.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules that read base files alone where the writes of a table put them."""
     inner_read, inner_window, inner_slices = rules.as_of, rules.incremental, rules.file_slices
 
@@ -229,9 +229,9 @@ def check(world: World) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
-    after=("clustering", "occ", "replacing"),
+    after=("clustering", "occ", "insert_overwrite"),
     limits=TableKind,
     check=check,
     actions=(

@@ -72,7 +72,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     return any(unmarked(plan) and plan.requested == base and plan.part_in(group) for plan in written)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables that another engine compacts."""
     inner_read, inner_file = rules.as_of, rules.base_file
 
@@ -116,4 +116,4 @@ def note_engine(own: Any, plans: tuple[Plan, ...], protocol: Protocol) -> Change
     return {"plans": tuple(noted(plan) for plan in plans)}
 
 
-MECHANISM = Mechanism(rules=refined, compose=compose, after=("added_columns", "crashes"), options=ForeignServices)
+MECHANISM = Mechanism(rules=refine, compose=compose, after=("schema_evolution", "crashes"), options=ForeignServices)

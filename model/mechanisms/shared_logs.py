@@ -122,7 +122,7 @@ def place_in(write: Write, group: int) -> float:
     return min(here, default=inf)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under `merge_order = appended`: blocks merge in the order in which they were appended."""
     if protocol[Order].merge_order != "appended":
         return rules
@@ -202,7 +202,7 @@ def writes_left(
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     after=("rollback", "late_files"),
     options=SharedLogs,

@@ -75,7 +75,7 @@ class Oldest(NamedTuple):
     kind: str = "oldest"
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under which the slices before the horizon are invisible."""
     inner = rules.slices
 

@@ -62,7 +62,7 @@ def log_compactions(table: Table) -> tuple[tuple[Plan, int | None], ...]:
     return mark(table, PlannedLogs).plans if table.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with log compactions."""
     return _in_windows(_as_of_a_time(_in_plans(_in_place_of_inputs(rules))))
 

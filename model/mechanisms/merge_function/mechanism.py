@@ -66,7 +66,7 @@ class ByFunction(NamedTuple):
         return values.merged_on(state or Merged(), window or Merged(), self.laws)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables whose rows a function of the user merges."""
     inner = rules.merger
 
@@ -84,4 +84,4 @@ def check(world: World) -> None:
         raise ValueError("world: a user's function merges whole rows of a MERGE_ON_READ table; leave columns out")
 
 
-MECHANISM = Mechanism(options=MergeFunction, rules=refined, check=check)
+MECHANISM = Mechanism(options=MergeFunction, rules=refine, check=check)

@@ -35,7 +35,7 @@ from ...variants.visibility import Visibility
 from ...world import World
 from ..decision_log import READY_TO_DECIDE, DecisionLog
 from .options import HasMetadataTable, MetadataOptions
-from .rules import MetadataTable, refined, through
+from .rules import MetadataTable, refine, through
 
 UNLISTED, BEGUN = "about to list its files", "listing its files"
 
@@ -209,7 +209,7 @@ def agree(protocol: Protocol) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=refined,
+    rules=refine,
     compose=compose,
     options=MetadataOptions,
     limits=HasMetadataTable,

@@ -41,7 +41,7 @@ class MetadataTable(NamedTuple):
         return MetadataTable(self.listed | added, self.begun - added)
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules under which a reader trusts the metadata table alone: pending instants stand."""
     return with_pending(rules) if protocol[MetadataOptions].metadata_trust == "listed" else rules
 

@@ -71,7 +71,7 @@ def column_names(world: World) -> tuple[str, ...]:
     return tuple(chr(ord("a") + number) for number in range(world[PartialColumns].columns))
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables whose writes set some columns each."""
     inner = rules.merger
 
@@ -89,4 +89,4 @@ def check(world: World) -> None:
         raise ValueError("world: partial updates are merged in log files, which a COPY_ON_WRITE table has none of")
 
 
-MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refined, check=check)
+MECHANISM = Mechanism(options=PartialUpdates, limits=PartialColumns, rules=refine, check=check)

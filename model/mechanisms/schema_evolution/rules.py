@@ -22,7 +22,7 @@ from ...rules import Rules
 
 if TYPE_CHECKING:
     from ...protocol import Protocol
-from .options import AddedColumns
+from .options import SchemaEvolution
 
 
 class Altered(NamedTuple):
@@ -76,7 +76,7 @@ def schemas_of(table: Table) -> tuple[int, ...]:
     return mark(table, Schemas).since if table.marks else ()
 
 
-def refined(rules: Rules, protocol: Protocol) -> Rules:
+def refine(rules: Rules, protocol: Protocol) -> Rules:
     """The rules for tables with added columns."""
     inner_file, inner_row = rules.base_file, rules.shown_row
 
@@ -118,7 +118,7 @@ def had_at(schemas: Iterable[int], time: float) -> int:
 
 def shown_at(rules: Rules, table: Table, time: float) -> int:
     """How many of them a read as of `time` shows; inf: a snapshot."""
-    shown, schemas = rules[AddedColumns].columns_shown, mark(table, Schemas)
+    shown, schemas = rules[SchemaEvolution].columns_shown, mark(table, Schemas)
     if shown == "current":
         return len(schemas.since)
     if shown == "as_of_time":

@@ -9,7 +9,7 @@ from ...machine.options import Limits, Options, limit, option
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AddedColumns(Options):
+class SchemaEvolution(Options):
     """Which of the added columns a read shows, and a service keeps."""
 
     columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
