@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
@@ -41,9 +41,6 @@ from .clocks import OTHER_WRITES
 from .decision_log import is_logged
 from .occ.conflicts import Attempt, conflicting
 from .occ.validation import is_optimistic
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,8 +111,6 @@ def _with_files_in_windows(rules: Rules) -> Rules:
 
 
 Published = tuple[Any, ...]
-
-
 Plans = tuple[Plan, ...]
 
 
@@ -222,8 +217,6 @@ def log_is_next(own: BulkInserter) -> bool:
 
 
 BASE_IS_NEXT = Guard("the next file group must be without files", base_is_next)
-
-
 LOG_IS_NEXT = Guard("the next file group must have files", log_is_next)
 
 
@@ -284,8 +277,6 @@ def is_clear(own: BulkInserter) -> bool:
 
 
 MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
-
-
 IS_CLEAR = Guard("{me} must have looked again", is_clear)
 
 

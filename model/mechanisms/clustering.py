@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
@@ -30,9 +30,6 @@ from ..machine.transition import Action, Args, Changes, Guard, Transition, trans
 from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +102,6 @@ def _last_clustering(table: Table, group: int, time: float) -> int:
 
 
 Plans = tuple[Plan, ...]
-
-
 REWRITING = "rewriting"
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ..answers import Query, Record
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, evaluate, logs_of, merge
@@ -21,14 +21,12 @@ from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
+from ..protocol import Protocol
 from ..rules import Rules
 from ..slices import FileSlice
 from ..validation import nearest
 from ..variants.windows import Windows
 from ..world import World
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -52,10 +52,8 @@ def new_file_ids(write: Write) -> tuple[tuple[int, int], ...]:
 Ids = tuple[tuple[int, int], ...]
 """(group, file id) where the bucket does not fix the id. The id 0 is the fixed one."""
 
-
 FIXED = NewFileIds()
 """The file ids of a write whose buckets fix them."""
-
 
 Groups = Callable[[World, str, Any], tuple[int, ...]]
 """Of a world, the name of an actor and its state: the file groups of its write."""

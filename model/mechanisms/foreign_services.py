@@ -7,7 +7,7 @@ not the actor that made the plan.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
 from ..kernel.reads import base_file as content_of
@@ -22,9 +22,6 @@ from ..machine.transition import Changes
 from ..protocol import Protocol
 from ..rules import Rules
 from .crashes import RESUMES_PLAN
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

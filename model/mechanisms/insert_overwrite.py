@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.compactor import PLANS
@@ -30,6 +30,7 @@ from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN, Planner
 from ..machine.transition import Action, Changes, Guard, preset, transition
+from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
 from .bulk_insert import Loaded
@@ -37,9 +38,6 @@ from .file_ids import NewFileIds, choose_file_ids, makes_file_ids
 from .occ.mechanism import seal_timeline
 from .occ.options import Validation
 from .occ.validation import ABORTED, check_conflicts, is_optimistic
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,14 +98,8 @@ def _by_file_ids(rules: Rules) -> Rules:
 
 
 Published = tuple[Any, ...]
-
-
 Plans = tuple[Plan, ...]
-
-
 SCHEDULED, REPLACING = "scheduled", "replacing"
-
-
 RESTS = ("idle", "done", "gave up")
 
 

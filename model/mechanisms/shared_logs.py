@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import inf
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from ..kernel.table import Log, Table, Write
 from ..kernel.timeline import VISIBLE, VISIBLE_WRITES
@@ -28,9 +28,6 @@ from ..variants.order import Order
 from .copy_on_write import is_copy_on_write
 from .rollback.rollbacker import UNDOING, Rollbacker, one_more
 from .rollback.rules import Rollback
-
-if TYPE_CHECKING:
-    from ..protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +59,6 @@ class Block(NamedTuple):
 
 
 Blocks = tuple[Block, ...]
-
-
 Published = TypeVar("Published")
 
 

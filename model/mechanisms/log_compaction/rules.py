@@ -11,17 +11,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernel.merge import Fold
 from ...kernel.slicing import logs_by_time, writes_by_slice
 from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write
 from ...machine.marks import mark, with_mark
+from ...protocol import Protocol
 from ...rules import Rules
 from ..foreign_services import merges_by_theirs, theirs
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 from .options import LogCompactions
 
 

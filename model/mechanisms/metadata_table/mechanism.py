@@ -38,11 +38,7 @@ from .options import HasMetadataTable, MetadataOptions
 from .rules import MetadataTable, refine, through
 
 UNLISTED, BEGUN = "about to list its files", "listing its files"
-
-
 LISTED, PUBLISHED = "sure that its files are listed", "published, its files not listed"
-
-
 FILES_LISTED = "sure of its files"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from ...answers import Record
 from ...combination import Content
@@ -12,14 +12,12 @@ from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
 from ...machine.options import Limits, Options, limit, option
+from ...protocol import Protocol
 from ...rules import Rules
 from ...world import World
 from ..copy_on_write import is_copy_on_write
 from . import columns
 from .columns import Contents, Made
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,16 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from math import inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ...answers import Query, Record
 from ...kernel.merge import Fold, Ranked, logs_of
 from ...kernel.table import Log, Table, Write
 from ...machine.marks import mark, with_mark
+from ...protocol import Protocol
 from ...rules import Rules
-
-if TYPE_CHECKING:
-    from ...protocol import Protocol
 from .options import SchemaEvolution
 
 
