@@ -196,13 +196,14 @@ def drawing(path: Path) -> Callable[[Iterable[Row]], None]:
     """What draws the matrix into a file; ValueError or ImportError, before any search, says why it could not."""
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"{path} is no picture; name a file that ends in {' or '.join(PICTURES)}")
-    from ..view import plot_verdicts
+    from ..view.matplotlib_painter import paint  # without matplotlib this fails before the searches, not after them
+    from ..view.verdict_matrix import verdict_matrix
 
-    return partial(_draw, plot_verdicts.draw, path)
+    return partial(_draw, lambda results: paint(verdict_matrix(results), None), path)
 
 
 def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[Row]) -> None:
-    axes = drawn(to_json(rows), None)
+    axes = drawn(to_json(rows))
     figure = axes.get_figure(root=True)
     assert figure is not None, "it was drawn on one"
     figure.savefig(path)
