@@ -14,10 +14,10 @@ from importlib.resources import files
 from typing import Any, Final
 
 from nbcc.model.answers import KINDS
-from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
+from nbcc.model.validation import nearest, refuse_unknown
 from nbcc.model.world import world_names
 
 from . import mutants

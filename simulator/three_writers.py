@@ -16,7 +16,7 @@ from typing import Final
 from nbcc.model import Model, Protocol, State, Step, World
 
 from .crosscheck.check import close
-from .crosscheck.draws import draw_batches
+from .crosscheck.generators import draw_batches
 from .crosscheck.history import History
 from .systems.registry import factory
 

@@ -15,13 +15,13 @@ from nbcc.model import Model, Query, Record, State, Step
 from nbcc.model.promises.oracle import completed, logs_by_rank
 from nbcc.model.promises.valuations import records_by_definition
 
-from .crosscheck.draws import keys_of
+from .crosscheck.generators import keys_of
 from .crosscheck.observables import Batch, model_rows
 from .trace import Batches
 
 ORDERINGS = (1, 2)
 MOST_WRITES = 4
-WITHOUT_DELETES = ("loader", "replacer")
+WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 """Actors whose writes are base files, which hold no deletes."""
 
 

@@ -28,7 +28,7 @@ from ..systems.hudi_histories import does_otherwise
 from ..systems.hudi_steps import IMPOSSIBLE, STEPS
 from ..systems.model import ModelSystem
 from ..trace import Batches, Trace
-from .check import Check, Setting
+from .check import Check, CheckOptions
 from .disagreement import Disagreement
 from .history import SNAPSHOT, History
 from .observables import model_rows
@@ -115,7 +115,7 @@ class Row:
         ])  # fmt: skip
 
 
-def counted(setting: Setting) -> str:
+def counted(setting: CheckOptions) -> str:
     """What a row counts, as a hash. Mechanisms that it cannot meet may come and go."""
     steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
     driven = [NEWEST, options("", 1, {})]
@@ -136,7 +136,7 @@ def _sample(protocol: Protocol, fitted: Callable[[World], World]) -> list[Any]:
         rows = model_rows(history.model, history.state, SNAPSHOT, history.data)
         told.append([[tuple(step) for step in history.steps], history.timeline, rows])
 
-    alone = Setting(stand_in, protocol=protocol, fitted=fitted, model=fresh, readers=(tell,))
+    alone = CheckOptions(stand_in, protocol=protocol, fitted=fitted, model=fresh, readers=(tell,))
     for seed in range(SAMPLE):
         Check(of_seed(seed, alone)).play(numbers.Random(seed).randrange)
     return told
@@ -155,7 +155,7 @@ class StandIn(ModelSystem):
 
 
 def go_on(
-    setting: Setting,
+    setting: CheckOptions,
     path: Path,
     until: int,
     seconds: float | None = None,
@@ -192,7 +192,7 @@ def _add(row: Row, check: Check, seconds: float) -> None:
     row.skipped.update(tally.skipped)
 
 
-def of_seed(seed: int, setting: Setting) -> Setting:
+def of_seed(seed: int, setting: CheckOptions) -> CheckOptions:
     """The setting of the history of a seed: most are crowded, and nobody runs to the end where others could begin."""
     setting = replace(setting, kinds=tuple(LEAST))
     if seed % SPREAD_ONE_IN == 0:

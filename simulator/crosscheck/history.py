@@ -13,7 +13,7 @@ from nbcc.model.answers import NoAnswer
 from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
-from .mapping import CRASH, FAULT, MAPPING, Row, by_action
+from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
 from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
 from .symbols import Symbols
 
@@ -36,7 +36,7 @@ class History:
         model: Any,
         system: System,
         batches: Mapping[tuple[str, int], Batch] | None = None,
-        mapping: Iterable[Row] = MAPPING,
+        mapping: Iterable[MappingRow] = MAPPING,
     ) -> None:
         self.model = model
         self.system = system
@@ -126,9 +126,9 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether somebody is in the midst of what one call does (grain `peer`): the system has done all of it."""
-        joins: frozenset[str] = getattr(self.model, "joins", frozenset())
-        return bool(joins) and any(step.action in joins for step in self.enabled())
+        """Whether an actor is within one call (granularity `call`), of which the system has done everything."""
+        continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
+        return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
     # one step on the system
 
@@ -148,7 +148,7 @@ class History:
             raise CannotStep(f"{step.actor} has no operation that {step.action} could go on with")
         return dict(self._running[step.actor].step(step.action, dict(step.args)))
 
-    def _start(self, step: Step, row: Row, after: Any) -> Operation:
+    def _start(self, step: Step, row: MappingRow, after: Any) -> Operation:
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
         for argument, field in row.given:

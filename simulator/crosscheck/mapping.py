@@ -28,7 +28,7 @@ Constant = Callable[[World, str], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class MappingRow:
     """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
 
     ``given`` names arguments of the operation that the model has: argument -> the field of the actor's component, or a
@@ -61,281 +61,281 @@ def retained(world: World, actor: str) -> int:
     return world.limits_of(actor, Cleans).commits_retained
 
 
-def waiting(kind: str, operation: str) -> tuple[Row, ...]:
+def waiting(kind: str, operation: str) -> tuple[MappingRow, ...]:
     """The rows of an actor that has read its clock, for whatever it takes a time."""
     return (
-        Row(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
-        Row(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
+        MappingRow(f"{kind}_waits", operation, ends_after="clock.wait", also=("put claim", "get claim")),
+        MappingRow(f"{kind}_reads_clock_again", operation, ends_after="clock.take"),
     )
 
 
 # fmt: off
-MAPPING: Final[list[Row]] = [
+MAPPING: Final[list[MappingRow]] = [
     # under the lock: list the timeline, take the requested time, publish the request
-    Row("writer_requests_instant",         "upsert", ends_after="lock.release", starts=True),
+    MappingRow("writer_requests_instant",         "upsert", ends_after="lock.release", starts=True),
     # the same in three steps, where the lock can be lost between them
-    Row("writer_takes_time",               "upsert", ends_after="clock.take", starts=True),
+    MappingRow("writer_takes_time",               "upsert", ends_after="clock.take", starts=True),
     *waiting("writer",                     "upsert"),
-    Row("writer_puts_request",             "upsert", ends_after="lock.release"),
+    MappingRow("writer_puts_request",             "upsert", ends_after="lock.release"),
     # only where times are not claimed
-    Row("writer_finds_request",            "upsert", raises="Conflict"),
-    Row("writer_starts_writing",           "upsert", ends_after=("put deltacommit.inflight", "put inflight")),
-    Row("writer_writes_log",               "upsert", ends_after="put log"),
-    Row("writer_writes_base",              "upsert", ends_after="put base"),
+    MappingRow("writer_finds_request",            "upsert", raises="Conflict"),
+    MappingRow("writer_starts_writing",           "upsert", ends_after=("put deltacommit.inflight", "put inflight")),
+    MappingRow("writer_writes_log",               "upsert", ends_after="put log"),
+    MappingRow("writer_writes_base",              "upsert", ends_after="put base"),
     # what it does next under its lock (does its instant still stand? late attempts' files away) is private
-    Row("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
-    Row("writer_publishes_decided",        "upsert", ends_after=DECIDED),
-    Row("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
-    Row("writer_decides_instant",          "upsert", ends_after="put decision"),
-    Row("writer_publishes_instant",        "upsert"),
+    MappingRow("writer_takes_lock",               "upsert", ends_after="lock.acquire"),
+    MappingRow("writer_publishes_decided",        "upsert", ends_after=DECIDED),
+    MappingRow("writer_takes_completion_time",    "upsert", ends_after="clock.take"),
+    MappingRow("writer_decides_instant",          "upsert", ends_after="put decision"),
+    MappingRow("writer_publishes_instant",        "upsert"),
     # a batch that was sent again: written before it begins, or meanwhile
-    Row("writer_skips_batch",              "upsert", starts=True),
-    Row("writer_finds_batch",              "upsert", ends_after="lock.release"),
-    Row("writer_takes_back_repeat",        "upsert"),
+    MappingRow("writer_skips_batch",              "upsert", starts=True),
+    MappingRow("writer_finds_batch",              "upsert", ends_after="lock.release"),
+    MappingRow("writer_takes_back_repeat",        "upsert"),
     # the rows that are committed under its id are others
-    Row("writer_refuses_batch",            "upsert", starts=True, raises="Conflict", always=True),
-    Row("writer_takes_back_other_rows",    "upsert", raises="Conflict", always=True),
-    Row("writer_stops_waiting",            "upsert", raises="LockTimeout"),
-    # only under settings that the engine cannot be put under
-    Row("writer_looks_at_heartbeat",       "upsert"),
+    MappingRow("writer_refuses_batch",            "upsert", starts=True, raises="Conflict", always=True),
+    MappingRow("writer_takes_back_other_rows",    "upsert", raises="Conflict", always=True),
+    MappingRow("writer_stops_waiting",            "upsert", raises="LockTimeout"),
+    # only under options that the engine does not support
+    MappingRow("writer_looks_at_heartbeat",       "upsert"),
     # the put happens, and its answer is "exists"
-    Row("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
-    Row("writer_recognises_instant",       "upsert"),
-    # only under a setting that the engine cannot be put under
-    Row("writer_reports_failure",          "upsert"),
+    MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
+    MappingRow("writer_recognises_instant",       "upsert"),
+    # only under options that the engine does not support
+    MappingRow("writer_reports_failure",          "upsert"),
     # under the lock: its instant is not there any more, or somebody has planned to roll it back
-    Row("writer_is_refused",               "upsert", ends_after="list.end timeline",
+    MappingRow("writer_is_refused",               "upsert", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     # it deletes its files; then, under the lock, its instant
-    Row("writer_gives_up",                 "upsert", raises="Conflict"),
+    MappingRow("writer_gives_up",                 "upsert", raises="Conflict"),
 
     # optimistic writers; what a listing names is read after it, and never changes
     # under the lock it looks first whether it was taken for dead
-    Row("writer_passes_check",             "upsert", ends_after="list.end timeline", also=LOOKS_FOR_ROLLBACKS),
-    Row("writer_aborts",                   "upsert", ends_after="list.end timeline",
+    MappingRow("writer_passes_check",             "upsert", ends_after="list.end timeline", also=LOOKS_FOR_ROLLBACKS),
+    MappingRow("writer_aborts",                   "upsert", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
-    Row("writer_meets_marker",             "upsert", ends_after="list.end marker"),
-    Row("writer_takes_back_write",         "upsert", raises="Conflict",
+    MappingRow("writer_meets_marker",             "upsert", ends_after="list.end marker"),
+    MappingRow("writer_takes_back_write",         "upsert", raises="Conflict",
         ends_after=("delete deltacommit.requested", "delete commit.requested"), also=("lock.release",)),
-    Row("writer_retries",                  "upsert", ends_after="lock.release"),
+    MappingRow("writer_retries",                  "upsert", ends_after="lock.release"),
 
-    Row("compactor_schedules_plan",        "schedule_compaction", starts=True),
+    MappingRow("compactor_schedules_plan",        "schedule_compaction", starts=True),
     # the same in two steps, where the lock can be lost between them
-    Row("compactor_takes_barrier",         "schedule_compaction", ends_after="clock.take", starts=True),
-    Row("compactor_puts_plan",             "schedule_compaction", raises="Conflict"),
+    MappingRow("compactor_takes_barrier",         "schedule_compaction", ends_after="clock.take", starts=True),
+    MappingRow("compactor_puts_plan",             "schedule_compaction", raises="Conflict"),
     *waiting("compactor",                  "run_compaction"),
-    Row("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
+    MappingRow("compactor_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
         given=(("instant", "plan"),)),
-    Row("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
+    MappingRow("compactor_resumes_plan",          "run_compaction", ends_after="put compaction.inflight", starts=True,
         given=(("instant", "plan"),)),
     # the deletes that the compaction keeps go to a log beside the base file
-    Row("compactor_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
-    Row("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
-    Row("compactor_publishes_decided",     "run_compaction", ends_after=DECIDED),
+    MappingRow("compactor_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
+    MappingRow("compactor_takes_lock",            "run_compaction", ends_after="lock.acquire"),
+    MappingRow("compactor_publishes_decided",     "run_compaction", ends_after=DECIDED),
     # under the lock: has somebody else completed the plan?
-    Row("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
-    Row("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
-    Row("compactor_publishes_instant",     "run_compaction"),
+    MappingRow("compactor_takes_completion_time", "run_compaction", ends_after="clock.take"),
+    MappingRow("compactor_decides_instant",       "run_compaction", ends_after="put decision"),
+    MappingRow("compactor_publishes_instant",     "run_compaction"),
 
-    Row("log_compactor_schedules_plan",        "schedule_log_compaction", starts=True),
-    Row("log_compactor_starts_plan",  "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
+    MappingRow("log_compactor_schedules_plan",        "schedule_log_compaction", starts=True),
+    MappingRow("log_compactor_starts_plan",  "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
         given=(("instant", "plan"),)),
-    Row("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
+    MappingRow("log_compactor_resumes_plan", "run_log_compaction", starts=True, ends_after="put logcompaction.inflight",
         given=(("instant", "plan"),)),
-    Row("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
-    Row("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
-    Row("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
+    MappingRow("log_compactor_writes_log",            "run_log_compaction", ends_after="put log"),
+    MappingRow("log_compactor_takes_time",            "schedule_log_compaction", ends_after="clock.take", starts=True),
+    MappingRow("log_compactor_puts_plan",             "schedule_log_compaction", raises="Conflict"),
     *waiting("log_compactor",              "run_log_compaction"),
-    Row("log_compactor_takes_lock",            "run_log_compaction", ends_after="lock.acquire"),
-    Row("log_compactor_publishes_decided",     "run_log_compaction", ends_after=DECIDED),
-    Row("log_compactor_takes_completion_time", "run_log_compaction", ends_after="clock.take"),
-    Row("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision"),
-    Row("log_compactor_publishes_instant",     "run_log_compaction"),
+    MappingRow("log_compactor_takes_lock",            "run_log_compaction", ends_after="lock.acquire"),
+    MappingRow("log_compactor_publishes_decided",     "run_log_compaction", ends_after=DECIDED),
+    MappingRow("log_compactor_takes_completion_time", "run_log_compaction", ends_after="clock.take"),
+    MappingRow("log_compactor_decides_instant",       "run_log_compaction", ends_after="put decision"),
+    MappingRow("log_compactor_publishes_instant",     "run_log_compaction"),
 
     # under the lock: the properties with one column more; then a commit without files
-    Row("alterer_adds_column",             "alter_schema", ends_after="lock.release", starts=True,
+    MappingRow("schema_evolver_adds_column",      "alter_schema", ends_after="lock.release", starts=True,
         given=(("columns", "columns"),)),
-    Row("alterer_requests_instant",        "alter_schema", ends_after="lock.release"),
-    Row("alterer_starts_commit",           "alter_schema", ends_after="put deltacommit.inflight"),
-    Row("alterer_takes_lock",              "alter_schema", ends_after="lock.acquire"),
-    Row("alterer_takes_completion_time",   "alter_schema", ends_after="clock.take"),
-    Row("alterer_publishes_instant",       "alter_schema"),
+    MappingRow("schema_evolver_requests_instant", "alter_schema", ends_after="lock.release"),
+    MappingRow("schema_evolver_starts_commit",    "alter_schema", ends_after="put deltacommit.inflight"),
+    MappingRow("schema_evolver_takes_lock",       "alter_schema", ends_after="lock.acquire"),
+    MappingRow("schema_evolver_takes_completion_time", "alter_schema", ends_after="clock.take"),
+    MappingRow("schema_evolver_publishes_instant", "alter_schema"),
 
-    Row("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
-    Row("loader_takes_time",               "bulk_insert", ends_after="clock.take", starts=True),
-    *waiting("loader",                     "bulk_insert"),
-    Row("loader_puts_request",             "bulk_insert", ends_after="lock.release"),
-    Row("loader_finds_request",            "bulk_insert", raises="Conflict"),
-    Row("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
-    Row("loader_writes_base",              "bulk_insert", ends_after="put base"),
-    Row("loader_writes_log",               "bulk_insert", ends_after="put log"),
-    Row("loader_takes_lock",               "bulk_insert", ends_after="lock.acquire"),
-    Row("loader_looks_again",              "bulk_insert", ends_after="list.end timeline"),
-    Row("loader_gives_up",                 "bulk_insert", ends_after="lock.release"),
-    Row("loader_withdraws_instant",        "bulk_insert", raises="Conflict"),
-    Row("loader_publishes_decided",        "bulk_insert", ends_after=DECIDED),
-    Row("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
-    Row("loader_decides_instant",          "bulk_insert", ends_after="put decision"),
-    Row("loader_publishes_instant",        "bulk_insert"),
+    MappingRow("bulk_inserter_requests_instant",  "bulk_insert", ends_after="lock.release", starts=True),
+    MappingRow("bulk_inserter_takes_time",        "bulk_insert", ends_after="clock.take", starts=True),
+    *waiting("bulk_inserter",              "bulk_insert"),
+    MappingRow("bulk_inserter_puts_request",      "bulk_insert", ends_after="lock.release"),
+    MappingRow("bulk_inserter_finds_request",     "bulk_insert", raises="Conflict"),
+    MappingRow("bulk_inserter_starts_writing",    "bulk_insert", ends_after="put deltacommit.inflight"),
+    MappingRow("bulk_inserter_writes_base",       "bulk_insert", ends_after="put base"),
+    MappingRow("bulk_inserter_writes_log",        "bulk_insert", ends_after="put log"),
+    MappingRow("bulk_inserter_takes_lock",        "bulk_insert", ends_after="lock.acquire"),
+    MappingRow("bulk_inserter_looks_again",       "bulk_insert", ends_after="list.end timeline"),
+    MappingRow("bulk_inserter_gives_up",          "bulk_insert", ends_after="lock.release"),
+    MappingRow("bulk_inserter_withdraws_instant", "bulk_insert", raises="Conflict"),
+    MappingRow("bulk_inserter_publishes_decided", "bulk_insert", ends_after=DECIDED),
+    MappingRow("bulk_inserter_takes_completion_time", "bulk_insert", ends_after="clock.take"),
+    MappingRow("bulk_inserter_decides_instant",   "bulk_insert", ends_after="put decision"),
+    MappingRow("bulk_inserter_publishes_instant", "bulk_insert"),
 
     # where buckets fix the file ids, clustering is a compaction that sorts
-    Row("clusterer_schedules_plan",        "schedule_compaction", starts=True),
-    Row("clusterer_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
+    MappingRow("clusterer_schedules_plan",        "schedule_compaction", starts=True),
+    MappingRow("clusterer_starts_plan",           "run_compaction", ends_after="put compaction.inflight", starts=True,
         given=(("instant", "plan"),)),
-    Row("clusterer_writes_base",           "run_compaction", ends_after="put base", also=("put marker", "put log")),
-    Row("clusterer_takes_lock",            "run_compaction", ends_after="lock.acquire"),
-    Row("clusterer_takes_completion_time", "run_compaction", ends_after="clock.take"),
-    Row("clusterer_publishes_instant",     "run_compaction"),
-    # only under a setting that the engine cannot be put under
-    Row("clusterer_gives_up",              "run_compaction"),
+    MappingRow("clusterer_writes_base",  "run_compaction", ends_after="put base", also=("put marker", "put log")),
+    MappingRow("clusterer_takes_lock",            "run_compaction", ends_after="lock.acquire"),
+    MappingRow("clusterer_takes_completion_time", "run_compaction", ends_after="clock.take"),
+    MappingRow("clusterer_publishes_instant",     "run_compaction"),
+    # only under options that the engine does not support
+    MappingRow("clusterer_gives_up",              "run_compaction"),
 
     # under the lock: list the timeline, look at its pending plans, take K, put the plan
-    Row("replacer_schedules_replace",      "insert_overwrite", ends_after="lock.release", starts=True,
+    MappingRow("overwriter_schedules_replace",    "insert_overwrite", ends_after="lock.release", starts=True,
         given=(("partitions", "partitions"),)),
-    Row("replacer_starts_replace",         "insert_overwrite", ends_after="put compaction.inflight"),
-    Row("replacer_writes_base",            "insert_overwrite", ends_after="put base"),
-    Row("replacer_takes_time",             "insert_overwrite", ends_after="clock.take", starts=True,
+    MappingRow("overwriter_starts_replace",       "insert_overwrite", ends_after="put compaction.inflight"),
+    MappingRow("overwriter_writes_base",          "insert_overwrite", ends_after="put base"),
+    MappingRow("overwriter_takes_time",           "insert_overwrite", ends_after="clock.take", starts=True,
         given=(("partitions", "partitions"),)),
-    Row("replacer_puts_plan",              "insert_overwrite", ends_after="lock.release", raises="Conflict"),
-    *waiting("replacer",                   "insert_overwrite"),
-    Row("replacer_takes_lock",             "insert_overwrite", ends_after="lock.acquire"),
+    MappingRow("overwriter_puts_plan",            "insert_overwrite", ends_after="lock.release", raises="Conflict"),
+    *waiting("overwriter",                 "insert_overwrite"),
+    MappingRow("overwriter_takes_lock",           "insert_overwrite", ends_after="lock.acquire"),
     # an optimistic one, as a writer
-    Row("replacer_passes_check",           "insert_overwrite", ends_after="list.end timeline",
+    MappingRow("overwriter_passes_check",         "insert_overwrite", ends_after="list.end timeline",
         also=LOOKS_FOR_ROLLBACKS),
-    Row("replacer_aborts",                 "insert_overwrite", ends_after="list.end timeline",
+    MappingRow("overwriter_aborts",               "insert_overwrite", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
-    Row("replacer_takes_back_replace",     "insert_overwrite", raises="Conflict"),
-    Row("replacer_publishes_decided",      "insert_overwrite", ends_after=DECIDED),
-    Row("replacer_takes_completion_time",  "insert_overwrite", ends_after="clock.take"),
-    Row("replacer_decides_instant",        "insert_overwrite", ends_after="put decision"),
-    Row("replacer_publishes_instant",      "insert_overwrite"),
+    MappingRow("overwriter_takes_back_replace",   "insert_overwrite", raises="Conflict"),
+    MappingRow("overwriter_publishes_decided",    "insert_overwrite", ends_after=DECIDED),
+    MappingRow("overwriter_takes_completion_time", "insert_overwrite", ends_after="clock.take"),
+    MappingRow("overwriter_decides_instant",      "insert_overwrite", ends_after="put decision"),
+    MappingRow("overwriter_publishes_instant",    "insert_overwrite"),
 
-    # only under a setting that the engine cannot be put under
-    Row("rollbacker_chooses_write",        "schedule_rollback", starts=True),
-    Row("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
+    # only under options that the engine does not support
+    MappingRow("rollbacker_chooses_write",        "schedule_rollback", starts=True),
+    MappingRow("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
     # the same in two steps, where the lock can be lost between them
-    Row("rollbacker_takes_time",           "schedule_rollback", ends_after="clock.take", starts=True),
-    Row("rollbacker_puts_plan",            "schedule_rollback", raises="Conflict"),
+    MappingRow("rollbacker_takes_time",           "schedule_rollback", ends_after="clock.take", starts=True),
+    MappingRow("rollbacker_puts_plan",            "schedule_rollback", raises="Conflict"),
     *waiting("rollbacker",                 "run_rollback"),
     # where the write has put files it looks into the folder of its markers
-    Row("rollbacker_starts_rollback",      "run_rollback", ends_after="list.end marker", starts=True,
+    MappingRow("rollbacker_starts_rollback",      "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
-    Row("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
+    MappingRow("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
-    Row("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
-    # only under settings that the engine cannot be put under
-    Row("rollbacker_appends_rollback_block", "run_rollback"),
+    MappingRow("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
+    # only under options that the engine does not support
+    MappingRow("rollbacker_appends_rollback_block", "run_rollback"),
     # and the markers of what it deleted
-    Row("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
+    MappingRow("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
     # under the lock it looks first whether somebody else has completed the rollback
-    Row("rollbacker_takes_lock",           "run_rollback", ends_after="lock.acquire"),
-    Row("rollbacker_finds_it_done",        "run_rollback"),
-    Row("rollbacker_publishes_decided",    "run_rollback", ends_after=DECIDED),
-    Row("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
-    Row("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
-    Row("rollbacker_publishes_instant",    "run_rollback"),
-    Row("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", retained),)),
+    MappingRow("rollbacker_takes_lock",           "run_rollback", ends_after="lock.acquire"),
+    MappingRow("rollbacker_finds_it_done",        "run_rollback"),
+    MappingRow("rollbacker_publishes_decided",    "run_rollback", ends_after=DECIDED),
+    MappingRow("rollbacker_takes_completion_time","run_rollback", ends_after="clock.take"),
+    MappingRow("rollbacker_decides_instant",      "run_rollback", ends_after="put decision"),
+    MappingRow("rollbacker_publishes_instant",    "run_rollback"),
+    MappingRow("cleaner_schedules_clean",         "schedule_clean", starts=True, given=(("retained", retained),)),
     # the same in two steps, where the lock can be lost between them
-    Row("cleaner_takes_time",              "schedule_clean", ends_after="clock.take", starts=True,
+    MappingRow("cleaner_takes_time",              "schedule_clean", ends_after="clock.take", starts=True,
         given=(("retained", retained),)),
-    Row("cleaner_puts_plan",               "schedule_clean", raises="Conflict"),
+    MappingRow("cleaner_puts_plan",               "schedule_clean", raises="Conflict"),
     *waiting("cleaner",                    "run_clean"),
-    Row("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
+    MappingRow("cleaner_starts_clean",            "run_clean", ends_after="put clean.inflight", starts=True,
         given=(("instant", "clean"),)),
-    Row("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
+    MappingRow("cleaner_resumes_clean",           "run_clean", ends_after="put clean.inflight", starts=True,
         given=(("instant", "clean"),)),
-    Row("cleaner_deletes_files",           "run_clean", ends_after="delete.all"),
-    Row("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
-    Row("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
-    Row("cleaner_takes_completion_time",   "run_clean", ends_after="clock.take"),
-    Row("cleaner_decides_instant",         "run_clean", ends_after="put decision"),
-    Row("cleaner_publishes_instant",       "run_clean"),
+    MappingRow("cleaner_deletes_files",           "run_clean", ends_after="delete.all"),
+    MappingRow("cleaner_takes_lock",              "run_clean", ends_after="lock.acquire"),
+    MappingRow("cleaner_publishes_decided",       "run_clean", ends_after=DECIDED),
+    MappingRow("cleaner_takes_completion_time",   "run_clean", ends_after="clock.take"),
+    MappingRow("cleaner_decides_instant",         "run_clean", ends_after="put decision"),
+    MappingRow("cleaner_publishes_instant",       "run_clean"),
 
     # under one lock: the timeline, the inflight instant; the time and the completed one
-    Row("savepointer_pins_instant",        "savepoint", ends_after="put savepoint.inflight", starts=True),
-    Row("savepointer_publishes_savepoint", "savepoint"),
-    Row("savepointer_drops_savepoint",     "delete_savepoint", starts=True),
+    MappingRow("savepointer_pins_instant",        "savepoint", ends_after="put savepoint.inflight", starts=True),
+    MappingRow("savepointer_publishes_savepoint", "savepoint"),
+    MappingRow("savepointer_drops_savepoint",     "delete_savepoint", starts=True),
 
-    Row("restorer_plans_restore",          "schedule_restore", starts=True),
-    Row("restorer_starts_restore",         "run_restore", ends_after="put restore.inflight", starts=True,
+    MappingRow("restorer_plans_restore",          "schedule_restore", starts=True),
+    MappingRow("restorer_starts_restore",         "run_restore", ends_after="put restore.inflight", starts=True,
         given=(("instant", "restore"),)),
-    Row("restorer_resumes_restore",        "run_restore", ends_after="put restore.inflight", starts=True,
+    MappingRow("restorer_resumes_restore",        "run_restore", ends_after="put restore.inflight", starts=True,
         given=(("instant", "restore"),)),
     # what the instant had put, then its files on the timeline
-    Row("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
-    Row("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),
-    Row("restorer_puts_plan",              "schedule_restore", raises="Conflict"),
+    MappingRow("restorer_undoes_instant",         "run_restore", ends_after="delete.all", also=("delete.all",)),
+    MappingRow("restorer_takes_time",             "schedule_restore", ends_after="clock.take", starts=True),
+    MappingRow("restorer_puts_plan",              "schedule_restore", raises="Conflict"),
     *waiting("restorer",                   "run_restore"),
-    Row("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
-    Row("restorer_publishes_decided",      "run_restore", ends_after=DECIDED),
-    Row("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),
-    Row("restorer_decides_instant",        "run_restore", ends_after="put decision"),
-    Row("restorer_publishes_instant",      "run_restore"),
-    Row("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
+    MappingRow("restorer_takes_lock",             "run_restore", ends_after="lock.acquire"),
+    MappingRow("restorer_publishes_decided",      "run_restore", ends_after=DECIDED),
+    MappingRow("restorer_takes_completion_time",  "run_restore", ends_after="clock.take"),
+    MappingRow("restorer_decides_instant",        "run_restore", ends_after="put decision"),
+    MappingRow("restorer_publishes_instant",      "run_restore"),
+    MappingRow("compactor_finds_plan_gone",       "run_compaction", starts=True, raises="BadInput",
         given=(("instant", "plan"),)),
-    Row("compactor_misses_input",          "run_compaction", raises="Cleaned"),
-    Row("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
+    MappingRow("compactor_misses_input",          "run_compaction", raises="Cleaned"),
+    MappingRow("compactor_is_refused",            "run_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
-    Row("compactor_gives_up",              "run_compaction", raises="Conflict"),
-    Row("log_compactor_finds_plan_gone",   "run_log_compaction", starts=True, raises="BadInput",
+    MappingRow("compactor_gives_up",              "run_compaction", raises="Conflict"),
+    MappingRow("log_compactor_finds_plan_gone",   "run_log_compaction", starts=True, raises="BadInput",
         given=(("instant", "plan"),)),
-    Row("log_compactor_misses_input",      "run_log_compaction", raises="Cleaned"),
-    Row("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
+    MappingRow("log_compactor_misses_input",      "run_log_compaction", raises="Cleaned"),
+    MappingRow("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
-    Row("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),
-    Row("replacer_is_refused",             "insert_overwrite", ends_after="list.end timeline",
+    MappingRow("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),
+    MappingRow("overwriter_is_refused",           "insert_overwrite", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
-    Row("replacer_gives_up",               "insert_overwrite", raises="Conflict"),
+    MappingRow("overwriter_gives_up",             "insert_overwrite", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
-    Row("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
+    MappingRow("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
         given=(("retained", retained),)),
-    Row("archiver_resumes_archiving",      "archive", ends_after="lock.release", starts=True,
+    MappingRow("archiver_resumes_archiving",      "archive", ends_after="lock.release", starts=True,
         given=(("retained", retained),)),
-    Row("archiver_removes_instant",        "archive",
+    MappingRow("archiver_removes_instant",        "archive",
         ends_after=("delete deltacommit", "delete commit", "delete clean", "delete rollback")),
 
-    Row("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
-    Row("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
-    Row("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
-    Row("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
+    MappingRow("reader_starts_listing",           "snapshot", ends_after="list.begin timeline", starts=True),
+    MappingRow("reader_ends_listing",             "snapshot", ends_after="list.end timeline"),
+    MappingRow("reader_starts_listing_again",     "snapshot", ends_after="list.begin timeline"),
+    MappingRow("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
     # what the manifest lists was put before it and is read when it is needed
-    Row("reader_looks_into_archive",       "snapshot", ends_after="get version"),
-    # only under a setting that the engine cannot be put under
-    Row("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
-    Row("reader_reads",                    "snapshot", raises="Cleaned"),
+    MappingRow("reader_looks_into_archive",       "snapshot", ends_after="get version"),
+    # only under options that the engine does not support
+    MappingRow("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
+    MappingRow("reader_reads",                    "snapshot", raises="Cleaned"),
     # only in worlds with a metadata table: the engine lists files beside one, and writes no table that has one
-    Row("reader_lists_files",              "snapshot", starts=True),
-    Row("actor_begins_metadata",           "upsert"),
-    Row("actor_commits_metadata",          "upsert"),
+    MappingRow("reader_lists_files",              "snapshot", starts=True),
+    MappingRow("actor_begins_metadata",           "upsert"),
+    MappingRow("actor_commits_metadata",          "upsert"),
 
     # where a log decides: a service publishes what the dead have decided, before it looks for anything else
-    Row("compactor_finishes_decided",      "publish_decided", starts=True),
-    Row("rollbacker_finishes_decided",     "publish_decided", starts=True),
-    Row("log_compactor_finishes_decided",  "publish_decided", starts=True),
-    Row("restorer_finishes_decided",       "publish_decided", starts=True),
+    MappingRow("compactor_finishes_decided",      "publish_decided", starts=True),
+    MappingRow("rollbacker_finishes_decided",     "publish_decided", starts=True),
+    MappingRow("log_compactor_finishes_decided",  "publish_decided", starts=True),
+    MappingRow("restorer_finishes_decided",       "publish_decided", starts=True),
     # the first listing gives the window's end, the second all that completed in it
-    Row("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
+    MappingRow("consumer_takes_window",           "incremental", ends_after="list.end timeline", starts=True,
         given=(("after", "after"),)),
-    Row("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
-    Row("consumer_reads_window",           "incremental", raises="Cleaned"),
+    MappingRow("consumer_lists_window",           "incremental", ends_after="list.end timeline"),
+    MappingRow("consumer_reads_window",           "incremental", raises="Cleaned"),
 
-    Row("actor_crashes", CRASH),
-    Row("lock_expires",  FAULT),
-    Row("heartbeat_expires", FAULT),
-    Row("late_file_lands", FAULT),
-    Row("lock_is_lost",  FAULT),
+    MappingRow("actor_crashes", CRASH),
+    MappingRow("lock_expires",  FAULT),
+    MappingRow("heartbeat_expires", FAULT),
+    MappingRow("late_file_lands", FAULT),
+    MappingRow("lock_is_lost",  FAULT),
 ]
 # fmt: on
 
 
-def by_action(rows: Iterable[Row]) -> dict[str, Row]:
+def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
     """The rows by the name of their action.
 
     Raises:
         ValueError: an action has two rows.
     """
-    table: dict[str, Row] = {}
+    table: dict[str, MappingRow] = {}
     for row in rows:
         if row.action in table:
             raise ValueError(f"the mapping has two rows for {row.action}")

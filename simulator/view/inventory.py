@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Final
 
-from nbcc.engine.inspect import Inventory
-from nbcc.engine.inspect.text import size
+from nbcc.engine.audit import Inventory
+from nbcc.engine.audit.amounts import size
 
 from .slices import slices
 from .style import css_variables

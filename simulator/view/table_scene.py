@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from nbcc.engine.files.names import parse_base, parse_log
-from nbcc.engine.inspect import Inventory, inspect
-from nbcc.engine.inspect.report import FileRow, InstantRow, LeftOut, SliceRow
-from nbcc.engine.inspect.text import size
+from nbcc.engine.audit import Inventory, inspect
+from nbcc.engine.audit.amounts import size
+from nbcc.engine.audit.inventory import FileRow, InstantRow, LeftOut, SliceRow
+from nbcc.engine.file_names import parse_base, parse_log
 from nbcc.engine.names import bucket_of
 from nbcc.engine.storage import open_storage
 

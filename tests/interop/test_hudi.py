@@ -12,7 +12,7 @@ import pytest
 from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.campaign import KEPT, go_on
-from nbcc.simulator.crosscheck.check import Setting
+from nbcc.simulator.crosscheck.check import CheckOptions
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi import HudiSystem
@@ -40,7 +40,7 @@ def test_the_peer_comes_up_with_an_empty_table() -> None:
 
 
 def test_random_histories_agree_with_the_model(record_property: Remember, tmp_path: Path) -> None:
-    row = go_on(Setting(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "row.json", HISTORIES)
+    row = go_on(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "row.json", HISTORIES)
     record_property("row", row.text)
     assert row.found is None, row.found and row.found.because
     assert row.histories == HISTORIES
@@ -53,7 +53,7 @@ def test_random_histories_agree_with_the_model(record_property: Remember, tmp_pa
 @pytest.mark.timeout(7200)
 def test_two_thousand_histories_in_a_row_agree(record_property: Remember) -> None:
     """Over as many sittings as it takes: the file in specs/rows says how far the row is, and is kept with the code."""
-    row = go_on(Setting(factory("hudi"), protocol=HUDI, fitted=fitted), KEPT, NIGHTLY, seconds=SITTING)
+    row = go_on(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), KEPT, NIGHTLY, seconds=SITTING)
     record_property("row", row.text)
     assert row.found is None, row.found and row.found.because
 
@@ -84,7 +84,7 @@ def test_the_default_setting_is_refuted_by_the_same_history() -> None:
 def test_a_pending_write_hides_committed_logs() -> None:
     """w2 stands in group 1 with its log, w3 commits to it after: Hudi shows nothing of w3 (apache/hudi#19774)."""
     shapes = {("w1", 1): (1, 0), ("w2", 1): (0, 1), ("w3", 1): (0, 1)}
-    world = World(actors={"writer": 3}, partitions=2, writes=shapes, grain="peer")
+    world = World(actors={"writer": 3}, partitions=2, writes=shapes, granularity="call")
     keys = {0: "a0", 1: "b0"}
     batches = {
         write: {(group, 1): {keys[group]: Record(1, f"{write[0]}.1", False)} for group, n in enumerate(shape) if n}

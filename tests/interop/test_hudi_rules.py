@@ -12,7 +12,7 @@ import pytest
 from nbcc.model import Protocol, Step, World
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.campaign import of_seed, stand_in
-from nbcc.simulator.crosscheck.check import Check, Setting
+from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi_histories import fitted
@@ -21,8 +21,8 @@ from nbcc.simulator.trace import load
 
 HUDI = specs.protocol("hudi-1.2.0")
 RULES = sorted(HUDI.differences())
-LOADS = World(actors={"writer": 2, "loader": 1}, name="loads_beside_writers")
-INSTEAD = {"bulk_insert": ("loader_takes_completion_time", "loader_publishes_instant")}
+LOADS = World(actors={"writer": 2, "bulk_inserter": 1}, name="loads_beside_writers")
+INSTEAD = {"bulk_insert": ("bulk_inserter_takes_completion_time", "bulk_inserter_publishes_instant")}
 """Where without a rule other steps follow, what takes the place of as many at the end of its history."""
 TRACES = Path(__file__).parent / "traces"
 MOST = 200
@@ -50,7 +50,7 @@ def test_without_a_rule_the_histories_that_are_drawn_disagree_soon(rule: str) ->
     world = LOADS if rule == "bulk_insert" else None
 
     def disagrees(seed: int) -> bool:
-        setting = Setting(
+        setting = CheckOptions(
             lambda world, protocol, batches: stand_in(world, HUDI, batches),
             protocol=without(rule),
             world=world,

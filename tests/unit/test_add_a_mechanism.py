@@ -24,11 +24,11 @@ ADDED = {
     "data.toml": "specs/mechanisms/indexer.toml",
 }
 END = "]\n# fmt: on\n"
-ROWS = """    Row("indexer_schedules_index",         "build_index", ends_after="lock.release", starts=True),
-    Row("indexer_starts_index",            "build_index", ends_after="put indexing.inflight"),
-    Row("indexer_takes_lock",              "build_index", ends_after="lock.acquire"),
-    Row("indexer_takes_completion_time",   "build_index", ends_after="clock.take"),
-    Row("indexer_publishes_instant",       "build_index"),
+ROWS = """    MappingRow("indexer_schedules_index",         "build_index", ends_after="lock.release", starts=True),
+    MappingRow("indexer_starts_index",            "build_index", ends_after="put indexing.inflight"),
+    MappingRow("indexer_takes_lock",              "build_index", ends_after="lock.acquire"),
+    MappingRow("indexer_takes_completion_time",   "build_index", ends_after="clock.take"),
+    MappingRow("indexer_publishes_instant",       "build_index"),
 """
 WORLD = 'format = 1\nabout = "two writers and an indexer"\n[actors]\nwriter = 2\nindexer = 1\n[limits]\nindexes = 1\n'
 STEPS = ("schedules_index", "starts_index", "takes_lock", "takes_completion_time", "publishes_instant")
@@ -88,7 +88,7 @@ def test_it_is_checked_on_the_engine_and_agrees(checkout: Path) -> None:
 
 def test_it_is_in_worlds_that_are_drawn(checkout: Path) -> None:
     drawn = (
-        "from random import Random; from nbcc.simulator.crosscheck.draws import draw_world; "
+        "from random import Random; from nbcc.simulator.crosscheck.generators import draw_world; "
         "print(max(draw_world(Random(seed).randrange).actors['indexer'] for seed in range(50)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(checkout)}

@@ -11,13 +11,13 @@ from nbcc.model import Protocol
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.crosscheck import campaign, draws
+from nbcc.simulator.crosscheck import campaign, generators
 from nbcc.simulator.crosscheck.campaign import Row, counted, go_on, stand_in
-from nbcc.simulator.crosscheck.check import Setting
+from nbcc.simulator.crosscheck.check import CheckOptions
 from nbcc.simulator.systems.hudi_histories import fitted
 
 HUDI = specs.protocol("hudi-1.2.0")
-SETTING = Setting(stand_in, protocol=HUDI, fitted=fitted, readers=())
+SETTING = CheckOptions(stand_in, protocol=HUDI, fitted=fitted, readers=())
 
 
 def test_a_second_sitting_goes_on(tmp_path: Path) -> None:
@@ -44,9 +44,10 @@ def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(campaign, "_sample", campaign._sample.__wrapped__)
     before = counted(SETTING)
     known = kinds()
-    monkeypatch.setattr(draws, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))})
+    cleaner = replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))
+    monkeypatch.setattr(generators, "kinds", lambda: {**known, "cleaner": cleaner})
     assert counted(SETTING) == before
-    monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
+    monkeypatch.setattr(generators, "DELETE_ONE_IN", 5)
     assert counted(SETTING) != before
 
 
@@ -77,9 +78,7 @@ def test_another_system_is_another_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "null", "{}", '{"format": 1}', '{"name": "a package"}', "\udcff"])
-def test_a_file_of_another_kind_is_left_as_it_is(
-    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_of_another_kind_is_left_as_it_is(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "package.json"
     path.write_text(text, encoding="utf-8", errors="surrogateescape")
     before = path.read_bytes()

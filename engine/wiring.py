@@ -1,0 +1,59 @@
+"""What a table is opened with: the storage, lock, clock, names and jobs that its operations go through."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .clock import SHARED_SKEW_MS, WallClock
+from .config import TableConfig
+from .context import Context
+from .data.jobs import InProcessJobs, Jobs
+from .lock import InProcessLock
+from .lock.providers import BETWEEN_MACHINES, UnresolvedLock, lock_of, provider_of
+from .names import RandomNames
+from .rules import NBCC
+from .storage import Storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def context_of(spark: SparkSession | None, storage: Storage) -> Context:
+    """The seams of a table in this process; opening the table decides on its lock."""
+    names = RandomNames()
+    return Context(storage, UnresolvedLock(), WallClock(), names, _jobs(spark, storage, names), NBCC)
+
+
+def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:
+    if spark is None:
+        return InProcessJobs(storage, names)
+    from .spark.interpreter import check_workers
+    from .spark.jobs import SparkJobs
+
+    check_workers(spark)
+    return SparkJobs(spark, storage, names)
+
+
+def coordinated(context: Context, config: TableConfig) -> Context:
+    """The seams by which the writers of this table exclude each other.
+
+    A lock that `context` brings along stays, unless the table names a provider.
+    """
+    agreed = config.coordination
+    brought = not agreed.lock and not isinstance(context.lock, UnresolvedLock)
+    skew = agreed.skew_ms
+    if skew is None and not brought and provider_of(context.storage, agreed) in BETWEEN_MACHINES:
+        skew = SHARED_SKEW_MS
+    clock = context.clock if skew is None else WallClock(skew)
+    lock = context.lock if brought else lock_of(context.storage, agreed)
+    return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
+
+
+def as_a_guest(context: Context, config: TableConfig) -> Context:
+    """The seams by which a table is read that is not ours: by Hudi's rules, whatever `context` says.
+
+    Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.
+    """
+    lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
+    return replace(context, rules=config.rules, lock=lock)

@@ -1,0 +1,113 @@
+"""What the services on a table share: the table, opened for a run or for a dry one, and how they say what they did."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..command import answer
+from ..outcome import Exit
+from ..progress import Progress, on_stderr
+from ..tables import opened
+
+if TYPE_CHECKING:
+    from nbcc.engine import Instant, Table
+    from nbcc.engine.data.jobs import Jobs
+    from nbcc.engine.names import Names
+    from nbcc.engine.storage import Storage
+    from nbcc.engine.storage.recording import Recording
+
+master_option = click.option(
+    "--spark", "master", metavar="MASTER",
+    help="Do the data work on Spark with this master, e.g. 'local[4]'. Without it: here, one file group after another.",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Service:
+    """A table whose storage writes down what is done to it. In a dry run the operation runs whole and nothing happens.
+
+    `ran` are the instants that the command completed (or would have), `expected` how many files it is about to delete.
+    """
+
+    table: Table
+    storage: Recording
+    dry_run: bool
+    ran: list[Instant] = field(default_factory=list)
+    expected: int = 0
+
+    @property
+    def deleted(self) -> list[str]:
+        """Data files that went, or would have."""
+        return [path for path in self.storage.deleted if not path.startswith(".hoodie/")]
+
+    def size_of(self, paths: Iterable[str]) -> int:
+        """Bytes of those of `paths` that are there."""
+        wanted = {*paths}
+        folders = {path.rpartition("/")[0] for path in wanted}
+        return sum(entry.size for folder in folders for entry in self.storage.list(folder) if entry.path in wanted)
+
+
+@contextmanager
+def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> Iterator[Service]:
+    """The table at `path` as a service of it needs it; `master`: the Spark that does the data work, if any is to be.
+
+    A dry run takes no lock, for it publishes nothing: what it says may be out of date by the time it is read.
+    """
+    from nbcc.engine import Context, Table
+    from nbcc.engine.clock import WallClock
+    from nbcc.engine.definition.load import open_table
+    from nbcc.engine.lock import InProcessLock
+    from nbcc.engine.lock.providers import UnresolvedLock
+    from nbcc.engine.names import RandomNames
+    from nbcc.engine.storage.recording import Recording
+    from nbcc.engine.wiring import coordinated
+
+    with opened(path, verb) as storage, on_stderr() as progress:
+        recording = Recording(storage, dry_run, lambda deleted: _show_deletion(work, progress, deleted))
+        config = open_table(recording)
+        names = RandomNames()
+        jobs = _jobs(recording, names, progress, master)
+        context = coordinated(Context(recording, UnresolvedLock(), WallClock(), names, jobs), config)
+        if dry_run:
+            context = replace(context, lock=InProcessLock(storage.url))
+        work = Service(Table(context, config), recording, dry_run)
+        yield work
+
+
+def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit:
+    """The answer of a service: its files, then `lines`; as JSON its instants, files and whatever `more` it has."""
+    from nbcc.engine.timeline.instant import COLUMNS
+
+    if as_json:
+        instants = [dict(zip(COLUMNS, instant.row, strict=True)) for instant in work.ran]
+        answer({"dry_run": work.dry_run, "instants": instants, "deleted": work.deleted, **more})
+        return Exit.AGREES
+    for path in work.deleted:
+        click.echo(f"{'would delete' if work.dry_run else 'deleted'} {path}")
+    for line in lines:
+        click.echo(line)
+    if work.dry_run:
+        click.echo("dry run: nothing was changed")
+    return Exit.AGREES
+
+
+def _jobs(storage: Storage, names: Names, progress: Progress, master: str | None) -> Jobs:
+    if master is None:
+        from nbcc.engine.data.jobs import WatchedJobs
+
+        return WatchedJobs(storage, names, lambda done, of: progress("file groups", done, of))
+    from nbcc.engine.spark.jobs import SparkJobs
+    from nbcc.engine.spark.session import session
+    from nbcc.engine.storage import open_storage
+
+    return SparkJobs(session("nbcc table", master=master), open_storage(storage.url), names)
+
+
+def _show_deletion(work: Service, progress: Progress, path: str) -> None:
+    if work.expected and not path.startswith(".hoodie/"):
+        progress("files", len(work.deleted), work.expected)
