@@ -58,8 +58,7 @@ def cases() -> Iterator[tuple[str, str]]:
     """Every pair of a world and a protocol that sizes.toml pins."""
     pinned = tomllib.loads((ROOT / "specs/sizes.toml").read_text(encoding="utf-8"))
     for world in specs.world_names():
-        if specs.has_table(world):
-            yield world, "default"
+        yield world, "default"
     for protocol, pin in pinned.get("protocols", {}).items():
         yield pin["world"], protocol
 
@@ -103,12 +102,15 @@ FROZEN: dict[type, Any] = {Fold: frozen_fold, Write: frozen_write, Plan: frozen_
 def reads_of(old: Any, new: Model, states: tuple[Any, Any], seen: set[Any]) -> list[str]:
     """How the reads of two states differ, each distinct table once; and what the promises say of them."""
     one, two = states
-    table, rules, found = new.table(two), new.rules, []
+    found: list[str] = []
+    table, rules = new.table(two), new.rules
     if table in seen:
         return found
     seen.add(table)
-    modules = {name: import_module(f"frozen_model.{name}") for name in
-               ("reads.definitions", "reads.windows", "files.slicing", "services.planning", "services.cleaning")}
+    modules = {
+        name: import_module(f"frozen_model.{name}")
+        for name in ("reads.definitions", "reads.windows", "files.slicing", "services.planning", "services.cleaning")
+    }
     reads, windows, slicing, planning, cleaning = modules.values()
     before, protocol = old.table(one), old.protocol
     times = sorted({0, new.settled(two), *(t for w in table.writes for t in (w.requested, w.completed) if t)})
