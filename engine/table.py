@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 from . import html
 from .actions import operations
 from .config import TableConfig, opening
+from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
 from .config.creation import table_config
 from .config.facts import described, facts
-from .config.keeping import Keeping
 from .config.opening import with_stored_schema
 from .context import Context
 from .errors import BadInput, NbccError, Unsupported
@@ -114,14 +114,14 @@ class Table:
         if operation not in known:
             raise BadInput(f"run {operation!r}", f"the operations are {', '.join(known)}", "name one of them")
         answer = known[operation].run(self.context, self.config, **arguments)
-        if self.config.keeping and isinstance(answer, Instant) and answer.writes and answer.completed:
-            self._archive_beyond(self.config.keeping)
+        if self.config.archive_policy and isinstance(answer, Instant) and answer.writes and answer.completed:
+            self._archive_beyond(self.config.archive_policy)
         return answer
 
-    def _archive_beyond(self, keeping: Keeping) -> None:
+    def _archive_beyond(self, policy: ArchivePolicy) -> None:
         try:  # the write stands if this fails
-            if sum(instant.writes for instant in load(self.context.storage).completed) > keeping.most:
-                self.run("archive", retained=keeping.least)
+            if sum(instant.writes for instant in load(self.context.storage).completed) > policy.most:
+                self.run("archive", retained=policy.least)
         except (NbccError, *TRANSIENT) as refused:
             warnings.warn(f"the write is complete, but old instants were not archived: {refused}", stacklevel=4)
 

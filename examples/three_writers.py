@@ -15,7 +15,7 @@ from typing import Final
 
 from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.simulator.crosscheck.check import close
-from nbcc.simulator.crosscheck.draws import draw_batches
+from nbcc.simulator.crosscheck.generators import draw_batches
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.systems.registry import factory
 

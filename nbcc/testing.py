@@ -14,9 +14,9 @@ except ImportError:
 
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Check, Factory, Setting
+from nbcc.simulator.crosscheck.check import Check, CheckOptions, Factory
 from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.mapping import MAPPING, Row
+from nbcc.simulator.crosscheck.mapping import MAPPING, MappingRow
 from nbcc.simulator.view.text import render
 
 __all__ = ["machine"]
@@ -26,7 +26,7 @@ def machine(
     factory: Factory,
     world: World | str | None = None,
     protocol: Protocol | str = "default",
-    mapping: Sequence[Row] = MAPPING,
+    mapping: Sequence[MappingRow] = MAPPING,
     examples: int | None = None,
 ) -> Callable[[], None]:
     """A test function for pytest: ``test_my_table = machine(MyTable, world="demo")``.
@@ -39,7 +39,7 @@ def machine(
     The test fails with the interleaving in fixed-width text; Hypothesis has shrunk it.
     """
     check = Check(
-        Setting(
+        CheckOptions(
             factory=factory,
             protocol=specs.protocol(protocol) if isinstance(protocol, str) else protocol,
             world=specs.world(world) if isinstance(world, str) else world,

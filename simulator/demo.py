@@ -14,7 +14,7 @@ from pathlib import Path
 
 from nbcc.model import Instant, Model, Protocol, Step, World
 
-from .crosscheck.draws import draw_batches
+from .crosscheck.generators import draw_batches
 from .crosscheck.history import History
 from .crosscheck.readers import standard_readers
 from .crosscheck.report import Tally

@@ -15,7 +15,7 @@ from nbcc.model import Model, Query, Record, State, Step
 from nbcc.model.promises.oracle import completed, logs_by_rank
 from nbcc.model.promises.valuations import records_by_definition
 
-from .crosscheck.draws import keys_of
+from .crosscheck.generators import keys_of
 from .crosscheck.observables import Batch, model_rows
 from .trace import Batches
 

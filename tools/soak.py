@@ -25,7 +25,7 @@ from typing import Any
 
 from nbcc.model import Model, Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Check, Setting
+from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.crosscheck.history import SNAPSHOT, History
 from nbcc.simulator.crosscheck.observables import model_rows
@@ -138,7 +138,7 @@ class Streak:
         ])  # fmt: skip
 
 
-def fingerprint(setting: Setting) -> str:
+def fingerprint(setting: CheckOptions) -> str:
     """A hash of what a streak counts. Mechanisms that its histories cannot contain do not change it."""
     steps = [(step.action, step.call, step.takes) for step in STEPS if not step.impossible]
     driver = [NEWEST, options("", 1, {})]
@@ -159,7 +159,7 @@ def _sample(protocol: Protocol, fitted: Callable[[World], World]) -> list[Any]:
         rows = model_rows(history.model, history.state, SNAPSHOT, history.data)
         sample.append([[tuple(step) for step in history.steps], history.timeline, rows])
 
-    alone = Setting(stand_in, protocol=protocol, fitted=fitted, model=fresh, readers=(record,))
+    alone = CheckOptions(stand_in, protocol=protocol, fitted=fitted, model=fresh, readers=(record,))
     for seed in range(SAMPLE):
         Check(of_seed(seed, alone)).play(numbers.Random(seed).randrange)
     return sample
@@ -178,7 +178,7 @@ class StandIn(ModelSystem):
 
 
 def soak(
-    setting: Setting,
+    setting: CheckOptions,
     path: Path,
     until: int,
     seconds: float | None = None,
@@ -204,7 +204,7 @@ def soak(
     return streak
 
 
-def of_seed(seed: int, setting: Setting) -> Setting:
+def of_seed(seed: int, setting: CheckOptions) -> CheckOptions:
     """The setting in which the history of a seed is drawn. Most are crowded and prefer overlapping operations."""
     setting = replace(setting, kinds=tuple(AT_LEAST))
     if seed % PLAIN_ONE_IN == 0:
@@ -234,7 +234,7 @@ def main(arguments: list[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     make = stand_in if args.on == "model" else factory(args.on)
     protocol = specs.protocol(f"hudi-{NEWEST}")
-    setting = Setting(make, protocol=protocol, system=args.on, fitted=fitted)
+    setting = CheckOptions(make, protocol=protocol, system=args.on, fitted=fitted)
     setting = replace(setting, readers=()) if args.on == "model" else setting  # readers need a folder of files
     try:
         streak = soak(setting, args.file, args.histories, args.minutes and 60 * args.minutes)

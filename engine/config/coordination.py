@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Final, Literal, NamedTuple, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
 
 from .concurrency import OPTION as MODE
 from .concurrency import SINGLE_WRITER, ConcurrencyMode
+from .options import COORDINATION as OPTIONS
+from .options import IN_PROCESS, LOCK_FILE, NUMBERED, PROVIDER, SKEW, STORAGE_BASED, Refusal, parsed
 
 Decides = Literal["lock", "log"]
-
-SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
-DECISION: Final = "nbcc.decision"
-PROVIDER: Final = "hoodie.write.lock.provider"
-IN_PROCESS: Final = "InProcessLockProvider"
-LOCK_FILE: Final = "FileSystemBasedLockProvider"
-STORAGE_BASED: Final = "StorageBasedLockProvider"
-NUMBERED: Final = "NumberedLockProvider"
-PROVIDERS: Final = (IN_PROCESS, LOCK_FILE, STORAGE_BASED, NUMBERED, "ZookeeperBasedLockProvider")
-"""By the names of Hudi's classes; NumberedLockProvider is RFC-22's option 2, which Hudi never had."""
 
 DECISION_LOG: Final = "decision-log"
 """The feature that every writer of a table must know whose commits a log decides."""
@@ -54,12 +46,12 @@ class Coordination:
 
     def to_properties(self) -> dict[str, str]:
         """What is not the default, by its name in ``hoodie.properties``."""
-        defaults = {field.name: field.default for field in fields(Coordination)}
-        given = {name: (getattr(self, option.field), defaults[option.field]) for name, option in OPTIONS.items()}
-        said = {name: str(value) for name, (value, default) in given.items() if value != default}
+        values = {option.name: getattr(self, option.field) for option in OPTIONS}
+        defaults = {option.name: getattr(ALONE, option.field) for option in OPTIONS}
+        texts = {name: str(value) for name, value in values.items() if value != defaults[name]}
         if self.lock and self.lock != NUMBERED:
-            said[PROVIDER] = f"org.apache.hudi.client.transaction.lock.{self.lock}"
-        return said
+            texts[PROVIDER] = f"org.apache.hudi.client.transaction.lock.{self.lock}"
+        return texts
 
 
 def is_shared(url: str) -> bool:
@@ -86,53 +78,10 @@ def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | N
     return None
 
 
-class Option(NamedTuple):
-    """A property: its field, what its values are, and the value of a text; None if it is none of them."""
-
-    field: str
-    needed: str
-    read: Callable[[str], Any]
-
-
-def _number(text: str) -> int | None:
-    return int(text) if text.isdecimal() else None
-
-
-def _text(text: str) -> str | None:
-    return text or None
-
-
-def _provider(text: str) -> str | None:
-    """By its class's name, with or without its package."""
-    name = text.rpartition(".")[2]
-    return name if name in PROVIDERS else None
-
-
-OPTIONS: Final[Mapping[str, Option]] = {
-    SKEW: Option("skew_ms", "a whole number of milliseconds", _number),
-    DECISION: Option("decision", "lock or log", lambda text: text if text in get_args(Decides) else None),
-    PROVIDER: Option("lock", f"one of {', '.join(PROVIDERS)}", _provider),
-    "hoodie.write.lock.wait_time_ms": Option("lock_wait_ms", "a whole number of milliseconds", _number),
-    "hoodie.write.lock.filesystem.expire": Option("lock_expire_minutes", "a whole number of minutes", _number),
-    "hoodie.write.lock.storage.validity.timeout.secs": Option("lease_seconds", "a whole number of seconds", _number),
-    "hoodie.write.lock.storage.renew.interval.secs": Option("renew_seconds", "a whole number of seconds", _number),
-    "hoodie.write.lock.zookeeper.url": Option("zookeeper_url", "a host", _text),
-    "hoodie.write.lock.zookeeper.port": Option("zookeeper_port", "a port", _number),
-    "hoodie.write.lock.zookeeper.base_path": Option("zookeeper_base_path", "a path", _text),
-    "hoodie.write.lock.zookeeper.lock_key": Option("zookeeper_lock_key", "a name", _text),
-}
-"""By the name of the property."""
-
 ALONE: Final = Coordination()
 """Writers on one machine."""
 
 
-def coordination_from(values: Mapping[str, str]) -> Coordination:
-    """From the properties of a table, others among them; ValueError(property, what it must be)."""
-    found: dict[str, Any] = {}
-    for name, option in OPTIONS.items():
-        if name in values and (value := option.read(values[name])) is None:
-            raise ValueError(name, option.needed)
-        if name in values:
-            found[option.field] = value
-    return Coordination(**found)
+def coordination_of(values: Mapping[str, str], refuse: Refusal) -> Coordination:
+    """The coordination in options or properties. Raises `refuse(…)` for a text that is not a value."""
+    return Coordination(**parsed(OPTIONS, values, refuse))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pyarrow as pa
 
@@ -18,21 +18,18 @@ from ..errors import BadInput, Unsupported
 from ..given import texts
 from ..schema import avro_json, from_spark
 from ..writes.laws import check_laws
+from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, OPTIMISTIC
 from .concurrency import concurrency_mode as mode_of
-from .coordination import OPTIONS as COORDINATION
-from .coordination import coordination_from
-from .keeping import OPTIONS as KEEPING
-from .keeping import keeping_from
+from .coordination import coordination_of
+from .options import FUNCTION, OPTIONS, PARTIAL, TABLE, parsed
 from .stored import MOST_BUCKETS
-from .table_config import FUNCTION, PARTIAL, LogFormat, MergeMode, TableConfig, TableType
+from .table_config import MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
     Schema: TypeAlias = pa.Schema | StructType | str
-
-Read = TypeVar("Read")
 
 ASKED: Final = "create a table"
 
@@ -266,50 +263,22 @@ def _check_type(columns: pa.Schema, name: str, argument: str, fits: bool, needed
 
 
 def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
-    known = (*_OPTIONS, FUNCTION, *COORDINATION, *KEEPING)
+    """The fields of a config that the options set."""
+    known = [option.name for option in OPTIONS]
     unknown = next((name for name in options if name not in known), None)
     if unknown is not None:
         near = get_close_matches(unknown, known, 1, 0)[0]
         raise BadInput(f"{ASKED} with the option {unknown!r}", "there is no such option", f"the nearest is {near!r}")
-    found: dict[str, Any] = {
-        "coordination": _read_from(coordination_from, options),
-        "keeping": _read_from(keeping_from, options),
+
+    def refuse(name: str, _: str, needed: str) -> BadInput:
+        return BadInput(f"{ASKED} with {name}={options[name]!r}", "that is no value of this option", f"use {needed}")
+
+    texts = {name: str(value) for name, value in options.items()}
+    return {
+        **parsed(TABLE, texts, refuse),
+        "coordination": coordination_of(texts, refuse),
+        "archive_policy": archive_policy_of(texts, refuse),
     }
-    for name, value in options.items():
-        if name in COORDINATION or name in KEEPING:
-            continue
-        if name == FUNCTION:
-            found["merge_function"] = str(value)
-            continue
-        field, allowed = _OPTIONS[name]
-        text = str(value).lower()
-        if isinstance(allowed, tuple):
-            fits, needed = text in allowed, " or ".join(allowed)
-        else:
-            fits, needed = text.isdecimal() and int(text) > 0, "a whole number of bytes"
-        if not fits:
-            raise BadInput(f"{ASKED} with {name}={value!r}", "that is no value of this option", f"use {needed}")
-        found[field] = _VALUES.get(text, text) if isinstance(allowed, tuple) else int(text)
-    return found
-
-
-def _read_from(read: Callable[[Mapping[str, str]], Read], options: Mapping[str, str]) -> Read:
-    try:
-        return read({name: str(value) for name, value in options.items()})
-    except ValueError as refused:
-        name, needed = refused.args
-        asked = f"{ASKED} with {name}={options[name]!r}"
-        raise BadInput(asked, "that is no value of this option", f"use {needed}") from None
-
-
-_OPTIONS: Final[dict[str, tuple[str, tuple[str, ...] | None]]] = {
-    "hoodie.logfile.data.block.format": ("log_format", get_args(LogFormat)),
-    "hoodie.logfile.max.size": ("max_log_bytes", None),
-    "hoodie.datasource.write.hive_style_partitioning": ("hive_style", ("true", "false")),
-    "hoodie.write.table.version": ("version", ("8", "9")),
-    "nbcc.partial.update.mode": ("partial_update", ("set_columns", "none")),
-}
-_VALUES: Final[dict[str, Any]] = {"true": True, "false": False, "8": 8, "9": 9, "set_columns": True, "none": False}
 
 
 def _names(given: str | Iterable[str] | None, argument: str) -> tuple[str, ...]:

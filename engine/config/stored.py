@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Final, TypeVar, get_args
+from collections.abc import Mapping
+from typing import Final, get_args
 
 import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
+from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, DECISION, DECISION_LOG, coordination_from
-from .keeping import keeping_from
+from .coordination import ALONE, DECISION_LOG, coordination_of
+from .options import DECISION, FUNCTION, PARTIAL
 from .properties import table_checksum
-from .table_config import FUNCTION, MAX_LOG_BYTES, PARTIAL, WRITER_FEATURES, MergeMode, TableConfig
-
-Read = TypeVar("Read")
+from .table_config import MAX_LOG_BYTES, WRITER_FEATURES, MergeMode, TableConfig
 
 VERSIONS: Final = (8, 9)
 MOST_BUCKETS: Final = 10**8  # a file id has eight digits for the bucket
@@ -109,8 +108,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[FUNCTION] = config.merge_function
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
-    if config.keeping is not None:
-        written |= config.keeping.to_properties()
+    if config.archive_policy is not None:
+        written |= config.archive_policy.to_properties()
     return written | config.coordination.to_properties()
 
 
@@ -123,6 +122,10 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
 
     Raises `NotATable` for properties that contradict themselves and `Unsupported` for what this release cannot read.
     """
+
+    def refuse(name: str, text: str, needed: str) -> Unsupported:
+        return _unsupported(values, f"its {name} is {text!r} and not {needed}")
+
     _refuse_unreadable(values)
     own = "nbcc.format" in values
     ordering = _names(values.get("hoodie.table.ordering.fields") or values.get("hoodie.table.precombine.field"))
@@ -151,19 +154,11 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         ),
         log_format="avro" if values.get("hoodie.logfile.data.block.format") == "avro" else "parquet",
         max_log_bytes=_whole_number(values, "hoodie.logfile.max.size", MAX_LOG_BYTES),
-        coordination=_from_values(coordination_from, values) if own else ALONE,
+        coordination=coordination_of(values, refuse) if own else ALONE,
         partial_update=own and values.get(PARTIAL) == "SET_COLUMNS",
         merge_function=values.get(FUNCTION, "") if own else "",
-        keeping=_from_values(keeping_from, values) if own else None,
+        archive_policy=archive_policy_of(values, refuse) if own else None,
     )
-
-
-def _from_values(read: Callable[[Mapping[str, str]], Read], values: Mapping[str, str]) -> Read:
-    try:
-        return read(values)
-    except ValueError as refused:
-        name, needed = refused.args
-        raise _unsupported(values, f"its {name} is {values[name]!r} and not {needed}") from None
 
 
 def merge_mode(values: Mapping[str, str]) -> MergeMode:

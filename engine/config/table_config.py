@@ -10,19 +10,16 @@ import pyarrow as pa
 from ..errors import Unsupported
 from ..rules import HUDI, NBCC, Rules
 from ..schema import avro_json
+from .archive_policy import ArchivePolicy
 from .concurrency import NON_BLOCKING, OPTIMISTIC, ConcurrencyMode
 from .coordination import ALONE, DECISION_LOG, Coordination
 from .coordination import weakness as weakness_of
-from .keeping import Keeping
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
 LogFormat = Literal["parquet", "avro"]
 
 MAX_LOG_BYTES: Final = 1 << 30
-
-PARTIAL: Final = "nbcc.partial.update.mode"
-FUNCTION: Final = "nbcc.merge.function"
 
 WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 """What a writer must know: file groups are numbered buckets; compaction keeps deletes in a log of its own instant."""
@@ -52,7 +49,7 @@ class TableConfig:
     coordination    how its writers keep out of each other's way
     schemas         all that a table of ours has had, oldest first; empty if they never changed
     merge_function  `package.module:function` that merges two rows of a key; empty: one of them wins
-    keeping         how much stays on the active timeline when writers archive by themselves; None: they do not
+    archive_policy  when writers archive old instants after their writes; None: they do not
     partial_update  writes may set some columns only, and rows are merged column by column
     shared_store    several machines can reach the table, so that its lock must exclude them
     """
@@ -77,7 +74,7 @@ class TableConfig:
     schemas: tuple[SchemaVersion, ...] = ()
     partial_update: bool = False
     merge_function: str = ""
-    keeping: Keeping | None = None
+    archive_policy: ArchivePolicy | None = None
     shared_store: bool = False
 
     @property

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Final
 
-from ..config.coordination import STORAGE_BASED, Coordination, is_shared
+from ..config.coordination import Coordination, is_shared
+from ..config.options import STORAGE_BASED
 from ..storage import Storage
 from .between_processes import BetweenProcesses
 from .hudi_file import HudiFileLock

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 from weakref import WeakValueDictionary, finalize
 
-from ..config.coordination import PROVIDER
+from ..config.options import PROVIDER
 from ..errors import Conflict
 from ..storage.flock import FileLock
 from .between_processes import lock_file, opened

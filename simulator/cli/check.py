@@ -30,7 +30,7 @@ from .outcome import Exit, gravest
 from .progress import on_stderr
 
 if TYPE_CHECKING:
-    from nbcc.simulator.crosscheck.check import Setting
+    from nbcc.simulator.crosscheck.check import CheckOptions
     from nbcc.simulator.crosscheck.report import CheckReport
     from nbcc.simulator.crosscheck.seeds import Seed
     from nbcc.simulator.crosscheck.tour import TourReport
@@ -126,7 +126,7 @@ def command(
     most = examples or (UNLIMITED if seconds else EXAMPLES)
     one = Seed(seed=seed, examples=most, protocol=protocol, world=world, seconds=seconds)
     with users_words():
-        settings = {system: replace(one, system=system).setting() for system in systems}
+        settings = {system: replace(one, system=system).options() for system in systems}
     asked = click.get_current_context()
     _refuse_unheeded(asked, tour=tour, seeds=bool(seeds))
     if tour and (examples or seconds or seeds):
@@ -135,12 +135,12 @@ def command(
         every = [replace(one, system=each, seed=seed + number) for each in systems for number in range(seeds)]
         return _many(every, workers, master, traces, as_json)
     reports: dict[str, CheckReport | TourReport] = {}
-    for system, setting in settings.items():
+    for system, options in settings.items():
         if tour:
-            reports[system] = _tour(setting, share, seed, traces)
+            reports[system] = _tour(options, share, seed, traces)
             continue
         with _progress(system) as tick:
-            reports[system] = run(setting, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
+            reports[system] = run(options, examples=most, seed=seed, seconds=seconds, progress=tick, traces_dir=traces)
     _tell(reports, as_json, summary)
     return gravest(Exit(report.exit_code) for report in reports.values())
 
@@ -156,11 +156,11 @@ def _tell(reports: Mapping[str, CheckReport | TourReport], as_json: bool, summar
             file.writelines(f"{system}: {report.text}\n" for system, report in reports.items())
 
 
-def _tour(setting: Setting, share: float, seed: int, traces: Path) -> TourReport:
+def _tour(options: CheckOptions, share: float, seed: int, traces: Path) -> TourReport:
     from nbcc.simulator.crosscheck.tour import tour
 
     with users_words(), on_stderr() as tick:
-        return tour(setting, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
+        return tour(options, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
 
 
 def _refuse_unheeded(asked: click.Context, *, tour: bool, seeds: bool) -> None:

@@ -83,7 +83,7 @@ class ActorsClock:
         self._virtual.tick += round(seconds * 1000)
 
 
-class Glance:
+class ReadOnlyClock:
     """A look at the clock by nobody in particular: the time that it is, which nobody takes away from the actors."""
 
     def __init__(self, clock: VirtualClock) -> None:

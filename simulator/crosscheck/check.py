@@ -16,9 +16,9 @@ from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned
 from .disagreement import Disagreement
-from .draws import draw_batches, draw_world
+from .generators import draw_batches, draw_world
 from .history import History
-from .mapping import MAPPING, Row
+from .mapping import MAPPING, MappingRow
 from .overlaps import overlapping_kinds
 from .readers import Reader, standard_readers
 from .report import CheckReport, Tally
@@ -37,13 +37,13 @@ PINNED_ONE_IN = 5
 
 
 @dataclass
-class Setting:
+class CheckOptions:
     """What every history of a check has in common. ``world`` None: each history draws its own."""
 
     factory: Factory
     protocol: Protocol = field(default_factory=Protocol)
     world: World | None = None
-    mapping: Sequence[Row] = field(default_factory=lambda: MAPPING)
+    mapping: Sequence[MappingRow] = field(default_factory=lambda: MAPPING)
     readers: Sequence[Reader] = field(default_factory=standard_readers)  # others who read the table at the end
     model: Callable[[World, Protocol], Model] = Model
     fitted: Callable[[World], World] = lambda world: world  # what the system can play of a world
@@ -56,8 +56,8 @@ class Setting:
 class Check:
     """Plays histories and remembers what they were; `disagreed` is the trace of the last one that failed."""
 
-    def __init__(self, setting: Setting) -> None:
-        self.setting = setting
+    def __init__(self, options: CheckOptions) -> None:
+        self.options = options
         self.tally = Tally()
         self.coverage = EdgeCoverage()
         self.disagreed: traces.Trace | None = None
@@ -68,17 +68,17 @@ class Check:
         Raises:
             Disagreement: model and system differ.
         """
-        setting = self.setting
-        world = setting.world or (
-            PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose, setting.kinds)
+        options = self.options
+        world = options.world or (
+            PINNED if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1 else draw_world(choose, options.kinds)
         )
-        world = setting.fitted(world)
+        world = options.fitted(world)
         graph = None
-        if world == setting.fitted(PINNED) and setting.model is Model:
-            graph = pinned(world, setting.protocol)
-        model = graph.model if graph else setting.model(world, setting.protocol)
+        if world == options.fitted(PINNED) and options.model is Model:
+            graph = pinned(world, options.protocol)
+        model = graph.model if graph else options.model(world, options.protocol)
         batches = draw_batches(choose, world)
-        self.walk(model, batches, setting.schedules[choose(len(setting.schedules))](), choose, graph)
+        self.walk(model, batches, options.schedules[choose(len(options.schedules))](), choose, graph)
 
     def walk(
         self,
@@ -93,16 +93,16 @@ class Check:
         Raises:
             Disagreement: model and system differ.
         """
-        system = self.setting.factory(model.world, self.setting.protocol, batches)
+        system = self.options.factory(model.world, self.options.protocol, batches)
         if coarse := getattr(system, "coarse", ()):
             schedule = AtomicPhases(schedule, coarse)
-        history = History(model, system, batches, self.setting.mapping)
+        history = History(model, system, batches, self.options.mapping)
         tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
         try:
             overlapped = self._steps(history, schedule, choose, graph)
             self._end(history, tally)
         except Disagreement as disagreement:
-            self.disagreed = trace_of(history, batches, disagreement, self.setting.found_by)
+            self.disagreed = trace_of(history, batches, disagreement, self.options.found_by)
             raise
         finally:
             close(system)
@@ -111,17 +111,17 @@ class Check:
 
     def again(self, trace: traces.Trace) -> traces.Trace | None:
         """Play a trace as `play` would. If it shows the same difference, the trace as it was played; else None."""
-        setting = self.setting
-        model = setting.model(trace.world, setting.protocol)
-        system = setting.factory(trace.world, setting.protocol, trace.batches)
-        history = History(model, system, trace.batches, setting.mapping)
+        options = self.options
+        model = options.model(trace.world, options.protocol)
+        system = options.factory(trace.world, options.protocol, trace.batches)
+        history = History(model, system, trace.batches, options.mapping)
         try:
             schedule = Replay(trace.steps, history.resolved)
             self._steps(history, schedule, no_choice)
             if schedule.complete:
                 self._end(history, Tally())
         except Disagreement as disagreement:
-            found = trace_of(history, trace.batches, disagreement, setting.found_by)
+            found = trace_of(history, trace.batches, disagreement, options.found_by)
             return found if found.title.split()[:7] == trace.title.split()[:7] else None
         finally:
             close(system)
@@ -129,13 +129,13 @@ class Check:
 
     def _end(self, history: History, tally: Tally) -> None:
         history.finish()
-        for reader in self.setting.readers:
+        for reader in self.options.readers:
             reader(history, tally)
 
     def _steps(self, history: History, schedule: Schedule, choose: Choose, graph: Quotient | None = None) -> bool:
         model, overlapped = history.model, False
         actors = [actor for actors in model.actors.values() for actor in actors]
-        schedule.begin(choose, actors, [row.action for row in self.setting.mapping])
+        schedule.begin(choose, actors, [row.action for row in self.options.mapping])
         impossible: Mapping[str, str] = getattr(history.system, "impossible", {})
         for action in sorted({step.action for step in history.enabled()} & impossible.keys()):
             history.skipped[f"{action}: {impossible[action]}"] += 1
@@ -180,7 +180,7 @@ def trace_of(history: History, batches: traces.Batches, disagreement: Disagreeme
 
 
 def run(
-    setting: Setting,
+    options: CheckOptions,
     *,
     examples: int,
     seed: int = 0,
@@ -194,9 +194,10 @@ def run(
     With ``shrinks`` Hypothesis then looks for a shorter history that disagrees, and after it `nbcc.simulator.shrink`
     for one that is easier to read. The same seed plays the same.
     """
-    from .drawing import TimeIsUp, given_choices  # Hypothesis is needed by whoever checks, not by whoever imports us
+    # Imported here, because only a check needs Hypothesis installed.
+    from .hypothesis_driver import TimeIsUp, given_choices
 
-    check = Check(setting)
+    check = Check(options)
     began = time.monotonic()
 
     def one(choose: Choose) -> None:
@@ -224,7 +225,7 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         switches=tuple(tally.switches),
         overlapping=tally.overlapping,
         edges=check.coverage.count(),
-        all_edges=all_edges(check.setting.fitted(PINNED), check.setting.protocol),
+        all_edges=all_edges(check.options.fitted(PINNED), check.options.protocol),
         seconds=seconds,
         seed=seed,
         differences=tally.differences,

@@ -13,7 +13,7 @@ from nbcc.model.answers import NoAnswer
 from ..components import field_of, is_assumed
 from ..systems import CannotStep, Impossible, Operation, System
 from .disagreement import Difference, Disagreement, first_difference
-from .mapping import CRASH, FAULT, MAPPING, Row, by_action
+from .mapping import CRASH, FAULT, MAPPING, MappingRow, by_action
 from .observables import EVERY_STEP, Batch, final_queries, is_answer, model_rows, model_slices, reader_rows
 from .symbols import Symbols
 
@@ -36,7 +36,7 @@ class History:
         model: Any,
         system: System,
         batches: Mapping[tuple[str, int], Batch] | None = None,
-        mapping: Iterable[Row] = MAPPING,
+        mapping: Iterable[MappingRow] = MAPPING,
     ) -> None:
         self.model = model
         self.system = system
@@ -148,7 +148,7 @@ class History:
             raise CannotStep(f"{step.actor} has no operation that {step.action} could go on with")
         return dict(self._running[step.actor].step(step.action, dict(step.args)))
 
-    def _start(self, step: Step, row: Row, after: Any) -> Operation:
+    def _start(self, step: Step, row: MappingRow, after: Any) -> Operation:
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
         for argument, field in row.given:

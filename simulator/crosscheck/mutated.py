@@ -13,29 +13,29 @@ from ..systems import System
 from ..systems.engine import EngineSystem
 from ..systems.engine_rules import rules_of
 from ..trace import Batches
-from .check import Setting
+from .check import CheckOptions
 
 
-def setting_of(mutant: Mutant, setting: Setting) -> Setting:
-    """The setting of a check against the engine with the mutant's settings on its side.
+def options_of(mutant: Mutant, options: CheckOptions) -> CheckOptions:
+    """The options of a check against the engine with the mutant's settings on its side.
 
     A mutant that replaces a function has no settings: play the check inside `nbcc.simulator.mutants.applied` then.
     """
     if mutant.world:
-        setting = replace(setting, world=specs.world(mutant.world))
+        options = replace(options, world=specs.world(mutant.world))
     if mutant.under:
-        setting = replace(setting, protocol=specs.protocol(mutant.under))
+        options = replace(options, protocol=specs.protocol(mutant.under))
     if mutant.rules:
 
         def broken_engine(world: World, protocol: Protocol, batches: Batches) -> System:
             rules = Rules.from_mapping({**asdict(rules_of(protocol)), **mutant.rules})
             return EngineSystem(world, protocol, rules=rules)
 
-        return replace(setting, factory=broken_engine)
+        return replace(options, factory=broken_engine)
     if mutant.protocol:
 
         def broken_model(world: World, protocol: Protocol) -> Model:
             return Model(world, Protocol.from_mapping({**protocol.to_mapping(), **mutant.protocol}))
 
-        return replace(setting, model=broken_model)
-    return setting
+        return replace(options, model=broken_model)
+    return options

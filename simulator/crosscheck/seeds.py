@@ -9,7 +9,7 @@ from typing import Any
 from .. import specs
 from ..interrupts import process_pool
 from ..systems.registry import factory, fitted
-from .check import Setting, run
+from .check import CheckOptions, run
 from .report import CheckReport
 
 Across = Callable[[Callable[[Any], Any], Sequence[Any]], Iterator[tuple[Any, Any]]]
@@ -26,10 +26,10 @@ class Seed:
     world: str | None = None
     seconds: float | None = None
 
-    def setting(self) -> Setting:
+    def options(self) -> CheckOptions:
         """What the names stand for; ValueError says which there are."""
         by = f"nbcc check{f' {self.world}' if self.world else ''} --protocol {self.protocol}"
-        return Setting(
+        return CheckOptions(
             factory=factory(self.system),
             protocol=specs.protocol(self.protocol),
             world=specs.world(self.world) if self.world else None,
@@ -41,7 +41,7 @@ class Seed:
 
 def check_seed(seed: Seed) -> CheckReport:
     """Play one seed in this process."""
-    return run(seed.setting(), examples=seed.examples, seed=seed.seed, seconds=seed.seconds)
+    return run(seed.options(), examples=seed.examples, seed=seed.seed, seconds=seed.seconds)
 
 
 def across_processes(workers: int) -> Across:

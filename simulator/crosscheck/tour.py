@@ -22,9 +22,9 @@ from ..explore.tours import tours
 from ..schedule import Replay
 from ..shrink import shrink_disagreement
 from ..view.text import render
-from .check import Check, Setting, close
+from .check import Check, CheckOptions, close
 from .disagreement import Disagreement
-from .draws import draw_batches
+from .generators import draw_batches
 
 Progress = Callable[[int, int], None]
 
@@ -80,29 +80,29 @@ class TourReport:
 
 
 def tour(
-    setting: Setting,
+    options: CheckOptions,
     *,
     share: float = 1.0,
     seed: int = 0,
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Drive a share of the runs through the world of the setting; stop at the first disagreement.
+    """Drive a share of the runs through the world of the options; stop at the first disagreement.
 
     `progress(number from 0, how many)` is called after each run. The same seed writes the same rows.
 
     Raises:
-        ValueError: the setting has no world, or the system cannot take single steps.
+        ValueError: the options has no world, or the system cannot take single steps.
     """
-    if setting.world is None:
+    if options.world is None:
         raise ValueError("a tour needs a world: nbcc check WORLD --tour")
-    world = setting.fitted(setting.world)
-    _must_step(setting, world)
-    graph = Quotient(setting.model(world, setting.protocol))
+    world = options.fitted(options.world)
+    _must_step(options, world)
+    graph = Quotient(options.model(world, options.protocol))
     edges = graph.edges()
     runs = tours(edges, graph.first)
     chosen = runs[: max(1, math.ceil(share * len(runs)))]
-    check, began = Check(setting), time.monotonic()
+    check, began = Check(options), time.monotonic()
     for number, run in enumerate(chosen):
         batches = draw_batches(random.Random(f"{seed}.{number}").randrange, world)
         try:
@@ -129,8 +129,8 @@ def tour(
     )
 
 
-def _must_step(setting: Setting, world: World) -> None:
-    system = setting.factory(world, setting.protocol, {})
+def _must_step(options: CheckOptions, world: World) -> None:
+    system = options.factory(world, options.protocol, {})
     try:
         if getattr(system, "coarse", ()) or getattr(system, "impossible", ()):
             raise ValueError(f"{system.name} does several steps at once; a tour takes each by itself: --on engine")

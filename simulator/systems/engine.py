@@ -36,18 +36,18 @@ from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
 
 from ..control.calls import kind_of, parsed
-from ..control.clock import Glance, instant_of, tick_of
+from ..control.clock import ReadOnlyClock, instant_of, tick_of
 from ..control.conductor import Task
 from ..control.footprints import Access, violations
-from ..control.stage import Handle, Stage
+from ..control.foreign_writer import foreign_storage
+from ..control.harness import Handle, Harness
 from ..control.storage import MemoryStorage
-from ..control.unmarked import unmarked
-from ..crosscheck.mapping import MAPPING, Row, by_action
+from ..crosscheck.mapping import MAPPING, MappingRow, by_action
 from ..crosscheck.observables import Batch, refused
+from .cached_jobs import CachedJobs
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .protocol import CannotStep
-from .remembering import Remembering
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
@@ -75,24 +75,24 @@ class EngineSystem:
         world: World,
         protocol: Protocol,
         rules: Rules | None = None,
-        mapping: Sequence[Row] = MAPPING,
-        stage: Stage | None = None,
+        mapping: Sequence[MappingRow] = MAPPING,
+        harness: Harness | None = None,
     ) -> None:
         check_world(world)
         self.world = world
         self.config = table_config(world, protocol)
-        self.stage = stage or Stage(MemoryStorage())
-        self.stage.clock.skew = clock_of(world, protocol).wait
-        self.stage.clock.in_two = waits(world, protocol)
+        self.harness = harness or Harness(MemoryStorage())
+        self.harness.clock.skew = clock_of(world, protocol).wait
+        self.harness.clock.in_two = waits(world, protocol)
         self.protocol = protocol
         self.rules = rules or rules_of(protocol)
         self._rules_of: dict[str, Rules] = {}  # of actors for which the world says so
         self._foreign: set[str] = set()  # of them the services of another engine
-        self.rows_by_action: Mapping[str, Row] = by_action(mapping)
+        self.rows_by_action: Mapping[str, MappingRow] = by_action(mapping)
         self._operations = operations()
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
-        self.stage.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
+        self.harness.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
         self._looking = self.nobodys_context()
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
@@ -112,15 +112,15 @@ class EngineSystem:
             arguments["partitions"] = set(named)
         for name in arguments.keys() & {"instant", "after"}:
             arguments[name] = instant_of(arguments[name])
-        handle = self.stage.start(actor, lambda own: run(self.context(own), config, **arguments))
+        handle = self.harness.start(actor, lambda own: run(self.context(own), config, **arguments))
         if operation in _READS:
-            handle.clock = Glance(self.stage.clock)
+            handle.clock = ReadOnlyClock(self.harness.clock)
         self._tasks.append(handle.task)
         return self.operation(operation, handle)
 
     def _written(self, actor: str, batch: Batch, added: int) -> dict[str, Any]:
         """What an actor gives with its next write: the rows, and what it says of them."""
-        world, number = self.world, self.stage.started(actor) + 1
+        world, number = self.world, self.harness.started(actor) + 1
         given: dict[str, Any] = {}
         table, sets = to_table(batch, world, added), columns_set(batch, world)
         if sets is not None:
@@ -138,38 +138,38 @@ class EngineSystem:
 
     def fault(self, actor: str, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         """A lock is free again, its holder dead or not; a heartbeat has stopped; a file of a dead writer lands."""
-        if action == "lock_expires" and self.stage.lock.holder == actor:
-            self.stage.lock.expire()
-        elif action == "lock_is_lost" and self.stage.lock.holder == actor:
-            self.stage.lock.lose()
-        elif action == "heartbeat_expires" and self.stage.hearts.began(actor):
-            self.stage.hearts.expire(actor)
+        if action == "lock_expires" and self.harness.lock.holder == actor:
+            self.harness.lock.expire()
+        elif action == "lock_is_lost" and self.harness.lock.holder == actor:
+            self.harness.lock.lose()
+        elif action == "heartbeat_expires" and self.harness.hearts.began(actor):
+            self.harness.hearts.expire(actor)
         elif action == "late_file_lands":
             self._late_file(actor, **args)
         else:
             raise CannotStep(f"the engine has no fault {action} of {actor}")
-        self.stage.step += 1
+        self.harness.step += 1
         return {}
 
     def _late_file(self, actor: str, group: int, version: int) -> None:
         """A marker and a torn file, as a task leaves them that goes on where its driver has died."""
-        puts = [access.path for access in self.stage.accesses if access.actor == actor and access.verb == "put"]
+        puts = [access.path for access in self.harness.accesses if access.actor == actor and access.verb == "put"]
         requested = [name["requested"] for name in map(parsed, puts) if "requested" in name][-1]
         number, bucket = divmod(group, self.world.buckets)
         partition = partition_name(number) if self.config.partition_by else ""
         name = str(LogName(bucket_file_id(bucket), requested, version, "9-9-9"))
-        self.stage.storage.put_if_absent(marker(requested, partition, name), b"")
-        self.stage.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
+        self.harness.storage.put_if_absent(marker(requested, partition, name), b"")
+        self.harness.storage.put_if_absent(in_partition(partition, name), b"#HUDI#")
 
     @contextmanager
     def folder(self) -> Iterator[Path]:
         """The table as files, for readers of their own, as long as the context lasts."""
         with tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as name:
             folder = Path(name)
-            for entry in self.stage.storage.list(""):
+            for entry in self.harness.storage.list(""):
                 target = folder / entry.path
                 target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_bytes(self.stage.storage.get(entry.path))
+                target.write_bytes(self.harness.storage.get(entry.path))
             yield folder
 
     def complaints(self) -> list[str]:
@@ -180,12 +180,12 @@ class EngineSystem:
         """
         if self.world[LostLocks].lock_losses:
             return []
-        accesses = self.stage.accesses
+        accesses = self.harness.accesses
         if self.rules.completion_time == "outside_lock":  # then nobody expects a time to be taken with anything else
             accesses = [access for access in accesses if access.verb != "clock.take"]
         if self.rules.decision == "log":  # a look at the log, and at what it decided, is but a hint: the put decides
             accesses = [access for access in accesses if not _is_hint(access)]
-        return violations(accesses, self.stage.crashed)
+        return violations(accesses, self.harness.crashed)
 
     def close(self) -> None:
         """Unwind whatever is still running."""
@@ -209,7 +209,7 @@ class EngineSystem:
     def context(self, handle: Handle) -> Context:
         """All that an operation of an actor is given."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
-        storage = unmarked(handle.storage) if handle.actor in self._foreign else handle.storage
+        storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
         return Context(*seams, own_hearts=handle.hearts)
 
@@ -229,8 +229,8 @@ class EngineSystem:
     def nobodys_context(self) -> Context:
         """For the harness's own reads: real storage and jobs, a clock that stands still, and nothing else."""
         none: Any = None
-        clock = Glance(self.stage.clock)
-        return Context(self.stage.storage, none, clock, none, Remembering(self.stage.storage), self.rules)
+        clock = ReadOnlyClock(self.harness.clock)
+        return Context(self.harness.storage, none, clock, none, CachedJobs(self.harness.storage), self.rules)
 
     # what can be observed: the same operations, by nobody in particular
 
@@ -279,13 +279,13 @@ class EngineSystem:
     def _look(self, operation: str, **arguments: Any) -> Any:
         config = self.config
         if self.world[Alterations].alterations:
-            opened = open_table(self.stage.storage)
+            opened = open_table(self.harness.storage)
             config = replace(config, schema=opened.schema, schemas=opened.schemas)
         return self._operations[operation].run(self._looking, config, **arguments)
 
     def _remembered(self, name: str, compute: Callable[[], tuple[Any, ...]]) -> tuple[Any, ...]:
         """What depends on stored objects alone is computed anew only when one was put or deleted."""
-        changes = getattr(self.stage.storage, "changes", None)
+        changes = getattr(self.harness.storage, "changes", None)
         if changes is None:
             return compute()
         if name not in self._cache or self._cache[name][0] != changes:

@@ -11,8 +11,8 @@ from nbcc.model import Query
 from ..control.calls import Call, parsed
 from ..control.clock import tick_of
 from ..control.conductor import RETURN, ActorBlocked, ActorSilent
-from ..control.stage import Handle, Stage
-from ..crosscheck.mapping import Row
+from ..control.harness import Handle, Harness
+from ..crosscheck.mapping import MappingRow
 from ..crosscheck.observables import refused
 from .protocol import CannotStep
 from .rows import from_rows
@@ -21,8 +21,8 @@ from .rows import from_rows
 class Host(Protocol):
     """The system in which an operation runs."""
 
-    stage: Stage
-    rows_by_action: Mapping[str, Row]
+    harness: Harness
+    rows_by_action: Mapping[str, MappingRow]
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
         """The rows of an answer."""
@@ -46,18 +46,18 @@ class EngineOperation:
         return self.segment(self.system.rows_by_action[action])
 
     def crash(self) -> None:
-        stage = self.system.stage
-        stage.crashed[self.task.actor] = stage.step
-        stage.step += 1
+        harness = self.system.harness
+        harness.crashed[self.task.actor] = harness.step
+        harness.step += 1
         self.task.crash()
 
-    def segment(self, row: Row) -> Mapping[str, Any]:
+    def segment(self, row: MappingRow) -> Mapping[str, Any]:
         """Run to the end of a row's segment; what was observed is in the name of the object that the last call put."""
         who = f"{self.name} of {self.task.actor}"
         if self.task.finished and row.ends_after != RETURN:  # what returns may have had nothing more to ask for
             raise CannotStep(f"{who} has already returned")
         calls = self._run(row, who)
-        self.system.stage.step += 1
+        self.system.harness.step += 1
         if row.ends_after == RETURN:
             if row.always and self.task.error is None:
                 raise CannotStep(f"{who} returned without the error {row.raises}")
@@ -67,7 +67,7 @@ class EngineOperation:
             raise CannotStep(f"{who} returned without {' or '.join(_texts(row))}")
         return self._observed(ended_by)
 
-    def _run(self, row: Row, who: str) -> list[Call]:
+    def _run(self, row: MappingRow, who: str) -> list[Call]:
         try:
             calls = self.task.run(row.ends_after, row.also)
         except (ActorBlocked, ActorSilent) as error:
@@ -94,7 +94,7 @@ class EngineOperation:
         return told
 
 
-def _texts(row: Row) -> tuple[str, ...]:
+def _texts(row: MappingRow) -> tuple[str, ...]:
     """The calls of which one ends the segment of a row."""
     return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
 

@@ -20,9 +20,9 @@ from nbcc.engine.storage import open_storage
 from nbcc.model import Protocol, Query, World
 
 from ..control.calls import Call
-from ..control.clock import Glance
-from ..control.stage import Handle, Stage
-from ..crosscheck.mapping import MAPPING, Row
+from ..control.clock import ReadOnlyClock
+from ..control.harness import Handle, Harness
+from ..crosscheck.mapping import MAPPING, MappingRow
 from .engine import MEMORY, EngineSystem
 from .engine_operation import EngineOperation
 
@@ -48,20 +48,20 @@ class SparkSystem(EngineSystem):
         *,
         spark: SparkSession,
         folder: Path | None = None,
-        mapping: Sequence[Row] = MAPPING,
+        mapping: Sequence[MappingRow] = MAPPING,
     ) -> None:
         self._spark = spark
         self._temporary = folder is None
         self._folder = folder or Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
         storage = open_storage(self._folder)
         self.coarse = frozenset(row.action for row in mapping if row.ends_after in DATA_FILES)
-        super().__init__(world, protocol, mapping=mapping, stage=Stage(storage, PATIENCE))
+        super().__init__(world, protocol, mapping=mapping, harness=Harness(storage, PATIENCE))
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
         return SparkOperation(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
-        return ControlledJobs(handle, SparkJobs(self._spark, self.stage.storage, handle.names))
+        return ControlledJobs(handle, SparkJobs(self._spark, self.harness.storage, handle.names))
 
     def data(self, table: pa.Table) -> Any:
         return self._spark.createDataFrame(table)
@@ -75,9 +75,9 @@ class SparkSystem(EngineSystem):
 
     def nobodys_context(self) -> Context:
         none: Any = None
-        seams = (self.stage.storage, none, Glance(self.stage.clock), none)
-        self._spark_context = Context(*seams, SparkJobs(self._spark, self.stage.storage, none), self.rules)
-        self._process_context = Context(*seams, InProcessJobs(self.stage.storage, none), self.rules)
+        seams = (self.harness.storage, none, ReadOnlyClock(self.harness.clock), none)
+        self._spark_context = Context(*seams, SparkJobs(self._spark, self.harness.storage, none), self.rules)
+        self._process_context = Context(*seams, InProcessJobs(self.harness.storage, none), self.rules)
         return self._process_context
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
@@ -103,9 +103,9 @@ class SparkOperation(EngineOperation):
             return super().step(action, args)
         job = DATA_PHASES.get(row.operation, "jobs.write")
         if any(call.verb == job for call in self.task.calls):
-            self.system.stage.step += 1
+            self.system.harness.step += 1
             return {}
-        return self.segment(Row(row.action, row.operation, ends_after=job))
+        return self.segment(MappingRow(row.action, row.operation, ends_after=job))
 
 
 class ControlledJobs:

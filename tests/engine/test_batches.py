@@ -20,7 +20,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms.batches import rows_of
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems.registry import factory
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
@@ -206,7 +206,7 @@ def test_a_batch_costs_a_listing_of_its_own_attempts_under_the_lock(table: Table
 def test_engine_and_model_agree(choice: str, concurrency: str) -> None:
     protocol = Protocol.from_mapping({"batch_ids": choice})
     world = SENT_AGAIN.replace(settings={"writer": {"concurrency": concurrency}} if concurrency == "occ" else {})
-    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=10, seed=3)
+    report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=10, seed=3)
     assert report.found is None, report.text
 
 
@@ -220,14 +220,14 @@ def test_engine_and_model_agree_on_other_rows_under_an_id(choice: str, replay_di
     # Looked for at the request alone, a batch may have two commits: then which one it is compared with is not defined.
     worlds = (specs.world("sent_otherwise"), *([mixed] if choice != "at_request" else []))
     for world in worlds:
-        report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=15, seed=3)
+        report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=15, seed=3)
         assert report.found is None, report.text
 
 
 def test_the_check_detects_an_engine_that_compares_no_digests(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batches, "differs", lambda digest, recorded: False)
     world = specs.world("sent_otherwise")
-    report = run(Setting(factory("engine"), world=world, readers=()), examples=50, seed=3, shrinks=False)
+    report = run(CheckOptions(factory("engine"), world=world, readers=()), examples=50, seed=3, shrinks=False)
     assert report.found is not None
     assert "returned without the error Conflict" in report.found.because
 

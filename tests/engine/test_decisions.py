@@ -12,8 +12,8 @@ import pytest
 
 from nbcc.engine.actions import operations, schedule_rollback
 from nbcc.engine.config import to_properties
-from nbcc.engine.config.coordination import DECISION
 from nbcc.engine.config.opening import PROPERTIES
+from nbcc.engine.config.options import DECISION
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
@@ -27,7 +27,7 @@ from nbcc.engine.writes.writing import request
 from nbcc.model import World
 from nbcc.simulator.control.calls import kind_of
 from nbcc.simulator.control.footprints import Access
-from nbcc.simulator.control.stage import Handle, Stage
+from nbcc.simulator.control.harness import Handle, Harness
 from nbcc.simulator.systems.rows import table_config
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
@@ -152,8 +152,8 @@ def test_an_entry_of_another_format_is_refused(table: Table) -> None:
 
 def under_lock(decision: str, before: int, keys: int) -> list[str]:
     """The storage calls of one upsert while it holds the lock to publish, after so many others of so many keys."""
-    stage, config = Stage(), table_config(World())
-    stage.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config)))
+    harness, config = Harness(), table_config(World())
+    harness.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config)))
     rules, run = Rules.from_mapping({"decision": decision}), operations()["upsert"].run
 
     def upsert(handle: Handle) -> object:
@@ -165,11 +165,11 @@ def under_lock(decision: str, before: int, keys: int) -> list[str]:
         return run(context, config, data=given)
 
     for number in range(before + 1):
-        stage.accesses.clear()
-        task = stage.start(f"w{number + 1}", upsert).task
+        harness.accesses.clear()
+        task = harness.start(f"w{number + 1}", upsert).task
         task.run("return")
         assert task.error is None, task.error
-    held = [access for access in stage.accesses if access.locked and not access.verb.startswith("lock")]
+    held = [access for access in harness.accesses if access.locked and not access.verb.startswith("lock")]
     return [_said(access) for access in held if access.verb != "list.begin"]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcc.engine.config import TableConfig, from_properties, merge_mode, to_properties
-from nbcc.engine.config.coordination import coordination_from
+from nbcc.engine.config.coordination import coordination_of
 from nbcc.engine.config.intact import OWN_MANDATORY
 from nbcc.engine.config.opening import BACKUP, PROPERTIES, create_table, open_table
 from nbcc.engine.config.properties import CHECKSUM, decode_properties, encode_properties, table_checksum
@@ -175,7 +175,7 @@ def test_broken_properties_are_no_table(tmp_path: Path) -> None:
 def test_no_prefix_of_the_properties_opens_as_another_table(tmp_path: Path) -> None:
     """A cut file opened 1,283 times in 1,643 with another configuration, 273 times writable under a weaker lock."""
     options = {"nbcc.decision": "log", "hoodie.write.lock.provider": "StorageBasedLockProvider"}
-    config = replace(CONFIG, coordination=coordination_from(options))
+    config = replace(CONFIG, coordination=coordination_of(options, BadInput))
     storage, whole = open_storage(tmp_path), encode_properties(to_properties(config))
     for length in range(len(whole)):
         storage.put(PROPERTIES, whole[:length])

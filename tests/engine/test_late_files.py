@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.evidence import gather
+from nbcc.engine.audit import gather
 from nbcc.engine.files.names import LogName, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.repair.orphans import orphan_files
@@ -16,7 +16,7 @@ from nbcc.engine.table import Table
 from nbcc.engine.writes.writing import request
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems.registry import factory
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
@@ -44,5 +44,5 @@ def test_a_file_that_lands_after_the_rollback_is_an_orphan_that_no_read_sees(tmp
 def test_engine_and_model_agree_where_files_land_late(decision: str) -> None:
     protocol = Protocol.from_mapping({"decision": decision})
     world = specs.world("late_files")
-    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=12, seed=5)
+    report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=12, seed=5)
     assert report.found is None, report.text

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.config.coordination import PROVIDER, SKEW
+from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.errors import StorageError
 from nbcc.engine.lock import held
 from nbcc.engine.lock.numbered import NumberedLock

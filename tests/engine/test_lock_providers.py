@@ -16,7 +16,8 @@ import pyarrow as pa
 import pytest
 from obstore.store import MemoryStore
 
-from nbcc.engine.config.coordination import PROVIDER, Coordination, coordination_from
+from nbcc.engine.config.coordination import Coordination, coordination_of
+from nbcc.engine.config.options import PROVIDER
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.lock import InProcessLock, Lock, held
 from nbcc.engine.lock.hudi_file import HudiFileLock
@@ -233,7 +234,7 @@ def test_numbers_only_grow(folder: Path) -> None:
     ],
 )
 def test_a_table_says_by_which_lock_it_is_written(provider: str, kind: type, folder: Path) -> None:
-    assert isinstance(lock_of(open_storage(folder), coordination_from({PROVIDER: provider})), kind)
+    assert isinstance(lock_of(open_storage(folder), coordination_of({PROVIDER: provider}, BadInput)), kind)
     path = folder / "t"
     options = {PROVIDER: provider, "hoodie.write.lock.wait_time_ms": "2000"}
     Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", options=options)

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.config.coordination import PROVIDER, SKEW
+from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.errors import Conflict, Unsupported
 from nbcc.engine.lock import held
 from nbcc.engine.storage import open_storage

@@ -10,7 +10,7 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.simulator.crosscheck import readers
-from nbcc.simulator.crosscheck.check import Check, Setting
+from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.crosscheck.foreign import foreign_rows
 from nbcc.simulator.crosscheck.history import History
@@ -47,7 +47,7 @@ def telling() -> Mapping[str, int]:
                     found[rule] = seed
 
     for seed in range(MOST):
-        Check(Setting(factory("model"), model=fresh, readers=(look,))).play(Random(seed).randrange)
+        Check(CheckOptions(factory("model"), model=fresh, readers=(look,))).play(Random(seed).randrange)
         if len(found) == len(RULES):
             break
     return found
@@ -56,7 +56,7 @@ def telling() -> Mapping[str, int]:
 @pytest.mark.parametrize("rule", RULES)
 def test_hudi_rs_falsifies_the_setting_without_a_rule(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     seed = telling()[rule]
-    setting = Setting(factory("engine"), model=fresh, readers=(readers.hudi_rs,))
+    setting = CheckOptions(factory("engine"), model=fresh, readers=(readers.hudi_rs,))
     Check(setting).play(Random(seed).randrange)
     monkeypatch.setattr(readers, "AS_HUDI_RS", without(rule))
     with pytest.raises(Disagreement, match="by hudi-rs"):

@@ -294,7 +294,7 @@ def test_writers_archive_by_themselves_where_the_table_says_so(tmp_path: Path) -
     assert sizes == [1, 2, 3, 4, 2, 3, 4, 2], "the newest two stay, and up to two more"
     assert [state(table.as_of(time)) for time in done] == [state(unasked.as_of(time)) for time in unasked.timeline()]
     assert len(unasked.timeline()) == 8
-    assert Table.open(None, tmp_path / "t").config.keeping == table.config.keeping
+    assert Table.open(None, tmp_path / "t").config.archive_policy == table.config.archive_policy
 
 
 @pytest.mark.parametrize("error", [Conflict("archive the timeline", "the lock is held", "try again"), OSError("full")])

@@ -15,7 +15,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run as cli
 from nbcc.simulator.components import is_dead
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.systems.registry import factory
 
@@ -111,7 +111,7 @@ def test_the_decision_log_tells_it_before_it_decides() -> None:
 
 def test_the_engine_plays_in_no_such_world() -> None:
     with pytest.raises(ValueError, match=r"reads a table that has a metadata table by listing its files, and refuses"):
-        run(Setting(factory("engine"), world=specs.world("metadata_writers"), readers=()), examples=1)
+        run(CheckOptions(factory("engine"), world=specs.world("metadata_writers"), readers=()), examples=1)
 
 
 def test_the_command_says_so_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

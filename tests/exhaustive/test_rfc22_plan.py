@@ -15,7 +15,7 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.isolation import ANOMALIES
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.systems.registry import factory
 
@@ -52,7 +52,7 @@ def test_a_row_of_the_plan(table: str, mode: str, policy: str, metadata: int) ->
 @pytest.mark.parametrize(("table", "mode"), [row[:2] for row in ROWS if row[2] == "lazy"])
 def test_the_engine_does_the_same_row_by_row(table: str, mode: str) -> None:
     world, protocol = of(table, mode, "lazy")
-    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=8, seed=22)
+    report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=8, seed=22)
     assert report.found is None, report.text
 
 

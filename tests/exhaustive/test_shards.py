@@ -22,7 +22,7 @@ from nbcc.simulator.crosscheck.seeds import Seed, across_processes, check_seed, 
 from nbcc.simulator.explore import Result, Verdict, cluster, explore
 from nbcc.simulator.explore.cluster import on_spark, search_on_spark
 from nbcc.simulator.explore.jobs import SearchJob, applied, run_job
-from nbcc.simulator.explore.parallel import explore_in_shards, together
+from nbcc.simulator.explore.parallel import explore_in_shards, merge_results
 from nbcc.simulator.explore.shards import PREFIX, Shard
 from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 from nbcc.simulator.verdicts import judge, matrix
@@ -202,7 +202,7 @@ def test_any_graph_is_divided_without_loss(edges: list[tuple[int, int, int | Non
     whole = explore(Parting(edges), promises)
     prefix = explore(Parting(edges), promises, shard=PREFIX)
     others = [explore(Parting(edges), promises, shard=shard) for shard in prefix.shards.split(2)]
-    found = together(promises, None, [prefix, *others], None)
+    found = merge_results(promises, None, [prefix, *others], None)
 
     assert (found.distinct, found.generated, found.depth) == (whole.distinct, whole.generated, whole.depth)
     assert found.ends == whole.ends
@@ -221,7 +221,7 @@ def test_small_worlds_of_all_kinds_are_divided_without_loss(reduced: bool) -> No
         whole = explore(case.model(), reduce=reduced)
         prefix = explore(case.model(), reduce=reduced, shard=PREFIX)
         others = [explore(case.model(), reduce=reduced, shard=shard) for shard in prefix.shards.split(2)]
-        found = together([], None, [prefix, *others], None)
+        found = merge_results([], None, [prefix, *others], None)
         sizes = [(r.distinct, r.stands_for, r.generated, r.depth, r.ends, r.ends_by_budget) for r in (found, whole)]
         assert sizes[0] == sizes[1], case
         assert (found.deadlock is None) == (whole.deadlock is None), case

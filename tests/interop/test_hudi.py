@@ -11,7 +11,7 @@ import pytest
 
 from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Setting
+from nbcc.simulator.crosscheck.check import CheckOptions
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi import HudiSystem
@@ -40,7 +40,7 @@ def test_the_peer_comes_up_with_an_empty_table() -> None:
 
 
 def test_random_histories_agree_with_the_model(record_property: Remember, tmp_path: Path) -> None:
-    streak = soak(Setting(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "streak.json", HISTORIES)
+    streak = soak(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "streak.json", HISTORIES)
     record_property("streak", streak.text)
     assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
     assert streak.histories == HISTORIES
@@ -53,7 +53,7 @@ def test_random_histories_agree_with_the_model(record_property: Remember, tmp_pa
 @pytest.mark.timeout(7200)
 def test_two_thousand_histories_in_a_row_agree(record_property: Remember) -> None:
     """Over as many runs as it takes: the state file in specs/soak is committed with the code."""
-    streak = soak(Setting(factory("hudi"), protocol=HUDI, fitted=fitted), STREAK, NIGHTLY, seconds=SITTING)
+    streak = soak(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), STREAK, NIGHTLY, seconds=SITTING)
     record_property("streak", streak.text)
     assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
 

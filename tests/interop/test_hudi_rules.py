@@ -11,7 +11,7 @@ import pytest
 
 from nbcc.model import Protocol, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Check, Setting
+from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi_histories import fitted
@@ -50,7 +50,7 @@ def test_without_a_rule_the_histories_that_are_drawn_disagree_soon(rule: str) ->
     world = LOADS if rule == "bulk_insert" else None
 
     def disagrees(seed: int) -> bool:
-        setting = Setting(
+        setting = CheckOptions(
             lambda world, protocol, batches: stand_in(world, HUDI, batches),
             protocol=without(rule),
             world=world,

@@ -15,8 +15,8 @@ import pytest
 
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import mutants
-from nbcc.simulator.crosscheck.check import Setting, run
-from nbcc.simulator.crosscheck.mutated import setting_of
+from nbcc.simulator.crosscheck.check import CheckOptions, run
+from nbcc.simulator.crosscheck.mutated import options_of
 from nbcc.simulator.systems.registry import factory
 
 ALL = {name: mutants.load(name) for name in mutants.names()}
@@ -41,14 +41,14 @@ seeds 0 to 5)."""
 ROOT = Path(__file__).parents[2]
 
 
-def alone() -> Setting:
+def alone() -> CheckOptions:
     """The engine without other readers: they would only slow the search down."""
-    return Setting(factory("engine"), readers=())
+    return CheckOptions(factory("engine"), readers=())
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
-    setting = setting_of(ALL[name], alone())
+    setting = options_of(ALL[name], alone())
     with mutants.applied(ALL[name]):
         for seed in SEEDS if name in OLDEST else FEWER:
             report = run(setting, examples=RARE.get(name, MOST), seed=seed, shrinks=False)

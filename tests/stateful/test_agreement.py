@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.crosscheck.coverage import PINNED
 from nbcc.simulator.crosscheck.report import CheckReport
 from nbcc.simulator.systems.registry import factory
@@ -38,7 +38,7 @@ def assert_interesting(reports: list[CheckReport]) -> None:
     "first", [pytest.param(n, marks=pytest.mark.nightly if n else ()) for n in range(0, SEEDS, TOGETHER)]
 )
 def test_engine_agrees_in_process(first: int) -> None:
-    reports = [run(Setting(factory("engine")), examples=HISTORIES, seed=first + n) for n in range(TOGETHER)]
+    reports = [run(CheckOptions(factory("engine")), examples=HISTORIES, seed=first + n) for n in range(TOGETHER)]
     for report in reports:
         assert_agreed(report, HISTORIES)
     assert_interesting(reports)
@@ -46,14 +46,16 @@ def test_engine_agrees_in_process(first: int) -> None:
 
 
 def test_histories_of_the_pinned_world_cover_its_edges() -> None:
-    report = run(Setting(factory("engine"), world=PINNED), examples=PINNED_HISTORIES, seed=0)
+    report = run(CheckOptions(factory("engine"), world=PINNED), examples=PINNED_HISTORIES, seed=0)
     assert_agreed(report, PINNED_HISTORIES)
     assert report.edges >= EDGES_FLOOR * report.all_edges, f"{report.edges} of {report.all_edges}"
 
 
 @pytest.mark.timeout(420)  # some 80 s on two idle cores
 def test_engine_agrees_on_spark(spark: Any) -> None:
-    reports = [run(Setting(factory("spark")), examples=ON_SPARK // TOGETHER, seed=seed) for seed in range(TOGETHER)]
+    reports = [
+        run(CheckOptions(factory("spark")), examples=ON_SPARK // TOGETHER, seed=seed) for seed in range(TOGETHER)
+    ]
     for report in reports:
         assert_agreed(report, ON_SPARK // TOGETHER)
     assert_interesting(reports)

@@ -6,7 +6,7 @@ import pytest
 
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems.registry import factory
 
 HISTORIES = 25
@@ -23,7 +23,7 @@ HISTORIES = 25
 )
 def test_engine_and_model_agree_under_skew(world: str, clock: str) -> None:
     protocol = Protocol.from_mapping({"clock": clock})
-    setting = Setting(factory("engine"), protocol=protocol, world=specs.world(world), readers=())
+    setting = CheckOptions(factory("engine"), protocol=protocol, world=specs.world(world), readers=())
     report = run(setting, examples=HISTORIES, seed=3)
     assert report.found is None, report.text
     assert report.histories >= HISTORIES

@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems import System
 from nbcc.simulator.systems.engine import EngineSystem
 from nbcc.simulator.systems.engine_rules import rules_of
@@ -34,7 +34,7 @@ def test_the_engine_without_claims_is_seen_within_200_histories(seed: int) -> No
         rules = replace(rules_of(protocol), claims="none", tombstone_logs="by_time")
         return EngineSystem(world, protocol, rules=rules)
 
-    setting = Setting(unclaimed, protocol=Protocol(decision="log"), world=SKEWED, readers=())
+    setting = CheckOptions(unclaimed, protocol=Protocol(decision="log"), world=SKEWED, readers=())
     report = run(setting, examples=200, seed=seed, shrinks=False)
     assert report.found is not None, f"not seen with seed {seed} in {report.histories} histories"
 
@@ -42,17 +42,40 @@ def test_the_engine_without_claims_is_seen_within_200_histories(seed: int) -> No
 @pytest.mark.parametrize(
     ("world", "decision", "histories"),
     [
-        (LOST, "lock", 25), (LOST, "log", 25), (MANY, "log", 15),
-        (ROLLBACK, "lock", 10), (ROLLBACK, "log", 20), (TWO_UNDO, "log", 10), (LOADS, "log", 10),
-        (RESTORES, "log", 8), (SEVERAL, "log", 5), (REPLACES, "log", 8),
-        (LOG_COMPACTIONS, "log", 6), (SKEWED, "log", 40), (SKEWED, "lock", 15),
+        (LOST, "lock", 25),
+        (LOST, "log", 25),
+        (MANY, "log", 15),
+        (ROLLBACK, "lock", 10),
+        (ROLLBACK, "log", 20),
+        (TWO_UNDO, "log", 10),
+        (LOADS, "log", 10),
+        (RESTORES, "log", 8),
+        (SEVERAL, "log", 5),
+        (REPLACES, "log", 8),
+        (LOG_COMPACTIONS, "log", 6),
+        (SKEWED, "log", 40),
+        (SKEWED, "lock", 15),
     ],
-    ids=["by lock", "by log", "by log, with crashes", "rollback by lock", "rollback by log", "two undo", "bulk insert",
-         "restore by log", "restores, with crashes", "replace", "log compaction",
-         "skewed clocks by log", "skewed clocks by lock"],
+    ids=[
+        "by lock",
+        "by log",
+        "by log, with crashes",
+        "rollback by lock",
+        "rollback by log",
+        "two undo",
+        "bulk insert",
+        "restore by log",
+        "restores, with crashes",
+        "replace",
+        "log compaction",
+        "skewed clocks by log",
+        "skewed clocks by lock",
+    ],
 )
 def test_engine_and_model_agree_where_locks_are_lost(world: World, decision: str, histories: int) -> None:
     protocol = Protocol.from_mapping({"decision": decision})
-    report = run(Setting(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=0)
+    report = run(
+        CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=histories, seed=0
+    )
     assert report.found is None, report.text
     assert report.histories >= histories

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from nbcc.model import Model, Protocol, World
-from nbcc.simulator.crosscheck.draws import draw_batches
+from nbcc.simulator.crosscheck.generators import draw_batches
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.schedule import Random
 from nbcc.simulator.systems.engine import EngineSystem
@@ -24,7 +24,7 @@ import hashlib, random
 from tests.stateful.test_determinism import played
 for seed in range(3):
     history = played(random.Random(seed).randrange)
-    files = sorted(history.system.stage.storage.objects.items())
+    files = sorted(history.system.harness.storage.objects.items())
     print(len(files), hashlib.sha256(repr(files).encode()).hexdigest())
     print(hashlib.sha256(repr((history.steps, history.observed)).encode()).hexdigest())
 """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.simulator import mutants
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.crosscheck.report import CheckReport
 from nbcc.simulator.replay import replay
 from nbcc.simulator.systems.registry import factory
@@ -22,7 +22,7 @@ MUTANT = mutants.load("log-by-requested-time")
 def failure(tmp_path_factory: pytest.TempPathFactory) -> tuple[CheckReport, Path]:
     folder = tmp_path_factory.mktemp("traces")
     with mutants.applied(MUTANT):
-        setting = Setting(factory("engine"), readers=(), found_by="nbcc check --seed 5")
+        setting = CheckOptions(factory("engine"), readers=(), found_by="nbcc check --seed 5")
         return run(setting, examples=50, seed=5, traces_dir=folder), folder
 
 

@@ -7,14 +7,14 @@ import itertools
 import pytest
 
 from nbcc.simulator.crosscheck import check
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems.registry import factory
 
 
 def test_no_history_starts_after_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     minutes = itertools.count()  # each look at the clock is a minute later than the one before
     monkeypatch.setattr(check.time, "monotonic", lambda: 60.0 * next(minutes))
-    report = run(Setting(factory("model")), examples=200, seed=1, seconds=5 * 60.0)
+    report = run(CheckOptions(factory("model")), examples=200, seed=1, seconds=5 * 60.0)
 
     assert report.found is None
     assert report.histories == 4  # looks at 1, 2, 3, 4 minutes; at 5 it is over

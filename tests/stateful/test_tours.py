@@ -10,8 +10,8 @@ import pytest
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.crosscheck.check import Setting
-from nbcc.simulator.crosscheck.mutated import setting_of
+from nbcc.simulator.crosscheck.check import CheckOptions
+from nbcc.simulator.crosscheck.mutated import options_of
 from nbcc.simulator.crosscheck.tour import tour
 from nbcc.simulator.systems.registry import factory
 
@@ -20,8 +20,8 @@ SHARES = {"demo": 0.25, "cleaning_crash": 0.02, "rollback_resumed": 0.001}
 AT_NIGHT = ("demo", "two_groups", "crash_resume", "cleaning_crash", "answer_lost", "occ_retry", "readers")
 
 
-def on_engine(world: str, protocol: str = "default") -> Setting:
-    return Setting(factory("engine"), specs.protocol(protocol), specs.world(world), readers=())
+def on_engine(world: str, protocol: str = "default") -> CheckOptions:
+    return CheckOptions(factory("engine"), specs.protocol(protocol), specs.world(world), readers=())
 
 
 @pytest.mark.parametrize("world", SHARES)
@@ -45,7 +45,7 @@ def test_every_step_from_every_state_agrees(world: str) -> None:
 def test_a_broken_engine_disagrees_within_a_tour(tmp_path: Path) -> None:
     mutant = mutants.load("compaction-drops-log")
     with mutants.applied(mutant):
-        report = tour(setting_of(mutant, on_engine("demo")), traces_dir=tmp_path)
+        report = tour(options_of(mutant, on_engine("demo")), traces_dir=tmp_path)
     assert report.found is not None
     assert report.exit_code == 1
     assert "DISAGREED in run" in report.text

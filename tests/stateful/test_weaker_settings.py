@@ -7,7 +7,7 @@ import pytest
 from nbcc.model.mechanisms import kinds
 from nbcc.model.variants.windows import Windows
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Setting, run
+from nbcc.simulator.crosscheck.check import CheckOptions, run
 from nbcc.simulator.systems.registry import factory
 
 NOT_OURS = {
@@ -37,7 +37,7 @@ def test_engine_and_model_agree_under(name: str) -> None:
     protocol = specs.protocol(name)
     # The engine lists a window as it takes its end, the model later: by requested time a write may complete in between.
     without = {"consumer"} if protocol[Windows].incremental_axis == "requested" else set()
-    setting = Setting(factory("engine"), protocol=protocol, readers=(), kinds={*kinds()} - without)
+    setting = CheckOptions(factory("engine"), protocol=protocol, readers=(), kinds={*kinds()} - without)
     report = run(setting, examples=HISTORIES, seed=SEEDS.get(name, 2))
     assert report.found is None, report.text
     assert report.histories >= HISTORIES
@@ -46,4 +46,4 @@ def test_engine_and_model_agree_under(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(NOT_OURS))
 def test_a_setting_that_the_engine_cannot_be_put_under_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match=r"the engine cannot be put under .*; play it on the model"):
-        run(Setting(factory("engine"), protocol=specs.protocol(name), readers=()), examples=1)
+        run(CheckOptions(factory("engine"), protocol=specs.protocol(name), readers=()), examples=1)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbcc.model import Query, Step, World
-from nbcc.simulator.crosscheck.mapping import Row
+from nbcc.simulator.crosscheck.mapping import MappingRow
 from nbcc.simulator.systems import CannotStep
 
 ROWS = [
-    Row("adder_takes_ticket", "post", starts=True),
-    Row("adder_posts", "post"),
+    MappingRow("adder_takes_ticket", "post", starts=True),
+    MappingRow("adder_posts", "post"),
 ]
 
 

@@ -88,7 +88,7 @@ def test_it_is_checked_on_the_engine_and_agrees(checkout: Path) -> None:
 
 def test_it_is_in_worlds_that_are_drawn(checkout: Path) -> None:
     drawn = (
-        "from random import Random; from nbcc.simulator.crosscheck.draws import draw_world; "
+        "from random import Random; from nbcc.simulator.crosscheck.generators import draw_world; "
         "print(max(draw_world(Random(seed).randrange).actors['indexer'] for seed in range(50)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(checkout)}

@@ -21,13 +21,13 @@ from nbcc.model import Protocol, Step
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs, verdicts
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.explore import PromiseResult, Result, Verdict
+from nbcc.simulator.explore import PromiseResult, Result, Verdict, result_cache
 from nbcc.simulator.explore.failed import failed_search
 from nbcc.simulator.explore.jobs import SearchJob
 from nbcc.simulator.explore.result_cache import FOLDERS, ResultCache
 from nbcc.simulator.explore.search_checkpoint import code
 from nbcc.simulator.explore.shards import Shard
-from nbcc.simulator.verdicts import judge, kept
+from nbcc.simulator.verdicts import judge
 
 DEMO = specs.world("demo")
 STEPS = (Step("w1", "writes", (("group", 1), ("seen", ()))), Step("c1", "plans", (("instants", (1, 2)),)))
@@ -101,7 +101,7 @@ def test_names_of_worlds_and_settings_are_what_they_stand_for(tmp_path: Path) ->
 
 
 def test_a_part_of_a_search_is_not_kept(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="of mutants, and of parts, are not kept"):
+    with pytest.raises(ValueError, match="of mutants and of shards are not cached"):
         search(tmp_path / "kept", replace(CELL, shard=Shard((1,))))
 
 
@@ -121,12 +121,12 @@ def test_who_dies_over_a_line_loses_that_search_alone(tmp_path: Path) -> None:
 def test_a_file_of_other_code_or_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "kept"
     search(file, CELL)
-    monkeypatch.setattr(kept, "code", lambda *folders: "other")
-    with pytest.raises(ValueError, match="keeps what other code has found; name another file, or delete it"):
+    monkeypatch.setattr(result_cache, "code", lambda *folders: "other")
+    with pytest.raises(ValueError, match="holds searches by other code; name another file, or delete it"):
         ResultCache(file)
-    for content in (b"", b"\x00\xff\n", b"[1]\n", b'{"format": 1}\n', json.dumps(kept.HEAD).encode()):
+    for content in (b"", b"\x00\xff\n", b"[1]\n", b'{"format": 1}\n', json.dumps(result_cache.HEAD).encode()):
         file.write_bytes(content)
-        with pytest.raises(ValueError, match="keeps no searches of a matrix; name another file, or delete it"):
+        with pytest.raises(ValueError, match="is not a cache of searches; name another file, or delete it"):
             ResultCache(file)
         assert run(["verdicts", "--checkpoint", str(file)]) == 2
         assert file.read_bytes() == content
@@ -140,12 +140,10 @@ def test_code_is_known_by_every_folder_that_decides() -> None:
 def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Two settings in the demo's world alone; the page, and the kills, would lie in an empty folder."""
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
-    monkeypatch.setattr(verdicts, "settings", lambda: chosen)
+    monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
     monkeypatch.setattr(verdicts, "page_path", lambda depth: tmp_path / "verdicts.md")
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
-    monkeypatch.setattr(verdicts, "kill_all", lambda tick, known: ())
-    monkeypatch.setattr(verdicts, "write_kills", lambda kills: (tmp_path / "kills.md").touch())
-    monkeypatch.setattr(judge, "settings", lambda: chosen)
+    monkeypatch.setattr(judge, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
     return tmp_path
 

@@ -14,7 +14,7 @@ import pytest
 from nbcc.engine.lock import held
 from nbcc.simulator.control.audit import LeakOutsideSeams
 from nbcc.simulator.control.conductor import RETURN, ActorBlocked, ActorSilent
-from nbcc.simulator.control.stage import Handle, Stage
+from nbcc.simulator.control.harness import Handle, Harness
 
 COMMIT = ".hoodie/timeline/20240101000000001_20240101000000002.deltacommit"
 LOG = ".00000000-0_20240101000000001.log.1_0-0-1"
@@ -33,8 +33,8 @@ def writes(handle: Handle) -> str:
 
 
 def test_every_call_is_a_point() -> None:
-    stage = Stage()
-    task = stage.start("w1", writes).task
+    harness = Harness()
+    task = harness.start("w1", writes).task
     seen = []
     for call in ("clock.take", "put log", "lock.acquire", "put deltacommit", "lock.release"):
         seen += [call.text for call in task.run(call)]
@@ -45,32 +45,32 @@ def test_every_call_is_a_point() -> None:
 
 
 def test_a_segment_ends_in_front_of_the_next_call() -> None:
-    stage = Stage()
-    task = stage.start("w1", writes).task
+    harness = Harness()
+    task = harness.start("w1", writes).task
     assert [call.text for call in task.run("put log")] == ["clock.take", "put log"]
     assert task.pending is not None
     assert task.pending.text == "lock.acquire"
-    assert stage.lock.holder is None
+    assert harness.lock.holder is None
     assert len(task.run(RETURN)) == 3
 
 
 def test_calls_that_also_belong_to_the_segment_are_taken_along() -> None:
-    stage = Stage()
+    harness = Harness()
 
     def three_logs(handle: Handle) -> None:
         for version in (1, 2, 3):
             handle.storage.put_if_absent(LOG.replace("log.1", f"log.{version}"), b"")
         handle.clock.take()
 
-    task = stage.start("w1", three_logs).task
+    task = harness.start("w1", three_logs).task
     assert len(task.run("put log", also=("put log",))) == 3
     assert not task.finished
 
 
 def test_a_lock_that_is_held_parks_the_actor() -> None:
-    stage = Stage()
-    first = stage.start("w1", writes).task
-    second = stage.start("w2", writes).task
+    harness = Harness()
+    first = harness.start("w1", writes).task
+    second = harness.start("w2", writes).task
     first.run("lock.acquire")
     second.run("put log")
     with pytest.raises(ActorBlocked, match="w2 waits"):
@@ -80,7 +80,7 @@ def test_a_lock_that_is_held_parks_the_actor() -> None:
 
 
 def test_a_crash_cannot_reach_the_table_any_more() -> None:
-    stage = Stage()
+    harness = Harness()
     unwound = threading.Event()
 
     def tidies_up(handle: Handle) -> None:
@@ -94,26 +94,26 @@ def test_a_crash_cannot_reach_the_table_any_more() -> None:
             unwound.set()
             handle.storage.delete(LOG)
 
-    task = stage.start("w1", tidies_up).task
+    task = harness.start("w1", tidies_up).task
     task.run("put log")
     task.crash()
     assert unwound.is_set()
     assert task.finished
-    assert [entry.path for entry in stage.storage.list("")] == [LOG]
-    assert stage.lock.holder == "w1", "a dead holder gives nothing back"
-    stage.lock.expire()
-    assert stage.lock.holder is None
+    assert [entry.path for entry in harness.storage.list("")] == [LOG]
+    assert harness.lock.holder == "w1", "a dead holder gives nothing back"
+    harness.lock.expire()
+    assert harness.lock.holder is None
 
 
 def test_a_silent_actor_is_reported_with_its_stack() -> None:
-    stage = Stage(patience=0.05)
+    harness = Harness(patience=0.05)
     gate = threading.Event()
 
     def hangs_here(handle: Handle) -> None:
         handle.clock.take()
         gate.wait()
 
-    task = stage.start("w1", hangs_here).task
+    task = harness.start("w1", hangs_here).task
     with pytest.raises(ActorSilent, match=r"(?s)w1 was silent for 0.05 s \(last call: clock.take\).*hangs_here"):
         task.run(RETURN)
     gate.set()
@@ -131,8 +131,8 @@ def test_a_silent_actor_is_reported_with_its_stack() -> None:
     ],
 )
 def test_io_outside_the_seams_fails_with_the_actors_name(name: str, leak: object, tmp_path: Path) -> None:
-    stage = Stage()
-    task = stage.start("w1", lambda handle: leak(tmp_path)).task  # type: ignore[operator]
+    harness = Harness()
+    task = harness.start("w1", lambda handle: leak(tmp_path)).task  # type: ignore[operator]
     task.run(RETURN)
     assert isinstance(task.error, LeakOutsideSeams)
     assert "w1 called" in str(task.error)
@@ -146,20 +146,20 @@ def test_imports_are_no_leak() -> None:
     def imports(handle: Handle) -> None:
         import colorsys  # noqa: F401
 
-    task = Stage().start("w1", imports).task
+    task = Harness().start("w1", imports).task
     task.run(RETURN)
     assert task.error is None
 
 
 def test_a_listing_holds_what_was_there_and_what_the_schedule_shows() -> None:
-    stage = Stage()
-    stage.storage.put_if_absent(".hoodie/timeline/20240101000000001.deltacommit.requested", b"")
-    handle = stage.start("r1", lambda own: [entry.path for entry in own.storage.list(".hoodie/timeline")])
+    harness = Harness()
+    harness.storage.put_if_absent(".hoodie/timeline/20240101000000001.deltacommit.requested", b"")
+    handle = harness.start("r1", lambda own: [entry.path for entry in own.storage.list(".hoodie/timeline")])
     task = handle.task
     task.run("list.begin timeline")
     late = [f".hoodie/timeline/2024010100000000{n}.deltacommit.requested" for n in (2, 3)]
     for path in late:
-        stage.storage.put_if_absent(path, b"")
+        harness.storage.put_if_absent(path, b"")
     handle.shows = lambda path: path == late[1]
     task.run("list.end timeline")
     assert task.result == [".hoodie/timeline/20240101000000001.deltacommit.requested", late[1]]

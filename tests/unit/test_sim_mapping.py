@@ -12,7 +12,7 @@ from nbcc.model.mechanisms import actions
 from nbcc.simulator import specs
 from nbcc.simulator.control.clock import EPOCH, instant_of, tick_of
 from nbcc.simulator.control.footprints import is_unobserved
-from nbcc.simulator.crosscheck.draws import draw_batches, draw_world, keys_of
+from nbcc.simulator.crosscheck.generators import draw_batches, draw_world, keys_of
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.mapping import CRASH, FAULT, MAPPING, by_action
 from nbcc.simulator.crosscheck.observables import final_queries
@@ -63,9 +63,9 @@ def test_nobody_looks_at_unobserved_objects() -> None:
         history.take(step)
     queries = [Query("snapshot"), *final_queries(history.timeline)]
     before = [system.rows(query) for query in queries]
-    unobserved = [entry.path for entry in system.stage.storage.list("") if is_unobserved(entry.path)]
+    unobserved = [entry.path for entry in system.harness.storage.list("") if is_unobserved(entry.path)]
     assert any(path.endswith(".inflight") for path in unobserved)
     for path in unobserved:
-        system.stage.storage.delete(path)
+        system.harness.storage.delete(path)
     assert [system.rows(query) for query in queries] == before
     assert any(before)

@@ -11,7 +11,7 @@ import pytest
 
 from nbcc.model import Model, Protocol, Record, Step, World
 from nbcc.simulator import trace as traces
-from nbcc.simulator.crosscheck.draws import draw_batches, draw_world
+from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.replay import replay
 from nbcc.simulator.shrink import realised, shortest_violation

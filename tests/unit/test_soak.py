@@ -10,14 +10,14 @@ import pytest
 from nbcc.model import Protocol
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck import draws
-from nbcc.simulator.crosscheck.check import Setting
+from nbcc.simulator.crosscheck import generators
+from nbcc.simulator.crosscheck.check import CheckOptions
 from nbcc.simulator.systems.hudi_histories import fitted
 from tools import soak as soak_module
 from tools.soak import Streak, fingerprint, main, soak, stand_in
 
 HUDI = specs.protocol("hudi-1.2.0")
-SETTING = Setting(stand_in, protocol=HUDI, fitted=fitted, readers=())
+SETTING = CheckOptions(stand_in, protocol=HUDI, fitted=fitted, readers=())
 
 
 def test_a_second_sitting_goes_on(tmp_path: Path) -> None:
@@ -45,10 +45,10 @@ def test_what_nobody_draws_for_hudi_changes_no_row(monkeypatch: pytest.MonkeyPat
     before = fingerprint(SETTING)
     known = kinds()
     monkeypatch.setattr(
-        draws, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))}
+        generators, "kinds", lambda: {**known, "cleaner": replace(known["cleaner"], in_random_worlds=(0, 0, 0, 1))}
     )
     assert fingerprint(SETTING) == before
-    monkeypatch.setattr(draws, "DELETE_ONE_IN", 5)
+    monkeypatch.setattr(generators, "DELETE_ONE_IN", 5)
     assert fingerprint(SETTING) != before
 
 

@@ -10,10 +10,10 @@ from typing import Any
 from nbcc.model import Model, Step, World
 from nbcc.simulator import mutants, specs
 from nbcc.simulator.control.storage import MemoryStorage
-from nbcc.simulator.crosscheck.check import Setting, close
-from nbcc.simulator.crosscheck.draws import draw_batches, draw_world
+from nbcc.simulator.crosscheck.check import CheckOptions, close
+from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
 from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.mutated import setting_of
+from nbcc.simulator.crosscheck.mutated import options_of
 from nbcc.simulator.systems.registry import factory
 
 PRIVATE_ENDS = ("actor_crashes", "reader_starts_listing")
@@ -51,9 +51,9 @@ def engine_table(seed: int, mutant: mutants.Mutant | None = None) -> MemoryStora
 def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | None = None) -> MemoryStorage:
     """The table of a random interleaving of this world."""
     batches = draw_batches(draw.randrange, world)
-    setting = Setting(factory("engine"), readers=())
+    setting = CheckOptions(factory("engine"), readers=())
     if mutant is not None:
-        setting = setting_of(mutant, setting)
+        setting = options_of(mutant, setting)
     model = setting.model(world, setting.protocol)
     system = setting.factory(world, setting.protocol, batches)
     history = Unheld(model, system, batches, setting.mapping)
@@ -61,7 +61,7 @@ def played_table(world: World, draw: random.Random, mutant: mutants.Mutant | Non
         with suppress(*([Exception] if mutant is not None else [])):  # a mutant need not do what the model wants
             for step in _walk(history, draw):
                 history.take(step)
-        storage: MemoryStorage = system.stage.storage
+        storage: MemoryStorage = system.harness.storage
         copy = MemoryStorage()
         copy.objects = dict(storage.objects)
         return copy

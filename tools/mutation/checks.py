@@ -26,11 +26,11 @@ class Played(NamedTuple):
         """How the model differs from the engine in these histories; None if it does not."""
         from nbcc.simulator import specs
         from nbcc.simulator.crosscheck import coverage
-        from nbcc.simulator.crosscheck.check import Setting, run
+        from nbcc.simulator.crosscheck.check import CheckOptions, run
         from nbcc.simulator.systems.registry import factory
 
         world = specs.world(self.world) if self.world else None
-        setting = Setting(factory("engine"), specs.protocol(self.protocol), world, readers=())
+        setting = CheckOptions(factory("engine"), specs.protocol(self.protocol), world, readers=())
         coverage.pinned.cache_clear()  # what its model remembers was found in another model
         try:
             report = run(setting, examples=self.histories, seed=0, shrinks=False)

@@ -1,0 +1,33 @@
+"""When the writers of a table archive old instants after their own writes, and how many writes stay active then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from .options import ARCHIVE, AUTOMATIC, LEAST, MOST, Refusal, parsed
+
+
+class ArchivePolicy(NamedTuple):
+    """A writer archives once more than `most` writes are active, and leaves the newest `least`. Hudi's defaults.
+
+    Writes whose logs no compaction has merged stay active as well: without compaction nothing is archived.
+    """
+
+    least: int = 20
+    most: int = 30
+
+    def to_properties(self) -> dict[str, str]:
+        """The policy as keys of ``hoodie.properties``."""
+        return {AUTOMATIC: "true", LEAST: str(self.least), MOST: str(self.most)}
+
+
+def archive_policy_of(values: Mapping[str, str], refuse: Refusal) -> ArchivePolicy | None:
+    """The policy in options or properties; None, the default: writers do not archive. Raises `refuse(…)`."""
+    given = parsed(ARCHIVE, values, refuse)
+    least = given.get("least", ArchivePolicy().least)
+    most = given.get("most", max(ArchivePolicy().most, least + 1))
+    if least >= most:
+        name = MOST if MOST in values else LEAST
+        raise refuse(name, values[name], f"a number above {LEAST}, which is {least}")
+    return ArchivePolicy(least, most) if given.get("automatic") else None

@@ -1,0 +1,110 @@
+"""The options of a table: arguments of `Table.create`, most of them keys of ``hoodie.properties`` as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..errors import NbccError
+
+SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
+DECISION: Final = "nbcc.decision"
+PROVIDER: Final = "hoodie.write.lock.provider"
+PARTIAL: Final = "nbcc.partial.update.mode"
+FUNCTION: Final = "nbcc.merge.function"
+AUTOMATIC: Final = "hoodie.archive.automatic"
+LEAST: Final = "hoodie.keep.min.commits"
+MOST: Final = "hoodie.keep.max.commits"
+
+IN_PROCESS: Final = "InProcessLockProvider"
+LOCK_FILE: Final = "FileSystemBasedLockProvider"
+STORAGE_BASED: Final = "StorageBasedLockProvider"
+NUMBERED: Final = "NumberedLockProvider"
+PROVIDERS: Final = (IN_PROCESS, LOCK_FILE, STORAGE_BASED, NUMBERED, "ZookeeperBasedLockProvider")
+"""By the names of Hudi's classes. NumberedLockProvider is RFC-22's option 2, which Hudi does not implement."""
+
+Refusal = Callable[[str, str, str], NbccError]
+"""The error for an option (name, text) whose text is not a value of it, and what a value must be."""
+
+
+class Option(NamedTuple):
+    """An option by its name.
+
+    field   the field that it sets, of `TableConfig`, `Coordination` or `ArchivePolicy`, which hold the defaults
+    parse   the value of a text; None if the text is not a value of the option
+    needed  what a text must be, for messages
+    """
+
+    name: str
+    field: str
+    parse: Callable[[str], Any]
+    needed: str
+
+
+def _from_zero(text: str) -> int | None:
+    return int(text) if text.isdecimal() else None
+
+
+def _from_one(text: str) -> int | None:
+    return _from_zero(text) or None
+
+
+def _text(text: str) -> str | None:
+    return text or None
+
+
+def _provider(text: str) -> str | None:
+    """A provider by the name of its class, with or without its package."""
+    name = text.rpartition(".")[2]
+    return name if name in PROVIDERS else None
+
+
+def _choice(**values: Any) -> Callable[[str], Any]:
+    return lambda text: values.get(text.lower())
+
+
+_FLAG: Final = _choice(true=True, false=False)
+_FORMAT: Final = _choice(parquet="parquet", avro="avro")
+
+TABLE: Final = (
+    Option(
+        "hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"
+    ),
+    Option("hoodie.logfile.max.size", "max_log_bytes", _from_one, "a whole number of bytes"),
+    Option("hoodie.datasource.write.hive_style_partitioning", "hive_style", _FLAG, "true or false"),
+    Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),
+    Option(PARTIAL, "partial_update", _choice(set_columns=True, none=False), "set_columns or none"),
+    Option(FUNCTION, "merge_function", str, "package.module:function"),
+)
+COORDINATION: Final = (
+    Option(SKEW, "skew_ms", _from_zero, "a whole number of milliseconds"),
+    Option(DECISION, "decision", {"lock": "lock", "log": "log"}.get, "lock or log"),
+    Option(PROVIDER, "lock", _provider, f"one of {', '.join(PROVIDERS)}"),
+    Option("hoodie.write.lock.wait_time_ms", "lock_wait_ms", _from_zero, "a whole number of milliseconds"),
+    Option("hoodie.write.lock.filesystem.expire", "lock_expire_minutes", _from_zero, "a whole number of minutes"),
+    Option("hoodie.write.lock.storage.validity.timeout.secs", "lease_seconds", _from_zero, "a whole number of seconds"),
+    Option("hoodie.write.lock.storage.renew.interval.secs", "renew_seconds", _from_zero, "a whole number of seconds"),
+    Option("hoodie.write.lock.zookeeper.url", "zookeeper_url", _text, "a host"),
+    Option("hoodie.write.lock.zookeeper.port", "zookeeper_port", _from_zero, "a port"),
+    Option("hoodie.write.lock.zookeeper.base_path", "zookeeper_base_path", _text, "a path"),
+    Option("hoodie.write.lock.zookeeper.lock_key", "zookeeper_lock_key", _text, "a name"),
+)
+ARCHIVE: Final = (
+    Option(AUTOMATIC, "automatic", _FLAG, "true or false"),
+    Option(LEAST, "least", _from_one, "a whole number from 1 on"),
+    Option(MOST, "most", _from_one, "a whole number from 1 on"),
+)
+OPTIONS: Final = (*TABLE, *COORDINATION, *ARCHIVE)
+
+
+def parsed(options: Iterable[Option], texts: Mapping[str, str], refuse: Refusal) -> dict[str, Any]:
+    """Field -> value, of those options that `texts` sets. Raises `refuse(…)` for a text that is not a value."""
+    values = {}
+    for option in options:
+        if option.name in texts:
+            text = texts[option.name]
+            value = option.parse(text)
+            if value is None:
+                raise refuse(option.name, text, option.needed)
+            values[option.field] = value
+    return values

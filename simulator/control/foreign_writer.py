@@ -1,0 +1,45 @@
+"""Another engine's hand on the timeline: operations of ours whose instants lose nbcc's mark on their way to storage."""
+
+from __future__ import annotations
+
+from typing import Any, Final, cast
+
+from nbcc.engine.storage import Storage
+from nbcc.engine.timeline.container import decode_record, encode_record
+from nbcc.engine.timeline.instant import HOME, parse_instant
+
+OWN: Final = "nbcc."
+"""What the names of all extra metadata of ours begin with."""
+KINDS: Final = {("compaction", "requested"): "compaction", ("commit", "completed"): "commit"}
+"""The files of a compaction that carry it, by action and state, and what their records are called."""
+
+
+class _ForeignStorage:
+    """A storage but for what it puts."""
+
+    def __init__(self, below: Storage) -> None:
+        self._below = below
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        """Create the object, without the mark; False if it exists."""
+        return self._below.put_if_absent(path, _without_mark(path, data))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._below, name)
+
+
+def foreign_storage(storage: Storage) -> Storage:
+    """The storage as a service of another engine writes to it."""
+    return cast(Storage, _ForeignStorage(storage))
+
+
+def _without_mark(path: str, data: bytes) -> bytes:
+    folder, _, name = path.rpartition("/")
+    instant = parse_instant(name) if folder == HOME else None
+    kind = KINDS.get((instant.action, instant.state)) if instant else None
+    if kind is None or not data:
+        return data
+    record = decode_record(data, name)
+    extra = record["extraMetadata"] or {}
+    record["extraMetadata"] = {key: value for key, value in extra.items() if not key.startswith(OWN)}
+    return encode_record(kind, record)

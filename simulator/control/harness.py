@@ -1,0 +1,131 @@
+"""The harness: one table's store, lock and clock, and the handles that each actor is given on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from nbcc.engine.clock import Clock
+from nbcc.engine.names import bucket_file_id
+from nbcc.engine.storage import Storage
+
+from .caller import Caller
+from .calls import Call
+from .clock import ActorsClock, VirtualClock
+from .conductor import Task
+from .footprints import Access
+from .heartbeats import ControlledHeartbeats, VirtualHeartbeats
+from .lock import ControlledLock, VirtualLock
+from .storage import ControlledStorage, MemoryStorage
+
+T = TypeVar("T")
+
+
+class Harness:
+    """What all actors of a history share. ``step`` is the number of the model step that is being played."""
+
+    def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
+        self.storage: Storage = storage if storage is not None else MemoryStorage()
+        self.lock = VirtualLock()
+        self.clock = VirtualClock(skew)
+        self.hearts = VirtualHeartbeats()
+        self.accesses: list[Access] = []
+        self.crashed: dict[str, int] = {}  # actor -> the step in which it died
+        self.step = 0
+        self.patience = patience
+        self._started: dict[str, int] = {}
+
+    def started(self, actor: str) -> int:
+        """How many operations an actor has begun."""
+        return self._started.get(actor, 0)
+
+    def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
+        """Set up an operation of an actor, in front of its first call. It runs when the task is told to.
+
+        Handles are made anew for each operation, so that one which outlives a crash stays dead.
+        """
+        number = self._started[actor] = self._started.get(actor, 0) + 1
+        handle = Handle(self, actor, number)
+        handle.task = Task(actor, lambda: operation(handle), self.patience)
+        return handle
+
+
+class Handle:
+    """An actor's hold on the harness during one operation, a `Caller`: storage, lock and clock go through `call`."""
+
+    task: Task
+
+    def __init__(self, harness: Harness, actor: str, number: int) -> None:
+        self.actor = actor
+        self.harness = harness
+        self.shows: Callable[[str], bool] = lambda path: True
+        self.still_shows: Callable[[str], bool] = lambda path: False
+        self.storage = ControlledStorage(harness.storage, self)
+        self.lock = ControlledLock(harness.lock, self)
+        self.own_clock = ActorsClock(harness.clock)
+        self.clock: Clock = ControlledClock(self.own_clock, self)
+        self.names = ControlledNames(actor, number)
+        self.stops_waiting = False
+        self.loses_answer = False
+        self.hearts = ControlledHeartbeats(harness.hearts, actor)
+
+    def call(
+        self,
+        call: Call,
+        execute: Callable[[], T],
+        outcome: Callable[[T], str] = lambda result: "done",
+        ready: Callable[[], bool] | None = None,
+    ) -> T:
+        """Make a call at the conductor's time and record what it touched."""
+
+        def recorded() -> T:
+            locked = self.harness.lock.holder == self.actor
+            result = execute()
+            self.harness.accesses.append(
+                Access(self.actor, self.harness.step, call.verb, call.path, locked, outcome(result))
+            )
+            return result
+
+        return self.task.call(call, recorded, ready)
+
+
+class ControlledClock:
+    """What an actor is given as clock."""
+
+    def __init__(self, clock: ActorsClock, caller: Caller) -> None:
+        self._clock = clock
+        self._caller = caller
+
+    def take(self) -> str:
+        """The next instant; a scheduling point, or two: the reading, and the end of the wait."""
+        if not self._clock.in_two:
+            return self._caller.call(Call("clock.take"), self._clock.take)
+        instant = self._caller.call(Call("clock.take"), self._clock.read)
+        self._caller.call(Call("clock.wait"), lambda: self._clock.wait(instant))
+        return instant
+
+    def not_before(self, instant: str) -> None:
+        """Private knowledge of the caller: no scheduling point."""
+        self._clock.not_before(instant)
+
+
+class ControlledNames:
+    """Write tokens that follow from the trace: actor, its how-manieth operation, and a counter."""
+
+    def __init__(self, actor: str, number: int) -> None:
+        self._prefix = f"{_digits(actor)}-{number}"
+        self._count = 0
+
+    def write_token(self) -> str:
+        """Three integers, distinct within a history, the same whenever the trace is the same."""
+        self._count += 1
+        return f"{self._prefix}-{self._count}"
+
+    def file_id(self, bucket: int) -> str:
+        """The fixed id of a bucket's file group under NBCC."""
+        return bucket_file_id(bucket)
+
+
+def _digits(actor: str) -> str:
+    """``w2`` -> ``2302``: the letter's place in the alphabet and the number, so that no two actors share one."""
+    return f"{ord(actor[0]) - 96:02d}{int(actor[1:]):02d}".lstrip("0")
