@@ -183,7 +183,7 @@ def test_a_search_that_fails_is_told_and_nothing_is_accepted(
     assert jobs["default"]["SNAP"]["verdict"] == "HOLDS"
     assert {job["verdict"] for job in jobs["tombstones-dropped"].values()} == {"UNDETERMINED"}
     where = "2 writers × 1 write, 1 compactor × 1 compaction, 1 group"
-    why = "the search failed: LookupError: no such row (test_verdicts_kept.py, line "
+    why = "the search failed: LookupError: no such row (test_result_cache.py, line "
     assert jobs["tombstones-dropped"]["CDC"]["because"].startswith(f"in {where}: {why}")
     assert f"Error: not judged: tombstones-dropped in {where}: {why}" in err
     assert "Error: nothing was accepted, because not all was judged\n" in err
