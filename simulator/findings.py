@@ -14,8 +14,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import nearest, refuse_unknown
 
 from . import specs
 from .trace import Trace

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from importlib.resources import files
 from typing import Any, Final
 
-from nbcc.model.fields import nearest, refuse_unknown
+from nbcc.model.validation import nearest, refuse_unknown
 
 Names = tuple[str, ...]
 _REQUIRED: Final = ("format", "title", "about", "source", "issue")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Final
 
-from nbcc.model.fields import refuse_unknown
+from nbcc.model.validation import refuse_unknown
 from nbcc.simulator.verdicts.kills import Kill, mutants_of
 
 FATES: Final = ("mutant", "waits", "reason")

@@ -10,10 +10,10 @@ from importlib.resources import files
 from typing import Any, Final
 
 from nbcc.model.answers import KINDS
-from nbcc.model.fields import nearest
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
+from nbcc.model.validation import nearest
 from nbcc.model.world import world_names
 from nbcc.simulator import mutants
 from nbcc.simulator.mechanisms import Mechanism, Names, load, names

@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from nbcc.model.fields import nearest
+from nbcc.model.validation import nearest
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 Files = Mapping[Path, str | None]

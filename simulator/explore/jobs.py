@@ -14,9 +14,9 @@ from importlib import import_module
 from typing import Any
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.fields import nearest
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
+from nbcc.model.validation import nearest
 
 from .exhaustive import explore
 from .failed import failed_search

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from nbcc.model import Step, World
-from nbcc.model.machine.transition import DEAD, extra
+from nbcc.model.machine.transition import DEAD, record_of
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 
 FITTED: Final = ("compactor", "rollbacker", "writer")
@@ -21,7 +21,7 @@ def fitted(world: World) -> World:
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
     plain = world.replace(table_type="MERGE_ON_READ", columns=0, log_versions=1)
-    return plain.replace(actors=actors, writes=shapes, grain="peer")
+    return plain.replace(actors=actors, writes=shapes, granularity="call")
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
@@ -41,7 +41,7 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     own = model.component(state, step.actor)
     if step.action == "heartbeat_expires":
         return own.step not in (DEAD, "written")
-    return extra(own, Heartbeat).expired and own.requested not in _rolled_back(model, state)
+    return record_of(own, Heartbeat).expired and own.requested not in _rolled_back(model, state)
 
 
 def _rolled_back(model: Any, state: Any) -> set[int]:

@@ -84,7 +84,7 @@ def test_the_default_setting_is_refuted_by_the_same_history() -> None:
 def test_a_pending_write_hides_committed_logs() -> None:
     """w2 stands in group 1 with its log, w3 commits to it after: Hudi shows nothing of w3 (apache/hudi#19774)."""
     shapes = {("w1", 1): (1, 0), ("w2", 1): (0, 1), ("w3", 1): (0, 1)}
-    world = World(actors={"writer": 3}, partitions=2, writes=shapes, grain="peer")
+    world = World(actors={"writer": 3}, partitions=2, writes=shapes, granularity="call")
     keys = {0: "a0", 1: "b0"}
     batches = {
         write: {(group, 1): {keys[group]: Record(1, f"{write[0]}.1", False)} for group, n in enumerate(shape) if n}

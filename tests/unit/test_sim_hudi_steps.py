@@ -34,12 +34,12 @@ def test_a_row_without_a_call_says_why() -> None:
 def test_a_world_is_cut_down_to_one_log_file_a_group_and_write() -> None:
     world = fitted(World(buckets=2, log_versions=3, writes={("w1", 1): (2, 0), ("w2", 1): (1, 3)}))
     assert (world.log_versions, dict(world.writes)) == (1, {("w1", 1): (1, 0), ("w2", 1): (1, 1)})
-    assert world.grain == "peer"
+    assert world.granularity == "call"
 
 
 def test_a_living_writer_stalls_where_it_would_publish_and_wakes_after_its_rollback() -> None:
     """Hudi's own would commit before, and would be refused if it had no files yet."""
-    world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, crashes=1, grain="peer")
+    world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, crashes=1, granularity="call")
     model = Model(world, specs.protocol("hudi-1.2.0"))
     state, left_out = model.initial, []
     for action in ("writer_requests_instant", "writer_starts_writing", "writer_writes_log", "heartbeat_expires",
