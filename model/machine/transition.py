@@ -141,11 +141,13 @@ Effect = Callable[..., Changes] | Branch
 class Transition:
     """One action of one actor in one world under one protocol.
 
-    `at`: the step of its operation at which the actor must be, alive; '' for any. `to`: the step that follows; '' where
-    the effects decide. A step is possible if also every guard holds. `arguments` lists its possible arguments: each
-    function of it returns some, and a step takes one of each. The effects happen in order, each on the state that the
-    one before it leaves; each returns new values of some of the components that `changes` names, or of `computed`,
-    which stay as they are. Mechanisms select a transition by its action or by one of its `tags`.
+    `at`: the step of its operation at which the actor must be; '' for any step. `to`: the step that follows; '' if the
+    effects decide it. The transition is enabled if the actor is at that step and every guard holds. Each function of
+    `arguments` lists the possible values of some arguments; a step takes one element of each list.
+
+    The effects happen in order: each reads the state that the previous one leaves. An effect returns new values of
+    components in `changes` or in `scratch`. Later effects read the new value of a scratch component, but the step does
+    not change it. Mechanisms select a transition by its action or by one of its `tags`.
     """
 
     action: str
@@ -181,7 +183,7 @@ class Transition:
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
-        """The transition with another outcome: if `when` holds, these effects happen instead and decide the next step."""
+        """The transition with another outcome: if `when` holds, these effects happen and decide the next step."""
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
         both = _with(self.changes, changes)
         return replace(self, to="", effects=(Branch(when, effects, usual),), changes=both)
