@@ -19,7 +19,7 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
     """The composition of a model. `only`: the mechanisms to apply (default: every one)."""
     known = mechanisms.kinds()
     actors = {
-        name: tuple(f"{kind.prefix}{number + 1}" for number in range(world.actors.get(name, 0)))
+        name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))
         for name, kind in known.items()
     }
     own = cache(lambda actor: world.protocol_of(actor, protocol))

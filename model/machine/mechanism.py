@@ -29,6 +29,10 @@ class Kind:
     in_random_worlds: tuple[int, ...] = (0,)
     service: bool = False
 
+    def actor(self, number: int) -> str:
+        """The name of the actor with this number, from 1."""
+        return f"{self.prefix}{number}"
+
 
 def _nothing(composition: Composition) -> None:
     """The default of `compose`: the module declares only options or rules."""

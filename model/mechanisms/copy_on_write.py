@@ -214,7 +214,7 @@ def check(world: World) -> None:
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):
         return
-    for actor in ("cleaner", "clusterer", "loader", "replacer", "restorer"):
+    for actor in ("cleaner", "clusterer", "bulk_inserter", "overwriter", "restorer"):
         if world.actors.get(actor):
             raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
     if world.actors.get("compactor") or world.actors.get("log_compactor") or world.log_versions > 1:

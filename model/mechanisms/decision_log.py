@@ -38,7 +38,7 @@ Decisions = tuple[Any, ...]
 """Completed instants, and the times of plans, in the order of their numbers."""
 
 READY_TO_DECIDE, DECIDED = "ready to decide", "decided"
-NOT_BY_LOG = ("alterer", "clusterer")
+NOT_BY_LOG = ("schema_evolver", "clusterer")
 """The kinds whose commits are not modelled with a decision log."""
 FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 """The kinds that publish the last decision of another actor before they begin: that actor may have died."""
@@ -247,7 +247,9 @@ def agree(protocol: Protocol) -> None:
 
 
 def _actions() -> Iterator[Action]:
-    by_log = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    by_log = (
+        "bulk_inserter", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "writer"
+    )  # fmt: skip
     finishes = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
     for kind in by_log:
         yield Action(f"{kind}_publishes_decided", "puts the completed instant of another whose commit is decided",

@@ -22,9 +22,9 @@ from ..world import World
 class FileIds(Options):
     """How a write chooses the file ids of its files."""
 
-    file_ids: Literal["fixed", "minted"] = option(
+    file_ids: Literal["fixed", "generated"] = option(
         "fixed",
-        "fixed: the bucket determines the file id. minted: a writer that finds no file group in a bucket begins one "
+        "fixed: the bucket determines the file id. generated: a writer that finds no file group in a bucket begins one "
         "with a new id",
     )
     bucket_count: Literal["of_table", "own"] = option(
@@ -73,7 +73,7 @@ def compose(composition: Composition) -> None:
 
 def mints(composition: Composition) -> bool:
     """Whether writes begin file groups with new ids."""
-    return bool(composition.protocol[FileIds].file_ids == "minted")
+    return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
 def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:

@@ -36,9 +36,9 @@ class ForeignServices(Options):
         "time, drops deletes and leaves no mark",
         by=("compactor",),
     )
-    unmarked: Literal["by_its_maker", "by_the_table"] = option(
-        "by_its_maker",
-        "how a file group is merged whose base file has no mark. by_its_maker: by the rules of the engine that made "
+    unmarked: Literal["by_its_engine", "by_the_table"] = option(
+        "by_its_engine",
+        "how a file group is merged whose base file has no mark. by_its_engine: by the rules of the engine that made "
         "it, until this engine compacts; by_the_table: by the rules of the table",
     )
 

@@ -19,9 +19,9 @@ LEFT = "gone, with a pending write left"
 class LockWait(Options):
     """How long a writer waits for the lock."""
 
-    lock_wait: Literal["patient", "times_out"] = option(
-        "patient",
-        "patient: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
+    lock_wait: Literal["unbounded", "times_out"] = option(
+        "unbounded",
+        "unbounded: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
         by=("writer",),
     )
 

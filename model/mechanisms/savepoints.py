@@ -215,7 +215,7 @@ def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -
 
 MECHANISM = Mechanism(
     compose=compose,
-    kinds=(Kind(name="savepointer", prefix="s", first=Savepointer(), service=True),),
+    kinds=(Kind(name="savepointer", prefix="save", first=Savepointer(), service=True),),
     options=Savepoints,
     limits=SavepointLimits,
     after=("cleaning",),

@@ -33,8 +33,8 @@ class Completion(Options):
         "under_lock",
         "under_lock: the completion time is taken under the lock that also covers publication; outside_lock: before "
         "that lock is taken",
-        by=("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer", "restorer",
-            "rollbacker", "writer"),
+        by=("bulk_inserter", "cleaner", "clusterer", "compactor", "log_compactor", "overwriter", "restorer",
+            "rollbacker", "schema_evolver", "writer"),
     )  # fmt: skip
 
 

@@ -76,7 +76,7 @@ def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
 
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
     """A replace is complete: it hides a write that completed before its request, and not the one that did later."""
-    replaces = _done(model, state, "commit") if model.actors.get("replacer") else []
+    replaces = _done(model, state, "commit") if model.actors.get("overwriter") else []
     ends = [end for _, end in _writes(model, state)]
     return any(min(ends) < plan < max(ends) < done for plan, done in replaces if ends)
 
@@ -122,7 +122,7 @@ def _all_writers_rest(model: Model, state: Any) -> bool:
 
 def a_replace_gave_way(model: Model, state: Any) -> bool:
     """A write is complete that an optimistic replace met; the replace has taken its files and its plan back."""
-    owns = [model.component(state, name) for name in model.actors.get("replacer", ())]
+    owns = [model.component(state, name) for name in model.actors.get("overwriter", ())]
     return bool(_writes(model, state)) and any(own.step == "gave up" for own in owns)
 
 

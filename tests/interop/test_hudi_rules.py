@@ -21,8 +21,8 @@ from nbcc.simulator.trace import load
 
 HUDI = specs.protocol("hudi-1.2.0")
 RULES = sorted(HUDI.differences())
-LOADS = World(actors={"writer": 2, "loader": 1}, name="loads_beside_writers")
-INSTEAD = {"bulk_insert": ("loader_takes_completion_time", "loader_publishes_instant")}
+LOADS = World(actors={"writer": 2, "bulk_inserter": 1}, name="loads_beside_writers")
+INSTEAD = {"bulk_insert": ("bulk_inserter_takes_completion_time", "bulk_inserter_publishes_instant")}
 """Where without a rule other steps follow, what takes the place of as many at the end of its history."""
 TRACES = Path(__file__).parent / "traces"
 MOST = 200

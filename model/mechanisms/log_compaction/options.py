@@ -14,9 +14,9 @@ class LogCompactions(Options):
         "inputs",
         "the rank of the log of a log compaction. inputs: that of its newest input; own: by its own completion time",
     )
-    log_compaction_window: Literal["left_out", "delivered"] = option(
-        "left_out",
-        "what an incremental window does with that log. left_out: it delivers the inputs instead; delivered: it "
+    log_compaction_window: Literal["excluded", "included"] = option(
+        "excluded",
+        "what an incremental window does with that log. excluded: it delivers the inputs instead; included: it "
         "delivers the log like that of a write",
     )
 

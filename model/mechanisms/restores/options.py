@@ -15,9 +15,9 @@ class Restores(Options):
         "completion: a restore undoes what completed after the instant of the savepoint. requested: what was requested "
         "after it",
     )
-    restore_pending: Literal["undone", "left"] = option(
+    restore_pending: Literal["undone", "ignored"] = option(
         "undone",
-        "undone: a restore undoes pending instants as well. left: their actors may still complete them",
+        "undone: a restore undoes pending instants as well. ignored: their actors may still complete them",
     )
 
 
