@@ -32,7 +32,7 @@ def may_cycle(space: Space) -> bool:
     if coding is None:
         return True
     names = _Nameless(coding, space.exchangeable)
-    rows = [names.changes(compiled) for compiled in space.rows() if any(compiled.found.values())]
+    rows = [names.changes(compiled) for compiled in space.rows() if any(compiled.memo.values())]
     while rows:
         written = {name for row in rows for name in row}
         onwards = {name for name in written if _only_onwards(row[name] for row in rows if name in row)}
@@ -70,7 +70,7 @@ class _Nameless:
 
     def changes(self, compiled: Compiled) -> Mapping[str, _Edges]:
         """What a row has done to each component that it writes."""
-        found = [(bits, bits + change) for bits, moves in compiled.found.items() for _, change in moves]
+        found = [(bits, bits + change) for bits, moves in compiled.memo.items() for _, change in moves]
         changes: dict[str, _Edges] = {}
         for place in compiled.writes:
             shift, name = place * WIDTH, self.coding.names[place]

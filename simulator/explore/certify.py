@@ -130,7 +130,7 @@ class _Rows:
         """What the search evaluated of a row: footprints, and values of its own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
-        return [*awake, *((row, "moves", footprint) for footprint in compiled.found)]
+        return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
 
     def check(self, item: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
         (actor, action), kind, bits = item

@@ -161,7 +161,7 @@ def look(case: Searched, wanted: Collection[str]) -> Right:
         forget()
         shown = _shown(_searched(model))
         judging = probe.begin_anew() | building
-        kept = tuple(Kept(_place(each), _awake(each, graph), each.found) for each in model.stepper.rows)
+        kept = tuple(Kept(_place(each), _awake(each, graph), each.memo) for each in model.stepper.rows)
     return Right(shown, frozenset(moving | judging), frozenset(judging), graph, kept, time.process_time() - began)
 
 
