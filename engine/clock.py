@@ -75,8 +75,9 @@ class WallClock:
 
     def take(self) -> str:
         with self._guard:
-            millis = self._read() self._wait_until(millis + self._skew + 1)  # even a clock that is behind by the whole
-            skew has passed `millis` then
+            millis = self._read()
+            # After this wait even a clock that is behind by the whole skew has passed `millis`.
+            self._wait_until(millis + self._skew + 1)
         return to_instant(millis)
 
     def read(self) -> str:

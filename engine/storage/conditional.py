@@ -75,8 +75,9 @@ class LocalObject:
 
     def write(self, data: bytes, known: Version | None) -> bool:
         try:
-            self._files.create(self._guard, b"")  # also creates its folder, after the check that no link leads out of
-            the table with locked(self._root / self._guard):
+            # This also creates the folder of the guard, and checks that no link leads out of the table.
+            self._files.create(self._guard, b"")
+            with locked(self._root / self._guard):
                 found = self.read()
                 if (found and found.data) != (known and known.data):
                     return False

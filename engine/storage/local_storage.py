@@ -100,7 +100,7 @@ class LocalStorage:
         return found, inside
 
     def _below(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """The files below a folder, with their paths. Linked folders are skipped: they may lead outside, or form a cycle."""
+        """The files below a folder, with their paths. Skips linked folders: they may lead outside, or form a cycle."""
         folders = [prefix] if self._files.has_folder(confined_folder(prefix)) else []
         while folders:
             folder = folders.pop()
