@@ -69,7 +69,7 @@ def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
     """The time of a completed instant that is held against the T of a read."""
-    if rules.as_of_by == "requested" or instant.completed is None:
+    if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
 

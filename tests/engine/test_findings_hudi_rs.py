@@ -16,9 +16,10 @@ from nbcc.engine.writes.writing import request
 from nbcc.model import Protocol, Query
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.observables import final_queries
-from nbcc.simulator.findings import HUDI_RS, Finding, answers, load, names, words
+from nbcc.simulator.findings import HUDI_RS, Finding, load, names
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.registry import factory
+from tools.findings import answers, words
 
 from .table_samples import batch, make_table, state
 

@@ -11,18 +11,18 @@ import pytest
 
 from nbcc.model import Protocol, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.campaign import of_seed, stand_in
 from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi_histories import fitted
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import load
+from tools.soak import of_seed, stand_in
 
 HUDI = specs.protocol("hudi-1.2.0")
 RULES = sorted(HUDI.differences())
-LOADS = World(actors={"writer": 2, "loader": 1}, name="loads_beside_writers")
-INSTEAD = {"bulk_insert": ("loader_takes_completion_time", "loader_publishes_instant")}
+LOADS = World(actors={"writer": 2, "bulk_inserter": 1}, name="loads_beside_writers")
+INSTEAD = {"bulk_insert": ("bulk_inserter_takes_completion_time", "bulk_inserter_publishes_instant")}
 """Where without a rule other steps follow, what takes the place of as many at the end of its history."""
 TRACES = Path(__file__).parent / "traces"
 MOST = 200
@@ -46,7 +46,7 @@ def test_hudi_falsifies_the_setting_without_a_rule(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_without_a_rule_the_histories_that_are_drawn_disagree_soon(rule: str) -> None:
-    """The setting stands in for Hudi, with which it agrees on these seeds (`campaign`). Those have no bulk insert."""
+    """The setting stands in for Hudi, with which it agrees on these seeds (`tools.soak`). Those have no bulk insert."""
     world = LOADS if rule == "bulk_insert" else None
 
     def disagrees(seed: int) -> bool:

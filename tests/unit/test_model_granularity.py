@@ -44,7 +44,7 @@ def test_a_rollback_is_run_in_one_call() -> None:
     for actor, *actions in (
         ("w1", "writer_requests_instant", "writer_starts_writing", "writer_writes_log", "writer_writes_log"),
         ("w1", "actor_crashes", "heartbeat_expires"),
-        ("b1", "rollbacker_plans_rollback", "rollbacker_starts_rollback"),
+        ("roll1", "rollbacker_plans_rollback", "rollbacker_starts_rollback"),
     ):
         for action in actions:
             state = model.apply(state, next(s for s in model.enabled(state) if (s.actor, s.action) == (actor, action)))

@@ -50,7 +50,7 @@ class LogCompactor(NamedTuple):
         return self.groups[self.logs]
 
 
-LOG_COMPACTOR = Kind(name="log_compactor", prefix="m", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
+LOG_COMPACTOR = Kind(name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
 
 
 def compose(composition: Composition) -> None:

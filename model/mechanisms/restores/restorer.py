@@ -54,7 +54,7 @@ class Restorer(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-RESTORER = Kind(name="restorer", prefix="u", first=Restorer())
+RESTORER = Kind(name="restorer", prefix="rest", first=Restorer())
 
 
 def compose(composition: Composition) -> None:
