@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .rules import NBCC, Rules
 from .timeline import Timeline
 from .timeline.commits import Commits
-from .timeline.heartbeats import Hearts, StoredHearts
+from .timeline.heartbeats import Heartbeats, StoredHeartbeats
 
 if TYPE_CHECKING:
     from .clock import Clock
@@ -23,7 +23,7 @@ class Context:
     """The dependencies of the operations on one table. The engine has no other access to the outside.
 
     `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
-    `own_hearts` is given.
+    `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -32,13 +32,13 @@ class Context:
     names: Names
     jobs: Jobs
     rules: Rules = NBCC
-    own_hearts: Hearts | None = None
-    hearts: Hearts = field(init=False, repr=False, compare=False)
+    own_heartbeats: Heartbeats | None = None
+    heartbeats: Heartbeats = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "commits", Commits(self.storage))
-        object.__setattr__(self, "hearts", self.own_hearts or StoredHearts(self.storage))
+        object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
 
     def whole(self, timeline: Timeline) -> Timeline:
         """The timeline with the archived instants, if the rules take files from commits; else unchanged."""
