@@ -72,17 +72,17 @@ def judge(table: Path) -> dict[str, object]:
     found = validate(open_storage(table), progress=progress, workers=MOST_WORKERS)
     seconds = time.monotonic() - began
     both = [resource.getrusage(whose) for whose in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    history = found.possible
+    history = found.history
     assert history is not None, found.undetermined
     return {
         "verdict": found.verdict,
-        "complaints": len(found.complaints),
+        "diagnostics": len(found.diagnostics),
         "seconds": round(seconds, 1),
         "processor_seconds": round(sum(used.ru_utime + used.ru_stime for used in both), 1),
         "began": stages,
         "instants": history.instants,
         "data_files": found.files,
-        "pieces": history.played,
+        "segments": history.played,
         "shapes": history.shapes,
     }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ..evidence import Evidence
+from ..audit import Audit
 
 _ANOTHER: Final = "each of them may have written it, and the names of files do not say which"
 
@@ -20,14 +20,14 @@ class Orphan:
     kept: str = ""
 
 
-def orphan_files(found: Evidence) -> tuple[Orphan, ...]:
+def orphan_files(found: Audit) -> tuple[Orphan, ...]:
     """The orphans among the data files, by path.
 
     `found` listed the files before the timeline: whoever is at work has put its instant first, so that a file whose
     instant is nowhere is nobody's. Where the archive cannot be read, or does not reach back to a file, it may be that
     of an instant which completed: such files are kept.
     """
-    hurt = next((flaw for flaw in found.flaws if flaw.kind == "archive"), None)
+    hurt = next((fault for fault in found.faults if fault.kind == "archive"), None)
     nowhere = [
         Orphan(file.path, file.size, f"no timeline knows its instant {file.requested}", _kept(found, file.requested))
         for file in found.orphans
@@ -49,7 +49,7 @@ def orphan_files(found: Evidence) -> tuple[Orphan, ...]:
     )
 
 
-def _kept(found: Evidence, requested: str) -> str:
+def _kept(found: Audit, requested: str) -> str:
     first = found.first_active
     if first is None:
         return "nothing has completed on the active timeline, which may have been lost"

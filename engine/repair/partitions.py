@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..evidence import Evidence
+from ..audit import Audit
 from ..files.names import PARTITION_METADATA, in_partition, partition_metadata, split_path
 from ..storage import Storage
 
 
-def missing_metadata(found: Evidence) -> dict[str, str]:
+def missing_metadata(found: Audit) -> dict[str, str]:
     """Partition -> the first instant that wrote to it, of all partitions whose file is missing."""
     first: dict[str, str] = {}
     for path, requested in found.listed.items():

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..audit import Audit
 from ..errors import BadInput, Conflict
-from ..evidence import Evidence
 from ..files.names import in_partition
 from ..storage import Storage
 from ..timeline import load
@@ -28,7 +28,7 @@ class PendingPlan:
     written: tuple[str, ...]
 
 
-def pending_plans(found: Evidence) -> tuple[PendingPlan, ...]:
+def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
     """The compactions that have not completed, by barrier."""
     plans = []
     for instant in found.timeline.pending_compactions:

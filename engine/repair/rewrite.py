@@ -9,12 +9,12 @@ from __future__ import annotations
 from posixpath import isabs, normpath
 
 from ..actions import operations
+from ..audit.record import REWRITE
 from ..config import TableConfig
 from ..context import Context
 from ..data.columns import IS_DELETED
 from ..data.tasks import LogInput, WindowTask
 from ..errors import BadInput, Missing, Unsupported
-from ..evidence.report import REWRITE
 from ..files.names import parse_log, split_path
 from ..files.slices import load_slices, to_read
 from ..shape import table_shape
@@ -54,5 +54,5 @@ def _refuse_seen(context: Context, path: str, asked: str) -> None:
     """Rows that are seen would win, written once more, against later ones of the same ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
     seen = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
-    if any(path == file.path for piece in seen for log in piece.logs for file in log.files):
+    if any(path == file.path for segment in seen for log in segment.logs for file in log.files):
         raise BadInput(asked, "every reader sees them now", "name a log that validate complains about")

@@ -10,10 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ..audit import Audit
 from ..clock import SHARED_SKEW_MS, to_instant, to_millis
 from ..config.options import DECISION
 from ..errors import BadInput, Conflict
-from ..evidence import Evidence
 from ..storage import Storage
 from ..timeline import Instant
 from ..timeline.timeline import FOLDER
@@ -31,13 +31,13 @@ class Retiming:
     deleted: tuple[str, ...]
 
 
-def latest_time(found: Evidence, now: str) -> str:
+def latest_time(found: Audit, now: str) -> str:
     """What is later lies in the future, whoever's clock it was."""
     zone = found.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 
 
-def retiming(found: Evidence, requested: str, now: str) -> Retiming:
+def retiming(found: Audit, requested: str, now: str) -> Retiming:
     """What puts the times of an instant right. `BadInput` if nothing is wrong with them, or nothing can be done."""
     asked = f"put the times of the instant {requested} right"
     completions = sorted(
@@ -69,7 +69,7 @@ def retime(storage: Storage, made: Retiming) -> None:
         storage.delete(path)
 
 
-def _given_up(found: Evidence, requested: str, now: str, asked: str) -> Retiming:
+def _given_up(found: Audit, requested: str, now: str, asked: str) -> Retiming:
     """A pending instant of the future goes, its files first; nobody has read them."""
     pending = [i for i in found.timeline.pending if i.requested == requested]
     if not pending:
@@ -83,7 +83,7 @@ def _given_up(found: Evidence, requested: str, now: str, asked: str) -> Retiming
     return Retiming("", (*files, *map(_path, states)))
 
 
-def _wanted(found: Evidence, instant: Instant, now: str, asked: str) -> str:
+def _wanted(found: Audit, instant: Instant, now: str, asked: str) -> str:
     """The completion time that it should have; `BadInput` if others lie between that and the one it has."""
     has = instant.completed or ""
     others = [i for i in {*found.completions, *found.timeline.pending} if i != instant and i.action != "savepoint"]

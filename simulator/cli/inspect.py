@@ -31,8 +31,8 @@ def command(table: str, as_of: str | None, as_json: bool, page: Path | None, red
       nbcc inspect s3://lake/trips --as-of 20261121074514504 --json
       nbcc inspect /data/trips --redact --html trips.html
     """
-    from nbcc.engine.inspect import inspect, redacted
-    from nbcc.engine.inspect.text import render
+    from nbcc.engine.audit import inspect, redacted
+    from nbcc.engine.audit.inventory_text import render
 
     with opened(table, "inspect", redact) as storage:
         found = inspect(storage, as_of)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from nbcc.engine.inspect import CountingStorage
+    from nbcc.engine.audit import CountingStorage
 
 
 @contextmanager
@@ -18,8 +18,8 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
     """The table's storage, counting. What the store refuses becomes `CannotRun`; with `redact` no message names it."""
     from obstore.exceptions import BaseError
 
+    from nbcc.engine.audit import CountingStorage
     from nbcc.engine.errors import CannotRun, NbccError, StorageError
-    from nbcc.engine.inspect import CountingStorage
     from nbcc.engine.storage import open_storage
 
     storage = CountingStorage(open_storage(table))

@@ -30,7 +30,7 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
     """Judge TABLE, whoever wrote it, by its timeline, its commits and a listing; or TRACE by the model alone.
 
     TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment), a Hudi table of version 8
-    or 9. Nothing in it is changed. Each complaint names its file, why it matters, and what to do; each promise that a
+    or 9. Nothing in it is changed. Each diagnostic names its file, why it matters, and what to do; each promise that a
     table can show is OK, BROKEN or UNDETERMINED. TRACE is a .json file that nbcc has written.
 
     Exit codes: 0 nothing is broken, 1 broken, 2 not a table, 3 undetermined.
@@ -66,7 +66,7 @@ def exit_of(found: Report) -> Exit:
 def _of_trace(name: str, as_json: bool) -> Exit:
     """Whether the model can take every step of a trace."""
     from nbcc.simulator import trace as traces
-    from nbcc.simulator.validate.of_trace import judge_trace
+    from nbcc.simulator.validate.trace import judge_trace
 
     with users_words():
         found = judge_trace(traces.load(name))

@@ -27,8 +27,8 @@ def command(table: str, key: str, partition: str | None, as_of: str | None, as_j
       nbcc why /data/trips k1
       nbcc why s3://lake/trips driver:7,trip:12 --partition day=2026-11-21
     """
-    from nbcc.engine.inspect import why
-    from nbcc.engine.inspect.why_text import render, to_mapping
+    from nbcc.engine.audit import why
+    from nbcc.engine.audit.why_text import render, to_mapping
 
     with opened(table, "look into") as storage:
         found = why(storage, key, partition, as_of)

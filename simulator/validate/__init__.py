@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .complaints import RULES, Complaint, Rule
-from .possible import Possible, Refusal
+from .diagnostics import RULES, Diagnostic, Rule
+from .history_check import HistoryCheck, Refusal
 from .report import Report
 from .validate import validate
 
-__all__ = ["RULES", "Complaint", "Possible", "Refusal", "Report", "Rule", "validate"]
+__all__ = ["RULES", "Diagnostic", "HistoryCheck", "Refusal", "Report", "Rule", "validate"]

@@ -38,7 +38,7 @@ class Planned(NamedTuple):
     base: str | None
     names: tuple[str, ...]
     inflight: bool
-    given: bool = False
+    unplanned: bool = False
     replaces: bool = False
 
 
@@ -71,14 +71,14 @@ class GroupHistory:
 class Histories:
     """The groups that the model can tell, and why the others cannot be: reason -> how many groups."""
 
-    told: tuple[Group, ...]
+    playable: tuple[Group, ...]
     left_out: Counter[str]
-    tell: Callable[[Group], GroupHistory]
+    history_of: Callable[[Group], GroupHistory]
 
     @property
     def groups(self) -> Iterator[GroupHistory]:
         """The history of each, made when its turn comes: those of a million files together are as big as the table."""
-        return map(self.tell, self.told)
+        return map(self.history_of, self.playable)
 
 
 def histories(view: View) -> Histories:
@@ -168,7 +168,7 @@ def _plans(view: View, group: Group) -> Iterator[Planned]:
         if part is not None:
             yield _planned(view, part)
         else:
-            yield Planned(barrier, bases[barrier].completed, None, (), True, given=True)
+            yield Planned(barrier, bases[barrier].completed, None, (), True, unplanned=True)
 
 
 def _planned(view: View, part: GroupPlan) -> Planned:
@@ -193,10 +193,10 @@ def _all_log_plans(view: View) -> Mapping[Group, list[LogPlanned]]:
     for requested in sorted({*view.found.log_plans, *done}):
         if requested in done:
             commit = done[requested]
-            places = {file.path.rpartition("/")[2]: file for s in commit.stats if (file := view.counted.get(s.path))}
+            files = {file.path.rpartition("/")[2]: file for s in commit.stats if (file := view.counted.get(s.path))}
             for name, inputs in commit.covers:
-                if name in places:
-                    group = places[name].partition, places[name].file_id
+                if name in files:
+                    group = files[name].partition, files[name].file_id
                     made = LogPlanned(requested, commit.instant.completed, inputs, name)
                     found.setdefault(group, []).append(made)
         else:

@@ -1,4 +1,4 @@
-"""Playing a piece on the model. Nothing is searched: the times order the events, an actor's private steps follow."""
+"""Playing a segment on the model. Nothing is searched: the times order the events, an actor's private steps follow."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Final, NamedTuple
 from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.variants.completion import Completion
 
-from .pieces import Event, Shape
+from .segments import Event, Shape
 
-SEATS: Final = 8
-"""So many writers, and plans, have most pieces at most."""
+MIN_ACTORS: Final = 8
+"""So many writers, and plans, have most segments at most."""
 
 COMPLETES: Final = {
     "complete": ("w", "writer"), "done": ("c", "compactor"), "replaced": ("o", "replacer"),
@@ -23,7 +23,7 @@ COMPLETES: Final = {
 class Refused(NamedTuple):
     """The model cannot go on at the event with this number; `reasons` are the conditions that were false.
 
-    `enabled` is what it could have done, in sentences with actors as in the piece (w1 is its first write).
+    `enabled` is what it could have done, in sentences with actors as in the segment (w1 is its first write).
     """
 
     event: int
@@ -37,13 +37,13 @@ TRACELESS: Final = (
     "behind_horizon", "listing", "read_time", "fold", "column_merge", "log_compaction_window", "archive_lookup",
     # how rows are merged, and what they are
     "tombstones", "merge_laws", "columns_shown", "columns_kept",
-    # what happens when somebody fails, cleans, archives, restores, loads, or sends a batch again: no piece has it
+    # what happens when somebody fails, cleans, archives, restores, loads, or sends a batch again: no segment has it
     "bulk_insert", "failed_writes", "rollback_check", "commit_check", "lost_answer", "lock_wait", "lock_expiry",
     "batch_ids", "replay_difference",
     "retention", "horizon", "archive_bound", "savepoint_keeps", "restore_by", "restore_pending",
     "metadata_commit", "metadata_lock", "metadata_again", "metadata_read", "metadata_trust",
 )  # fmt: skip
-"""Choices that leave no trace in the times, plans and file names of a piece."""
+"""Choices that leave no trace in the times, plans and file names of a segment."""
 
 
 def traced(protocol: Protocol) -> Protocol:
@@ -54,19 +54,19 @@ def traced(protocol: Protocol) -> Protocol:
 
 @lru_cache(maxsize=1 << 17)
 def play(shape: Shape, protocol: Protocol) -> Refused | None:
-    """Play a piece under a protocol (made by `traced`); None if the model can do all of it.
+    """Play a segment under a protocol (made by `traced`); None if the model can do all of it.
 
-    First among others who never act, so that pieces of all sizes share one model and what it has found; but what could
-    have happened where a piece is refused is told by a model that has nobody else.
+    First among others who never act, so that segments of all sizes share one model and what it has found; but what
+    could have happened where a segment is refused is told by a model that has nobody else.
     """
-    if _Play(shape, protocol, SEATS).refused() is None:
+    if _Play(shape, protocol, MIN_ACTORS).refused() is None:
         return None
     return _Play(shape, protocol).refused()
 
 
 @lru_cache(maxsize=1 << 10)
 def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int, protocol: Protocol) -> Model:
-    """The model of one file group in which each writer writes once: pieces with as many of all share it."""
+    """The model of one file group in which each writer writes once: segments with as many of all share it."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
         actors["replacer"] = plans
@@ -82,13 +82,13 @@ def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int
 
 
 class _Play:
-    """One playing. The actors of each kind are as many as the piece has, rounded up to a multiple of `seats`."""
+    """One playing. The actors of each kind are as many as the segment has, rounded up to a multiple of `min_actors`."""
 
-    def __init__(self, shape: Shape, protocol: Protocol, seats: int = 1) -> None:
+    def __init__(self, shape: Shape, protocol: Protocol, min_actors: int = 1) -> None:
         self.shape = shape
         replaces = any(event.kind == "replace" for event in shape.events)
-        versions = (*shape.versions, *[1] * (-len(shape.versions) % seats))
-        plans, log_plans = (count + -count % seats for count in (len(shape.plans), len(shape.log_plans)))
+        versions = (*shape.versions, *[1] * (-len(shape.versions) % min_actors))
+        plans, log_plans = (count + -count % min_actors for count in (len(shape.plans), len(shape.log_plans)))
         self.model = _model(versions, plans, replaces, log_plans, protocol)
         self.late = protocol[Completion].completion_time == "outside_lock"
         self.state: State = self.model.initial
@@ -150,7 +150,7 @@ class _Play:
         return self._advance(actor, f"{kind}_publishes_instant")
 
     def _left_behind(self, actor: str) -> bool:
-        """Whether no plan of the piece took the write: it may have been published after the next plan was made."""
+        """Whether no plan of the segment took the write: it may have been published after the next plan was made."""
         write = int(actor[1:]) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
@@ -163,7 +163,7 @@ class _Play:
             return reasons
         if self.shape.inflight[plan] and (reasons := self._advance(actor, "compactor_starts_plan")):
             return reasons
-        if wanted.given:
+        if wanted.unplanned:
             return ()
         made = self.model.component(self.state, "plans")[-1].groups[0]
         return tuple(_differences(self._named(made.logs), wanted.logs)) + (
@@ -195,7 +195,7 @@ class _Play:
         return tuple(_differences(self._named(plan.groups[0].logs), self.shape.log_plans[number]))
 
     def _named(self, logs: tuple[tuple[int, int], ...]) -> list[tuple[int, int]]:
-        """The logs that are of the piece, and not of writes that stand for others."""
+        """The logs that are of the segment, and not of writes that stand for others."""
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
@@ -218,7 +218,7 @@ class _Play:
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """What must be so of a plan's logs and is not; a write is w1, w2, … of the piece, a log compaction m1, m2, …"""
+    """What must be so of a plan's logs and is not; a write is w1, w2, … of the segment, a log compaction m1, m2, …"""
     found = [
         f"{_said(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made

@@ -1,4 +1,4 @@
-"""The judgement of a table: its history, its complaints, and what both mean for each promise."""
+"""The judgement of a table: its history, its diagnostics, and what both mean for each promise."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
-from nbcc.engine.evidence import Evidence
+from nbcc.engine.audit import Audit
 
-from .complaints import Complaint
-from .possible import Possible
+from .diagnostics import Diagnostic
+from .history_check import HistoryCheck
 
 Verdict = Literal["OK", "BROKEN", "UNDETERMINED"]
 
@@ -52,16 +52,16 @@ class PromiseLine:
 class Report:
     """`undetermined` is the reason why nothing can be said at all (an old table); then there is nothing else.
 
-    `holes` are promise -> evidence that is missing. `opened`: the data files were opened, too.
+    `gaps` are promise -> evidence that is missing. `opened`: the data files were opened, too.
     """
 
     url: str
     name: str
     version: str
     rules: str
-    possible: Possible | None
-    complaints: tuple[Complaint, ...]
-    holes: Mapping[str, str]
+    history: HistoryCheck | None
+    diagnostics: tuple[Diagnostic, ...]
+    gaps: Mapping[str, str]
     opened: bool
     files: int
     undetermined: str = ""
@@ -74,15 +74,15 @@ class Report:
         return {name: self._promise(name) for name in SHOWN}
 
     def _promise(self, name: str) -> PromiseLine:
-        broken = [c for c in self.complaints if c.gravity == "BROKEN" and name in _spoken_of(c)]
+        broken = [c for c in self.diagnostics if c.gravity == "BROKEN" and name in _spoken_of(c)]
         if broken:
             more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
             return PromiseLine("BROKEN", f"{broken[0].rule}: {broken[0].file}{more}")
-        history = self.possible
+        history = self.history
         if name in _HISTORY and history is not None and history.refusal is not None:
             return PromiseLine("BROKEN", f"the history is not possible: {history.refusal.event}")
-        if name in self.holes:
-            return PromiseLine("UNDETERMINED", self.holes[name])
+        if name in self.gaps:
+            return PromiseLine("UNDETERMINED", self.gaps[name])
         if name in _HISTORY and history is not None and history.left_out:
             reason, groups = next(iter(history.left_out.items()))
             return PromiseLine("UNDETERMINED", f"{reason} ({groups} file groups)")
@@ -92,53 +92,53 @@ class Report:
     def verdict(self) -> Verdict:
         """The gravest of all."""
         verdicts = {line.verdict for line in self.promises.values()}
-        if any(c.gravity == "BROKEN" for c in self.complaints) or "BROKEN" in verdicts:
+        if any(c.gravity == "BROKEN" for c in self.diagnostics) or "BROKEN" in verdicts:
             return "BROKEN"
         return "UNDETERMINED" if "UNDETERMINED" in verdicts else "OK"
 
     @property
     def fine(self) -> bool:
         """Nothing is broken, open, or at risk."""
-        return self.verdict == "OK" and not self.complaints
+        return self.verdict == "OK" and not self.diagnostics
 
     def to_mapping(self) -> dict[str, Any]:
         """The value of ``validate --json``, without its ``format``."""
-        history = self.possible
+        history = self.history
         return {
             "table": {"version": self.version, "rules": self.rules, "data_files": self.files, "opened": self.opened},
             "verdict": self.verdict,
             "because": self.undetermined,
             "history": None if history is None else {**asdict(history), "verdict": history.verdict},
             "promises": {n: {"verdict": p.verdict, "because": p.because} for n, p in self.promises.items()},
-            "complaints": [
+            "diagnostics": [
                 {**c._asdict(), "promises": list(c.promises), "remedy": c.remedy.replace("{table}", self.url)}
-                for c in self.complaints
+                for c in self.diagnostics
             ],
         }
 
 
-def _spoken_of(complaint: Complaint) -> set[str]:
-    return {*complaint.promises, *(other for name in complaint.promises for other in _WITH.get(name, ()))}
+def _spoken_of(diagnostic: Diagnostic) -> set[str]:
+    return {*diagnostic.promises, *(other for name in diagnostic.promises for other in _WITH.get(name, ()))}
 
 
-def holes_of(found: Evidence) -> dict[str, str]:
+def missing_evidence(found: Audit) -> dict[str, str]:
     """Promise -> the evidence about it that is missing."""
-    holes: dict[str, str] = {}
+    gaps: dict[str, str] = {}
     unread = sum(instant not in found.commits for instant in found.archived)
     if unread:
         told = f"the archive does not tell what {unread} archived instants wrote"
-        holes = dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART"), told)
+        gaps = dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART"), told)
     if found.shared_requests:
         told = f"several instants were requested at {min(found.shared_requests)}, and file names do not tell them apart"
-        holes |= dict.fromkeys(("SNAP", "TRAVEL", "ATOM", "RO", "QUIET", "PART", "ARCH"), told)
-    kinds = {flaw.kind for flaw in found.flaws}
+        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "ATOM", "RO", "QUIET", "PART", "ARCH"), told)
+    kinds = {fault.kind for fault in found.faults}
     if "archive" in kinds:
-        holes |= dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART", "ATOM"), "part of the archive cannot be read")
+        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "QUIET", "PART", "ATOM"), "part of the archive cannot be read")
     if "clean" in kinds:
-        holes |= dict.fromkeys(("CLEAN", "TRAVEL"), "what a clean deleted cannot be read")
+        gaps |= dict.fromkeys(("CLEAN", "TRAVEL"), "what a clean deleted cannot be read")
     if "rollback" in kinds:
-        holes |= {"REC": "what a rollback undid cannot be read"}
+        gaps |= {"REC": "what a rollback undid cannot be read"}
     if "commit" in kinds:
         told = "a commit cannot be read"
-        holes |= dict.fromkeys(("SNAP", "TRAVEL", "INCR", "ATOM", "RO", "QUIET", "PART", "KEY"), told)
-    return holes
+        gaps |= dict.fromkeys(("SNAP", "TRAVEL", "INCR", "ATOM", "RO", "QUIET", "PART", "KEY"), told)
+    return gaps

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .complaints import Complaint
-from .possible import Possible, Refusal
+from .diagnostics import Diagnostic
+from .history_check import HistoryCheck, Refusal
 from .report import Report
 
 MOST_CASES = 5
@@ -14,7 +14,7 @@ MOST_ENABLED = 8
 
 def render(found: Report) -> str:
     """The judgement in lines; no newline at the end."""
-    return "\n".join([*_head(found), *_history(found.possible), *_complaints(found), "", *_promises(found)])
+    return "\n".join([*_head(found), *_history(found.history), *_diagnostics(found), "", *_promises(found)])
 
 
 def _head(found: Report) -> Iterator[str]:
@@ -26,23 +26,23 @@ def _head(found: Report) -> Iterator[str]:
 
 def summary(found: Report) -> str:
     """One line: the verdict and what it rests on."""
-    broken = sum(c.gravity == "BROKEN" for c in found.complaints)
-    risks = len(found.complaints) - broken
+    broken = sum(c.gravity == "BROKEN" for c in found.diagnostics)
+    risks = len(found.diagnostics) - broken
     at_risk = f"; at risk: {risks}" if risks else ""
     if found.undetermined:
         return f"UNDETERMINED: {found.undetermined}"
     if found.verdict == "BROKEN":
-        return f"BROKEN: {broken} complaints{at_risk}" if broken else f"BROKEN: its history is not possible{at_risk}"
+        return f"BROKEN: {broken} diagnostics{at_risk}" if broken else f"BROKEN: its history is not possible{at_risk}"
     if found.verdict == "UNDETERMINED":
         return f"UNDETERMINED: nothing is broken, and not all could be judged{at_risk}"
     return "OK: fine" if found.fine else f"OK: nothing is broken{at_risk}"
 
 
-def _history(found: Possible | None) -> Iterator[str]:
+def _history(found: HistoryCheck | None) -> Iterator[str]:
     if found is None:
         return
     yield ""
-    yield f"History: {found.instants:,} instants, {found.groups:,} file groups, {found.played:,} pieces played"
+    yield f"History: {found.instants:,} instants, {found.groups:,} file groups, {found.played:,} segments played"
     if found.refusal is not None:
         yield from _refusal(found, found.refusal)
     elif found.groups:
@@ -57,7 +57,7 @@ def _history(found: Possible | None) -> Iterator[str]:
         yield f"  {note}"
 
 
-def _refusal(found: Possible, refusal: Refusal) -> Iterator[str]:
+def _refusal(found: HistoryCheck, refusal: Refusal) -> Iterator[str]:
     yield f"  not possible under {found.own}: at {refusal.time}, in {refusal.group}, {refusal.event}"
     for reason in refusal.reasons:
         yield f"    {reason}"
@@ -66,17 +66,17 @@ def _refusal(found: Possible, refusal: Refusal) -> Iterator[str]:
         yield f"  what could have happened there: {'; '.join(refusal.enabled[:MOST_ENABLED])}"
 
 
-def _complaints(found: Report) -> Iterator[str]:
-    by_rule: dict[tuple[str, str], list[Complaint]] = {}
-    for complaint in found.complaints:
-        by_rule.setdefault((complaint.gravity, complaint.rule), []).append(complaint)
+def _diagnostics(found: Report) -> Iterator[str]:
+    by_rule: dict[tuple[str, str], list[Diagnostic]] = {}
+    for diagnostic in found.diagnostics:
+        by_rule.setdefault((diagnostic.gravity, diagnostic.rule), []).append(diagnostic)
     for (gravity, rule), cases in by_rule.items():
         yield ""
         yield f"{gravity} {rule}: {len(cases)}"
-        for complaint in cases[:MOST_CASES]:
-            yield f"  {complaint.file}"
-            yield f"    {complaint.because}"
-            yield f"    do: {complaint.remedy.replace('{table}', found.url)}"
+        for diagnostic in cases[:MOST_CASES]:
+            yield f"  {diagnostic.file}"
+            yield f"    {diagnostic.because}"
+            yield f"    do: {diagnostic.remedy.replace('{table}', found.url)}"
         if len(cases) > MOST_CASES:
             yield f"  and {len(cases) - MOST_CASES} more (--json lists all)"
 

@@ -8,17 +8,17 @@ from typing import Any
 
 import pyarrow as pa
 
+from nbcc.engine.audit import Audit, file_faults, gather
 from nbcc.engine.clock import to_instant
 from nbcc.engine.config import VERSIONS, from_properties
 from nbcc.engine.errors import Unsupported
-from nbcc.engine.evidence import Evidence, data_flaws, gather
 from nbcc.engine.schema import from_avro
 from nbcc.engine.storage import Storage
 
 from ..explore.memory import not_collecting
-from .complaints import RULES, Rule, complaints_of
-from .possible import possible
-from .report import Report, holes_of
+from .diagnostics import RULES, Rule, diagnostics_of
+from .history_check import check_history
+from .report import Report, missing_evidence
 from .view import View
 
 Progress = Callable[[str, int, int], None]
@@ -50,23 +50,23 @@ def _judged(
     reason = _too_strange(found)
     if reason is not None:
         return _report(found, reason)
-    data = tuple(data_flaws(storage, found, progress)) if opened else ()
+    data = tuple(file_faults(storage, found, progress)) if opened else ()
     view = View(found, now or _now(), data)
-    complaints = tuple(complaints_of(view, rules))
+    diagnostics = tuple(diagnostics_of(view, rules))
     return Report(
         **_head(found),
-        possible=possible(view, progress, workers),
-        complaints=complaints,
-        holes=holes_of(found),
+        history=check_history(view, progress, workers),
+        diagnostics=diagnostics,
+        gaps=missing_evidence(found),
         opened=opened,
     )
 
 
-def _report(found: Evidence, reason: str) -> Report:
-    return Report(**_head(found), possible=None, complaints=(), holes={}, opened=False, undetermined=reason)
+def _report(found: Audit, reason: str) -> Report:
+    return Report(**_head(found), history=None, diagnostics=(), gaps={}, opened=False, undetermined=reason)
 
 
-def _head(found: Evidence) -> dict[str, Any]:
+def _head(found: Audit) -> dict[str, Any]:
     return {
         "url": found.url,
         "name": found.properties.get("hoodie.table.name", ""),
@@ -76,21 +76,21 @@ def _head(found: Evidence) -> dict[str, Any]:
     }
 
 
-def _too_strange(found: Evidence) -> str | None:
+def _too_strange(found: Audit) -> str | None:
     """Why nothing can be said of the table, None if something can."""
     text = found.properties.get("hoodie.table.version", "")
     version = int(text) if text.isdecimal() else None
     if version is None:
         return "its properties name no table version"
-    if version < VERSIONS[0] or any(flaw.kind == "instant" for flaw in found.flaws):
+    if version < VERSIONS[0] or any(fault.kind == "instant" for fault in found.faults):
         return f"it has version {version}, and instants without completion times: they do not tell what came when"
     if version > VERSIONS[-1]:
         return f"it has version {version}, and this release knows versions up to {VERSIONS[-1]}"
     return _not_understood(found)
 
 
-def _not_understood(found: Evidence) -> str | None:
-    """What of a table's properties this release does not know; what contradicts itself is left to the complaints."""
+def _not_understood(found: Audit) -> str | None:
+    """What of a table's properties this release does not know; what contradicts itself is left to the diagnostics."""
     schema = found.properties.get("hoodie.table.create.schema")
     try:
         from_properties(found.properties, pa.schema([]))

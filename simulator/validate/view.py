@@ -1,4 +1,4 @@
-"""The evidence of a table, looked at by the rules by which the table is read: what the complaints go by."""
+"""The evidence of a table, looked at by the rules by which the table is read: what the diagnostics go by."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from nbcc.engine.evidence import Commit, Evidence, Flaw, Stat
+from nbcc.engine.audit import Audit, Commit, Fault, Stat
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
 from nbcc.engine.files.names import parse_base, parse_log, split_path
 from nbcc.engine.files.slices import FileSlice, build_slices, to_read
@@ -28,11 +28,11 @@ class GroupPlan(NamedTuple):
 
 @dataclass(frozen=True)
 class View:
-    """`now` is the instant at which the table is looked at; `data` the flaws inside data files, if they were opened."""
+    """`now` is the instant at which the table is read; `data` the faults inside data files, if they were opened."""
 
-    found: Evidence
+    found: Audit
     now: str
-    data: tuple[Flaw, ...] = ()
+    data: tuple[Fault, ...] = ()
 
     @cached_property
     def counted(self) -> Mapping[str, File]:
@@ -65,7 +65,7 @@ class View:
 
     @property
     def unlisted(self) -> Iterable[File]:
-        """As `Evidence.unlisted`, by what is known here of what is listed."""
+        """As `Audit.unlisted`, by what is known here of what is listed."""
         commits, shared = self.found.commits, self.found.shared_requests
         there = ((path, f) for path, f in self.found.files.items() if f.requested in commits)
         return (f for path, f in there if path not in self.counted and f.requested not in shared)

@@ -12,9 +12,9 @@ from html import escape
 from itertools import groupby
 from typing import Final
 
-from nbcc.engine.inspect import Inventory
-from nbcc.engine.inspect.report import FileRow, InstantRow, SliceRow
-from nbcc.engine.inspect.text import size
+from nbcc.engine.audit import Inventory
+from nbcc.engine.audit.amounts import size
+from nbcc.engine.audit.inventory import FileRow, InstantRow, SliceRow
 
 from .style import css_variables
 

@@ -16,7 +16,7 @@ from .plot_scene import Files, Times
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from nbcc.engine.inspect import Inventory
+    from nbcc.engine.audit import Inventory
     from nbcc.engine.reads.times import Time
     from nbcc.engine.table import Table
     from nbcc.simulator.explore import Result

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from nbcc.engine.audit import Inventory, inspect
+from nbcc.engine.audit.inventory import FileRow, InstantRow, LeftOut, SliceRow
 from nbcc.engine.files.names import parse_base, parse_log
-from nbcc.engine.inspect import Inventory, inspect
-from nbcc.engine.inspect.report import FileRow, InstantRow, LeftOut, SliceRow
 from nbcc.engine.names import bucket_of
 from nbcc.engine.storage import open_storage
 

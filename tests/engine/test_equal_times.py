@@ -11,9 +11,9 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.actions import run_compaction, schedule_compaction, upsert
+from nbcc.engine.audit import gather
 from nbcc.engine.clock import to_instant, to_millis
 from nbcc.engine.errors import BadInput
-from nbcc.engine.evidence import gather
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.repair import orphan_files
 from nbcc.engine.repair.times import retiming
@@ -127,7 +127,7 @@ def test_by_equal_time_the_row_was_lost(tmp_path: Path) -> None:
 def test_nothing_advises_to_delete_a_file_of_equal_times(tmp_path: Path) -> None:
     table, _compaction, write = raced(tmp_path / "t", claims="none")
     report = validate(table.context.storage, opened=True)
-    told = {complaint.rule: complaint.remedy for complaint in report.complaints}
+    told = {diagnostic.rule: diagnostic.remedy for diagnostic in report.diagnostics}
     assert set(told) == {"equal-times"}
     assert "delete no file of that time" in told["equal-times"]
     assert report.promises["SNAP"].verdict == "UNDETERMINED"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbcc import Conflict, Table
-from nbcc.engine.inspect import inspect
+from nbcc.engine.audit import inspect
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import (
     CommitMetadata,
@@ -44,9 +44,9 @@ def unmarked(storage: Storage, instant: Instant) -> None:
     storage.put(f"{FOLDER}/{instant.file_name}", encode_commit(replace(commit, extra=extra)))
 
 
-def complaints(table: Table) -> set[tuple[str, str]]:
+def diagnostics(table: Table) -> set[tuple[str, str]]:
     found = validate(table.context.storage, now=tick(10_000))
-    return {(complaint.rule, complaint.gravity) for complaint in found.complaints}
+    return {(diagnostic.rule, diagnostic.gravity) for diagnostic in found.diagnostics}
 
 
 def test_the_groups_of_another_engines_compaction_are_named_until_we_compact(table: Table) -> None:
@@ -59,7 +59,7 @@ def test_the_groups_of_another_engines_compaction_are_named_until_we_compact(tab
     assert said == (
         f"1 file group merged by Hudi's rules: another engine's compaction {compacted.requested} wrote the base files"
     )
-    assert ("marks-disagree", "AT RISK") in complaints(table)
+    assert ("marks-disagree", "AT RISK") in diagnostics(table)
     table = Table(replace(table.context), table.config)
     table.upsert(batch(("k1", 2, "b")))
     table.compact()
@@ -90,13 +90,13 @@ def test_another_engines_clean_is_named(table: Table) -> None:
     storage, ours = table.context.storage, table.clean(retained=1)
     assert ours is not None
     assert inspect(storage).notices == ()
-    assert complaints(table) == set()
+    assert diagnostics(table) == set()
     plan = CleanPlan("KEEP_LATEST_COMMITS", {"part=p": (".a_b.log",)}, last, last.requested, None)
     storage.put(f"{FOLDER}/{ours.requested}.clean.requested", encode_clean_plan(plan, storage.url))
     storage.put(f"{FOLDER}/{ours.file_name}", encode_clean(plan, ours.requested, 1))
     (said,) = inspect(storage).notices
     assert said == f"another engine's clean {ours.requested} has deleted files by its own policy"
-    assert ("marks-disagree", "AT RISK") in complaints(table)
+    assert ("marks-disagree", "AT RISK") in diagnostics(table)
 
 
 def test_a_replace_whose_plan_another_engine_completes_is_refused_and_its_files_go(table: Table) -> None:
@@ -120,7 +120,7 @@ def test_and_one_that_was_completed_so_is_broken(table: Table) -> None:
     assert inspect(storage).notices == (
         f"another engine has taken the replace {done.requested} for a compaction: it has replaced nothing",
     )
-    assert ("marks-disagree", "BROKEN") in complaints(table)
+    assert ("marks-disagree", "BROKEN") in diagnostics(table)
 
 
 def test_nothing_is_broken_in_a_table_with_replaces(table: Table) -> None:
@@ -131,6 +131,6 @@ def test_nothing_is_broken_in_a_table_with_replaces(table: Table) -> None:
     table.delete_partition([table.file_slices()[0].partition])
     found = validate(table.context.storage, now=tick(10_000))
     assert found.fine, render(found)
-    assert found.possible is not None
-    assert found.possible.groups
-    assert not found.possible.left_out
+    assert found.history is not None
+    assert found.history.groups
+    assert not found.history.left_out

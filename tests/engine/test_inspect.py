@@ -12,10 +12,11 @@ import fastavro
 import pyarrow as pa
 import pytest
 
+from nbcc.engine.audit import CountingStorage, inspect, redacted
+from nbcc.engine.audit.amounts import size
+from nbcc.engine.audit.inventory_text import render
 from nbcc.engine.config.properties import encode_properties, table_checksum
 from nbcc.engine.errors import BadInput, NotATable, Unsupported
-from nbcc.engine.inspect import CountingStorage, inspect, redacted
-from nbcc.engine.inspect.text import render, size
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
@@ -112,8 +113,8 @@ def test_as_of_shows_what_had_completed_by_then(hudi_table: Path) -> None:
     now = inspect(open_storage(hudi_table))
     completions = sorted(i.completed for i in now.instants if i.completed and i.files)
     then = inspect(open_storage(hudi_table), completions[0])
-    assert {file.completed for piece in then.slices for file in piece.files} == {completions[0]}
-    later = sum(1 for piece in now.slices for file in piece.files if file.completed != completions[0])
+    assert {file.completed for segment in then.slices for file in segment.files} == {completions[0]}
+    later = sum(1 for segment in now.slices for file in segment.files if file.completed != completions[0])
     assert sum("after the time asked for" in file.because for file in then.left_out) == later
 
 
@@ -121,10 +122,10 @@ def test_redaction_hides_values_and_keeps_the_shape(hudi_table: Path) -> None:
     found = inspect(open_storage(hudi_table))
     hidden = redacted(found)
     text = render(hidden) + json.dumps(hidden.to_mapping())
-    partitions = {piece.partition for piece in hidden.slices}
+    partitions = {segment.partition for segment in hidden.slices}
     assert partitions == {f"p{place}" for place in range(1, len(partitions) + 1)}
-    for piece in found.slices:
-        random = re.sub(r"^\d{8}-|-\d+$", "", piece.file_group)
+    for segment in found.slices:
+        random = re.sub(r"^\d{8}-|-\d+$", "", segment.file_group)
         assert set(random) <= {"0", "-"} or random not in text
     assert hudi_table.name not in text
     assert str(hudi_table) not in text
@@ -276,8 +277,8 @@ def test_the_page_is_self_contained_and_escaped(own: Table, tmp_path: Path, capf
     assert "part=&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert not re.search(r"(src|href)=|url\(|@import", text)
     found = inspect(open_storage(tmp_path / "own"))
-    for piece in found.slices:
-        assert all(file.requested in text and file.name in text for file in piece.files)
+    for segment in found.slices:
+        assert all(file.requested in text and file.name in text for file in segment.files)
     assert text.count('class="dot full"') == sum(instant.completed is not None for instant in found.instants)
     assert 'class="bar service pending"' in text
     capfd.readouterr()

@@ -12,7 +12,7 @@ from xml.sax.saxutils import escape
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.inspect import CountingStorage, inspect, why
+from nbcc.engine.audit import CountingStorage, inspect, why
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.evidence import gather
+from nbcc.engine.audit import gather
 from nbcc.engine.files.names import LogName, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.repair.orphans import orphan_files

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from nbcc.engine.evidence.commits import commit_of
+from nbcc.engine.audit.commits import commit_of
 from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, encode_commit, skimming
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.skimming import Odd, skim_commit

@@ -16,8 +16,8 @@ import pytest
 from obstore.exceptions import BaseError, GenericError, PermissionDeniedError, UnauthenticatedError
 
 from nbcc import Table
+from nbcc.engine.audit import why
 from nbcc.engine.errors import NbccError, StorageError
-from nbcc.engine.inspect import why
 from nbcc.engine.storage import TRANSIENT, LocalStorage, NotFound, Storage, object_storage, open_storage
 from nbcc.engine.writes.heartbeat import StoredHearts
 from nbcc.simulator.cli.main import run

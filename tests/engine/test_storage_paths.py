@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from nbcc import Table
+from nbcc.engine.audit import CountingStorage
 from nbcc.engine.errors import NotATable, UnsafePath
-from nbcc.engine.inspect import CountingStorage
 from nbcc.engine.storage import LocalStorage, NotFound, Storage, open_storage, paths_below, sizes_but
 from nbcc.engine.storage.recording import Recording
 from nbcc.engine.timeline.cleans import CleanPlan, encode_clean_plan

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from nbcc import Table
+from nbcc.engine.audit.why import why
 from nbcc.engine.errors import BadInput
 from nbcc.engine.files.log_block import Header, read_blocks
-from nbcc.engine.inspect.why import why
 
 from .hooked import during
 from .table_samples import batch, files, keys, make_table, state, tick, window

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from nbcc.engine.audit import Why, why
+from nbcc.engine.audit.why_text import render
 from nbcc.engine.errors import BadInput
-from nbcc.engine.inspect import Why, why
-from nbcc.engine.inspect.why_text import render
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run

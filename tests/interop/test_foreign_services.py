@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from nbcc.engine import Table
-from nbcc.engine.inspect import inspect
+from nbcc.engine.audit import inspect
 from nbcc.simulator.peers.process import peer
 from nbcc.simulator.validate import validate
 
@@ -43,7 +43,7 @@ def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path)
     (said,) = inspect(table.context.storage).notices
     assert f"merged by Hudi's rules: another engine's compaction {instant} wrote the base files" in said
     found = validate(table.context.storage)
-    assert {(each.rule, each.gravity) for each in found.complaints} == {("marks-disagree", "AT RISK")}
+    assert {(each.rule, each.gravity) for each in found.diagnostics} == {("marks-disagree", "AT RISK")}
     hudi = by_bundle(NEWEST)
     assert rows(table) == hudi(tmp_path / "t") == {("k1", 5, "a"), ("k3", 1, "c")}
     # It has forgotten the delete, and folds by request: what comes late, and what ties, shows whose rules they are.

@@ -111,6 +111,6 @@ def test_hudi_log_compacts_a_table_of_ours(tmp_path: Path) -> None:
     table = Table(table.context, table.config)
     assert hudi(tmp_path / "t") == ours(tmp_path / "t") == {("k1", 6, "c")}
     found = validate(table.context.storage)
-    assert ("marks-disagree", "AT RISK") in {(each.rule, each.gravity) for each in found.complaints}
+    assert ("marks-disagree", "AT RISK") in {(each.rule, each.gravity) for each in found.diagnostics}
     Write(table, (PARTITION, "k2", 6, "late")).commit()
     assert hudi(tmp_path / "t") == ours(tmp_path / "t") == {("k1", 6, "c")}

@@ -54,14 +54,14 @@ def right(seeds: Iterable[int]) -> list[int]:
 
 
 def told(name: str, tables: int) -> Counter[str]:
-    """The rules that are broken in tables of a mutant of the engine, and how many tables have any complaint."""
+    """The rules that are broken in tables of a mutant of the engine, and how many tables have any diagnostic."""
     mutant = mutants.load(name)
     with mutants.applied(mutant):
         made = [engine_table(seed, mutant) for seed in range(tables)]
     found: Counter[str] = Counter()
     for table in made:
         report = validate(table, opened=True)
-        found.update({complaint.rule for complaint in report.complaints if complaint.gravity == "BROKEN"})
+        found.update({diagnostic.rule for diagnostic in report.diagnostics if diagnostic.gravity == "BROKEN"})
         found["told"] += report.verdict == "BROKEN"
     return found
 

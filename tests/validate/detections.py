@@ -46,7 +46,7 @@ def told(mutant: Mutant, seed: int) -> list[str]:
     with mutants.applied(mutant):
         table = engine_table(seed, mutant)
     found = validate(table, opened=True)
-    rules = sorted({complaint.rule for complaint in found.complaints if complaint.gravity == "BROKEN"})
+    rules = sorted({diagnostic.rule for diagnostic in found.diagnostics if diagnostic.gravity == "BROKEN"})
     return rules or (["history"] if found.verdict == "BROKEN" else [])
 
 

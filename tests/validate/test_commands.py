@@ -14,7 +14,7 @@ from nbcc.simulator import trace as traces
 from nbcc.simulator.cli.main import nbcc, run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.of_trace import judge_trace
+from nbcc.simulator.validate.trace import judge_trace
 
 from .golden import BAD, TIMELINE, good_table, log, set_properties
 from .tables import engine_table
@@ -66,15 +66,15 @@ def test_a_refused_history_names_the_moment_and_what_was_false(good: Storage, tm
 
 
 def test_remedies_are_commands_that_can_be_typed(good: Storage, tmp_path: Path) -> None:
-    """Each remedy that is a command repairs: the complaint is gone afterwards."""
+    """Each remedy that is a command repairs: the diagnostic is gone afterwards."""
     table = str(tmp_path / "t")
     for name in ("forgotten-write", "partition-not-marked", "input-of-a-plan-gone"):
         BAD[name].do(good)
     rules = {"orphan-file", "partition-metadata-missing", "plan-cannot-run"}
-    before = [c for c in validate(good).complaints if c.rule in rules]
+    before = [c for c in validate(good).diagnostics if c.rule in rules]
     assert {c.rule for c in before} == rules
-    for complaint in before:
-        words = complaint.remedy.partition("nbcc ")[2].format(table=table).split()
+    for diagnostic in before:
+        words = diagnostic.remedy.partition("nbcc ")[2].format(table=table).split()
         objects = _objects(good)
         dry = nbcc_of(*words, "--dry-run")
         assert dry.exception is None
@@ -82,7 +82,7 @@ def test_remedies_are_commands_that_can_be_typed(good: Storage, tmp_path: Path) 
         assert _objects(good) == objects, "a dry run changed something"
         assert nbcc_of(*words).exception is None
         assert _objects(good) != objects
-    assert not {c.rule for c in validate(good).complaints} & rules
+    assert not {c.rule for c in validate(good).diagnostics} & rules
 
 
 def _objects(storage: Storage) -> dict[str, bytes]:
@@ -159,4 +159,4 @@ def test_a_commit_that_comes_between_the_listings_is_seen_whole() -> None:
 
     growing = Growing()
     growing.objects = whole.objects
-    assert not [c for c in validate(growing).complaints if c.gravity == "BROKEN"]
+    assert not [c for c in validate(growing).diagnostics if c.gravity == "BROKEN"]

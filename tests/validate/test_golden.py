@@ -25,14 +25,14 @@ def test_a_good_table_is_fine(good: Storage) -> None:
     found = validate(good, opened=True)
     assert found.fine, render(found)
     assert {line.verdict for line in found.promises.values()} == {"OK"}
-    assert found.possible is not None
-    assert found.possible.legal[0] == "default"
+    assert found.history is not None
+    assert found.history.legal[0] == "default"
 
 
 @pytest.mark.parametrize("name", HUDI_TABLES)
 def test_nothing_is_broken_in_a_table_of_hudi(name: str, tmp_path: Path) -> None:
     found = validate(hudi_table(name, tmp_path), opened=True)
-    assert not found.complaints, render(found)
+    assert not found.diagnostics, render(found)
     assert found.verdict == ("UNDETERMINED" if "_cow_" in name else "OK")
 
 
@@ -42,7 +42,7 @@ def test_a_bad_table_is_told_by_its_rule(name: str, good: Storage) -> None:
     bad.do(good)
     before = {entry.path: good.get(entry.path) for entry in good.list("")}
     found = validate(good, opened=True)
-    told = [c for c in found.complaints if c.rule == bad.rule]
+    told = [c for c in found.diagnostics if c.rule == bad.rule]
     assert told, render(found)
     assert told[0].gravity == bad.gravity
     assert told[0].file

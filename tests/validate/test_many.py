@@ -77,7 +77,7 @@ def test_a_mutant_is_told_by_its_tables(name: str) -> None:
     with mutants.applied(mutant):
         tables = [engine_table(seed, mutant) for seed in range(OF_A_MUTANT)]
     for table in tables:
-        rules.update({c.rule for c in validate(table, opened=True).complaints if c.gravity == "BROKEN"})
+        rules.update({c.rule for c in validate(table, opened=True).diagnostics if c.gravity == "BROKEN"})
     assert rules[IN_THE_TABLE[name]] >= OF_A_MUTANT // 5, f"{name}: {rules} of {OF_A_MUTANT}"
 
 

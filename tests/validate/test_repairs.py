@@ -1,4 +1,4 @@
-"""One command a complaint: its dry run changes nothing, it does what it said, and the complaint is gone."""
+"""One command a diagnostic: its dry run changes nothing, it does what it said, and the diagnostic is gone."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.timeline import Instant
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.validate import Complaint, validate
+from nbcc.simulator.validate import Diagnostic, validate
 from nbcc.simulator.validate.text import render
 from tests.engine.table_samples import batch, make_table, state, tick
 
@@ -26,15 +26,15 @@ def good(tmp_path: Path) -> Storage:
     return good_table(tmp_path / "t")
 
 
-def told(storage: Storage, rule: str) -> list[Complaint]:
-    return [c for c in validate(storage).complaints if c.rule == rule]
+def told(storage: Storage, rule: str) -> list[Diagnostic]:
+    return [c for c in validate(storage).diagnostics if c.rule == rule]
 
 
 def repair(storage: Storage, rule: str, folder: Path) -> None:
-    """Do what the first complaint of a rule tells to do, first dry."""
-    complaint = told(storage, rule)[0]
-    assert "nbcc table {table} " in complaint.remedy, complaint
-    words = complaint.remedy.partition("nbcc ")[2].format(table=folder).split()
+    """Do what the first diagnostic of a rule tells to do, first dry."""
+    diagnostic = told(storage, rule)[0]
+    assert "nbcc table {table} " in diagnostic.remedy, diagnostic
+    words = diagnostic.remedy.partition("nbcc ")[2].format(table=folder).split()
     before = objects(storage)
     dry = nbcc_of(*words, "--dry-run")
     assert dry.exception is None, dry.exception
@@ -160,9 +160,7 @@ def test_the_log_of_another_table_is_not_written_into_this_one(good: Storage, tm
     assert objects(open_storage(tmp_path / "other")) == before
 
 
-def test_a_repair_waits_for_the_lock_that_writers_take(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_repair_waits_for_the_lock_that_writers_take(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """That of the table's properties, here a file that another machine's writer would have put."""
     options = {"hoodie.write.lock.provider": "FileSystemBasedLockProvider", "hoodie.write.lock.wait_time_ms": "100"}
     table = make_table(tmp_path / "t", options=options)

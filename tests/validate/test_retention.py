@@ -1,4 +1,4 @@
-"""Tables that were cleaned and archived: what is gone rightly is no complaint, what is gone wrongly is."""
+"""Tables that were cleaned and archived: what is gone rightly is no diagnostic, what is gone wrongly is."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from nbcc.engine.evidence import gather
+from nbcc.engine.audit import gather
 from nbcc.engine.repair import orphan_files
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline.metadata import OWN_FORMAT, OWN_KEY
@@ -102,17 +102,17 @@ def test_what_a_clean_deletes_behind_the_horizon_is_no_complaint(good: Storage) 
 def test_a_clean_that_deletes_what_a_snapshot_reads_is_told(good: Storage) -> None:
     path = log(10)(good)
     cleaned(good, tick(10), [path])
-    [complaint] = [c for c in validate(good).complaints if c.rule == "listed-file-missing"]
-    assert (complaint.file, complaint.promises) == (path, ("SNAP", "CLEAN"))
-    assert f"the clean {tick(12)} deleted it" in complaint.because
+    [diagnostic] = [c for c in validate(good).diagnostics if c.rule == "listed-file-missing"]
+    assert (diagnostic.file, diagnostic.promises) == (path, ("SNAP", "CLEAN"))
+    assert f"the clean {tick(12)} deleted it" in diagnostic.because
 
 
 def test_archived_instants_are_part_of_the_history(good: Storage) -> None:
     archived(good, (1, 2), (3, 4))
     found = validate(good, opened=True)
     assert found.fine, render(found)
-    assert found.possible is not None
-    assert found.possible.notes == ("2 archived instants are part of the history",)
+    assert found.history is not None
+    assert found.history.notes == ("2 archived instants are part of the history",)
 
 
 def test_an_archive_that_forgot_what_was_written_is_undetermined_and_keeps_orphans(good: Storage) -> None:
@@ -120,7 +120,7 @@ def test_an_archive_that_forgot_what_was_written_is_undetermined_and_keeps_orpha
     good.put(path, good.get(path)[:-20])
     found = validate(good)
     assert found.verdict == "BROKEN"
-    assert [c.file for c in found.complaints if c.rule == "unreadable"] == [path, path]
+    assert [c.file for c in found.diagnostics if c.rule == "unreadable"] == [path, path]
     assert found.promises["TRAVEL"].verdict == "UNDETERMINED"
     kept = orphan_files(gather(good))
     assert len(kept) == 2
@@ -130,6 +130,6 @@ def test_an_archive_that_forgot_what_was_written_is_undetermined_and_keeps_orpha
 def test_a_zombie_older_than_the_active_timeline_is_at_risk_and_can_be_deleted(good: Storage) -> None:
     archived(good, (1, 2))
     good.put(log(3)(good).replace(tick(3), tick(2)), b"#HUDI#")
-    [complaint] = [c for c in validate(good).complaints if c.rule == "orphan-file"]
-    assert "Hudi's readers show its rows" in complaint.because
+    [diagnostic] = [c for c in validate(good).diagnostics if c.rule == "orphan-file"]
+    assert "Hudi's readers show its rows" in diagnostic.because
     assert [orphan.kept for orphan in orphan_files(gather(good))] == [""]

@@ -27,12 +27,12 @@ def test_a_good_table_is_fine_and_all_of_it_is_played(good: Storage) -> None:
     found = validate(good, opened=True)
     assert found.fine, render(found)
     assert {line.verdict for line in found.promises.values()} == {"OK"}
-    assert found.possible is not None
-    assert not found.possible.left_out
-    assert found.possible.verdict == "OK"
-    assert "requested-merge-order" in found.possible.legal, "all was requested in the order in which it completed"
-    assert "replaced-file-ids" in found.possible.excluded, "its replace is a plan"
-    assert "completion-outside-lock" in found.possible.legal, "nothing was taken too late"
+    assert found.history is not None
+    assert not found.history.left_out
+    assert found.history.verdict == "OK"
+    assert "requested-merge-order" in found.history.legal, "all was requested in the order in which it completed"
+    assert "replaced-file-ids" in found.history.excluded, "its replace is a plan"
+    assert "completion-outside-lock" in found.history.legal, "nothing was taken too late"
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)
@@ -40,12 +40,12 @@ def test_what_no_order_of_events_explains_is_broken(name: str, good: Storage) ->
     case = IMPOSSIBLE[name]
     case.do(good)
     found = validate(good)
-    assert found.possible is not None
-    assert found.possible.refusal is not None, render(found)
-    assert found.possible.refusal.event == case.event
-    assert case.because in "; ".join(found.possible.refusal.reasons)
+    assert found.history is not None
+    assert found.history.refusal is not None, render(found)
+    assert found.history.refusal.event == case.event
+    assert case.because in "; ".join(found.history.refusal.reasons)
     assert quiet_and_part(found) == {"BROKEN"}
-    assert not found.possible.left_out
+    assert not found.history.left_out
 
 
 def test_services_that_go_on_keep_it_fine(good: Storage, tmp_path: Path) -> None:
@@ -58,5 +58,5 @@ def test_services_that_go_on_keep_it_fine(good: Storage, tmp_path: Path) -> None
     assert table.archive(retained=1)
     found = validate(good, opened=True)
     assert found.fine, render(found)
-    assert found.possible is not None
-    assert found.possible.verdict == "OK"
+    assert found.history is not None
+    assert found.history.verdict == "OK"

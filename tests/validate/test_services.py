@@ -17,10 +17,10 @@ from nbcc.engine.storage import NotFound, Storage, open_storage
 from nbcc.engine.storage.recording import Recording
 from nbcc.engine.writes.heartbeat import FOLDER
 from nbcc.engine.writes.writing import request
-from nbcc.simulator.cli import on_table
+from nbcc.simulator.cli import table as on_table
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.cli.on_table.clean import POLICIES
 from nbcc.simulator.cli.outcome import Exit
+from nbcc.simulator.cli.table.clean import POLICIES
 from tests.engine.format_samples import hudi_table
 from tests.engine.table_samples import batch, make_table, state, tick
 

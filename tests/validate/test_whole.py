@@ -1,6 +1,6 @@
-"""Pieces against the whole: a file group's history is possible if and only if all of its pieces are.
+"""Pieces against the whole: a file group's history is possible if and only if all of its segments are.
 
-Histories come from the model under weaker settings and are judged under the default, cut into pieces and uncut.
+Histories come from the model under weaker settings and are judged under the default, cut into segments and uncut.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.mechanisms.replacing import replaced
 from nbcc.model.variants.order import Order
 from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
-from nbcc.simulator.validate.pieces import pieces, whole
 from nbcc.simulator.validate.play import play, traced
+from nbcc.simulator.validate.segments import segments, whole
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 HISTORIES = 1000 if NIGHTLY else 40
@@ -102,26 +102,26 @@ def told(model: Model, state: object) -> GroupHistory:
 
 
 def judged(found: GroupHistory, protocol: Protocol = DEFAULT) -> tuple[bool, bool]:
-    """Whether a history is possible: uncut, and in pieces."""
+    """Whether a history is possible: uncut, and in segments."""
     axis = protocol[Order].merge_order
     uncut = play(whole(found, axis).shape, protocol) is None
-    return uncut, all(play(piece.shape, protocol) is None for piece in pieces(found, axis))
+    return uncut, all(play(segment.shape, protocol) is None for segment in segments(found, axis))
 
 
 @pytest.mark.parametrize("services", SERVICES)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_a_history_is_possible_iff_its_pieces_are(name: str, services: str) -> None:
+def test_a_history_is_possible_iff_its_segments_are(name: str, services: str) -> None:
     verdicts: Counter[bool] = Counter()
     for seed in range(HISTORIES if services == "compactions" else HISTORIES // 2):
         found = history(SETTINGS[name], seed, SERVICES[services])
         if not found.writes:
             continue
         uncut, cut = judged(found)
-        assert cut == uncut, f"seed {seed}: uncut {uncut}, in pieces {cut}\n{found}"
+        assert cut == uncut, f"seed {seed}: uncut {uncut}, in segments {cut}\n{found}"
         verdicts[uncut] += 1
         uncut, cut = judged(found, BY_REQUEST)
         # What a log compaction takes are no neighbours by request if pending writes lie between (specs/boundary.md).
-        assert cut == uncut or (cut and found.log_plans), f"seed {seed}, by request: uncut {uncut}, in pieces {cut}"
+        assert cut == uncut or (cut and found.log_plans), f"seed {seed}, by request: uncut {uncut}, in segments {cut}"
     assert verdicts[True]
     assert name == "default" or verdicts[False], "no history was refused"
     assert name != "default" or not verdicts[False]

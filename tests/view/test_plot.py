@@ -22,7 +22,7 @@ from matplotlib.colors import to_hex
 
 import nbcc
 from nbcc import BadInput, Table
-from nbcc.engine.inspect import inspect
+from nbcc.engine.audit import inspect
 from nbcc.engine.jobs import InProcessJobs
 from nbcc.model import Protocol
 from nbcc.simulator import specs

@@ -1,0 +1,30 @@
+"""Audits of a table: what its files say, which faults they have, and what follows for its slices and keys.
+
+No Spark and no JVM. A damaged file is recorded as a fault; it never makes gathering fail.
+"""
+
+from __future__ import annotations
+
+from .counting import CountingStorage
+from .file_checks import file_faults
+from .gather import gather
+from .inspect import inspect
+from .inventory import Inventory
+from .record import Audit, Commit, Fault, Stat
+from .redact import redacted
+from .why import Why, why
+
+__all__ = [
+    "Audit",
+    "Commit",
+    "CountingStorage",
+    "Fault",
+    "Inventory",
+    "Stat",
+    "Why",
+    "file_faults",
+    "gather",
+    "inspect",
+    "redacted",
+    "why",
+]

@@ -1,0 +1,84 @@
+"""Opening the data files that commits list: are they whole, and do they hold what the commit says?"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Final
+
+import pyarrow as pa
+
+from ..data.columns import IS_DELETED, RECORD_KEY
+from ..files.base import decode_parquet
+from ..files.data_block import decode_data
+from ..files.delete_block import decode_deletes
+from ..files.group_files import BaseFile
+from ..files.log_block import Block, BlockKind, read_blocks, standing
+from ..schema import META_COLUMNS
+from ..storage import Storage
+from .gather import Progress
+from .record import Audit, Fault, File, Stat
+
+_ROWS: Final = (BlockKind.AVRO, BlockKind.PARQUET)
+_OTHERS: Final = frozenset({*META_COLUMNS, IS_DELETED, "_hoodie_operation"})
+
+
+def file_faults(storage: Storage, found: Audit, progress: Progress = lambda what, done, of: None) -> Iterator[Fault]:
+    """What is wrong inside the data files that lie there and are listed by completed commits.
+
+    A changed value inside a row is noticed only where the file format notices it: Hudi's files carry no checksums.
+    """
+    listed = [(s, c.schema) for c in found.commits.values() for s in c.stats if s.path in found.files]
+    for done, (stat, schema) in enumerate(listed):
+        progress("data files", done, len(listed))
+        if because := _wrong(storage, found.files[stat.path], stat, schema):
+            yield Fault("data", stat.path, because)
+
+
+def _wrong(storage: Storage, file: File, stat: Stat, schema: str | None) -> str | None:
+    try:
+        data = storage.get(file.path)
+        if isinstance(file, BaseFile):
+            rows, deletes = _rows(decode_parquet(data, file.path), schema), stat.deletes
+        else:
+            rows, deletes = _counted(standing(read_blocks(data, file.path)), file, schema)
+    except Exception as broken:  # whatever a decoder makes of broken bytes
+        return " ".join(str(getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}").split())[:300]
+    if (rows, deletes) != (stat.rows, stat.deletes):
+        return f"it holds {rows} rows and {deletes} deletes, its commit says {stat.rows} and {stat.deletes}"
+    return None
+
+
+def _rows(rows: pa.Table, schema: str | None) -> int:
+    """How many rows; ValueError for rows without key, or without Hudi's columns, or with some that nobody named."""
+    names = set(rows.column_names)
+    if lacking := sorted(set(META_COLUMNS) - names):
+        raise ValueError(f"its rows lack the column {lacking[0]}")
+    if schema is not None and (unknown := sorted(names - _columns(schema))):
+        raise ValueError(f"its rows have a column {unknown[0]!r}, which the schema of its commit has not")
+    if count := rows[RECORD_KEY].null_count:
+        raise ValueError(f"{count} of its rows have no key")
+    return len(rows)
+
+
+@lru_cache(maxsize=64)
+def _columns(schema: str) -> frozenset[str]:
+    """The columns that a commit's schema allows."""
+    return _OTHERS | {field["name"] for field in json.loads(schema)["fields"]}
+
+
+def _counted(blocks: list[Block], file: File, schema: str | None) -> tuple[int, int]:
+    """(rows, deletes) in the blocks of a log; ValueError for a block that readers would skip or fail on."""
+    rows = deletes = 0
+    for block in blocks:
+        if block.instant != file.requested:
+            what = "is torn" if block.kind == BlockKind.CORRUPT else f"belongs to the instant {block.instant}"
+            raise ValueError(f"a block in it {what}")
+        if block.kind in _ROWS:
+            rows += _rows(decode_data(block, file.path), schema)
+        elif block.kind == BlockKind.DELETE:
+            deletes += sum(len(part) for part in decode_deletes(block, file.path))
+        else:
+            raise ValueError(f"it holds a {block.kind.name} block")
+    return rows, deletes

@@ -1,0 +1,146 @@
+"""The records of one key in the data files of its file groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..data.bucket import buckets_of
+from ..data.columns import IS_DELETED, RECORD_KEY, conform
+from ..data.fetch import decoding, fetch, missing
+from ..data.keys import KeySpec, hashed_values, key_columns
+from ..data.layers import Layer
+from ..data.read import log_layers
+from ..data.tasks import BaseInput, LogInput, TableShape
+from ..errors import BadInput, NbccError, StorageError
+from ..files.base import decode_parquet
+from ..files.group_files import BaseFile, LogFile
+from ..names import bucket_of
+from ..schema import META_COLUMNS
+from ..storage import NotFound, Storage
+
+NUMBER: Final = "__number"
+"""A column that carries the number of a record through a merge."""
+
+Kind = Literal["base", "log", "tombstone"]
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """A data file and what is known of it before it is opened.
+
+    `slice` is the barrier of its slice. `position` is its place in the merge that answers; None: it has no part in it,
+    `because` says why, and `hidden` that no slice holds it at all.
+    """
+
+    file: BaseFile | LogFile
+    slice: str | None
+    kind: Kind
+    position: int | None
+    because: str = ""
+    hidden: bool = False
+
+
+class KeyRecord(NamedTuple):
+    """One record of the key. `row` is None for a delete; `layer` holds the record alone, with its number."""
+
+    place: Placement
+    ordering: Any
+    row: dict[str, Any] | None
+    layer: Layer
+
+    @property
+    def record(self) -> Literal["row", "delete"]:
+        return "delete" if self.row is None else "row"
+
+
+def key_records(
+    storage: Storage, shape: TableShape, placements: Iterable[Placement], key: str, buckets: int | None
+) -> list[KeyRecord]:
+    """The records of `key`, file by file in the order of `placements`, numbered in their layers from 0.
+
+    `buckets`: where it is known, only the file groups of the key's bucket are opened. A hidden file that cannot be read
+    (a writer died in it) holds nothing. Raises `BadInput` for a key that the table cannot have.
+    """
+    bucket = None if buckets is None else _bucket(key, shape, buckets)
+    found: list[KeyRecord] = []
+    for place in placements:
+        if bucket is not None and bucket_of(place.file.file_id) != bucket:
+            continue
+        try:
+            layers = list(_layers(storage, shape, place, key))
+        except (NbccError, NotFound) as unread:
+            if place.position is None and not isinstance(unread, StorageError):
+                continue
+            if isinstance(unread, NotFound):
+                raise missing(place.file.path) from None
+            raise
+        for layer in layers:
+            found += _records(layer, place, shape, len(found))
+    return found
+
+
+def _bucket(key: str, shape: TableShape, buckets: int) -> int:
+    """The bucket of a record key, from its spelling."""
+    spec = KeySpec(shape.keys.record_key)
+    spelled = pa.table({RECORD_KEY: pa.array([key])})
+    try:
+        values = pa.table(key_columns(spelled, spec, shape.schema))
+    except (pa.ArrowInvalid, IndexError):
+        raise BadInput(f"look up the key {key!r}", f"keys of this table are {_form(shape)}", "spell it so") from None
+    return int(buckets_of(hashed_values(values, spec), buckets)[0])
+
+
+def _form(shape: TableShape) -> str:
+    fields = [(name, shape.schema.field(name).type) for name in shape.keys.record_key]
+    if not shape.keys.named:
+        return f"the {fields[0][1]} values of {fields[0][0]}"
+    return "spelled " + ",".join(f"{name}:<{kind}>" for name, kind in fields)
+
+
+def _layers(storage: Storage, shape: TableShape, place: Placement, key: str) -> Iterator[Layer]:
+    """What the file holds of the key, block by block."""
+    file = place.file
+    if isinstance(file, LogFile):
+        log = LogInput(file.path, file.requested, *((file.size, file.appended) if place.position is not None else ()))
+        for layer in log_layers(storage, log, shape, base=place.kind == "tombstone"):
+            rows, deletes = (part.filter(pc.equal(part[RECORD_KEY], key)) for part in (layer.rows, layer.deletes))
+            yield Layer(rows, deletes, layer.base)
+        return
+    data = fetch(storage, BaseInput(file.path, file.size if place.position is not None else None))
+    with decoding(file.path):
+        keys = decode_parquet(data, file.path, [RECORD_KEY])[RECORD_KEY].to_pylist()
+        whole = decode_parquet(data, file.path) if key in keys else None
+    if whole is not None:
+        rows = conform(whole.filter(pc.equal(whole[RECORD_KEY], key)), shape.packed_schema)
+        yield Layer(rows, shape.deletes_schema.empty_table(), base=True)
+
+
+def _records(layer: Layer, place: Placement, shape: TableShape, first: int) -> Sequence[KeyRecord]:
+    """Each record of a layer by itself; rows come before deletes, as in the file."""
+    ordering = shape.merge.ordering or ""
+    nothing = Layer(layer.rows.slice(0, 0), layer.deletes.slice(0, 0), layer.base)
+    found: list[KeyRecord] = []
+    for at in range(len(layer.rows)):
+        one = layer.rows.slice(at, 1)
+        values = one.to_pylist()[0]
+        row = {name: value for name, value in values.items() if name not in META_COLUMNS}
+        kept = None if row.get(IS_DELETED) else row
+        alone = _numbered(nothing._replace(rows=one), first + len(found))
+        found.append(KeyRecord(place, values.get(ordering), kept, alone))
+    for at in range(len(layer.deletes)):
+        one = layer.deletes.slice(at, 1)
+        alone = _numbered(nothing._replace(deletes=one), first + len(found))
+        found.append(KeyRecord(place, one.to_pylist()[0].get(ordering), None, alone))
+    return found
+
+
+def _numbered(layer: Layer, number: int) -> Layer:
+    def mark(part: pa.Table) -> pa.Table:
+        return part.append_column(NUMBER, pa.array([number] * len(part), pa.int64()))
+
+    return layer._replace(rows=mark(layer.rows), deletes=mark(layer.deletes))

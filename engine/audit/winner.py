@@ -1,0 +1,58 @@
+"""Which record of a key answers, and by which rule the others do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..data.layers import MergeRule
+from ..data.merge import merge
+from .key_records import NUMBER, KeyRecord
+
+
+def winner(records: Sequence[KeyRecord], rule: MergeRule) -> KeyRecord | None:
+    """The record that the merge of the engine chooses among these, which stand in merge order; None of none."""
+    if not records:
+        return None
+    merged = merge([record.layer for record in records], rule)
+    [number] = merged.rows[NUMBER].to_pylist() + merged.deletes[NUMBER].to_pylist()
+    return next(record for record in records if _number(record) == number)
+
+
+def _number(record: KeyRecord) -> int:
+    part = record.layer.rows if len(record.layer.rows) else record.layer.deletes
+    return int(part[NUMBER][0].as_py())
+
+
+def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, log_order: str) -> str:
+    """Why `loser` does not answer, `best` being what does. `log_order` is the time that orders logs in a slice."""
+    name = rule.ranked_by
+    if name is None:
+        return f"commit time: {_later(loser, best, log_order)}"
+    if best.ordering is None and best.record == "delete":
+        return f"a delete without a value of {name} beats whatever came before it"
+    if loser.ordering is None and loser.record == "delete":
+        return f"a delete without a value of {name} loses to whatever comes after it"
+    if best.ordering > loser.ordering:
+        return f"event time: {name} {_shown(loser.ordering)} is smaller than {_shown(best.ordering)}"
+    if best.ordering == loser.ordering:
+        return f"event time: {name} is {_shown(best.ordering)} in both, and {_later(loser, best, log_order)}"
+    return f"a delete without a value of {name} came after it, among the logs"
+
+
+def _later(loser: KeyRecord, best: KeyRecord, log_order: str) -> str:
+    mine, other = loser.place.file, best.place.file
+    if mine.path == other.path:
+        return "the answer stands later in the same file"
+    if loser.place.kind != "log" and best.place.kind == "log":
+        return "a log of the slice is later than its base file"
+    if loser.place.kind != best.place.kind:
+        return "the deletes that a compaction keeps rank after its base file"
+    if mine.requested == other.requested:
+        return "the answer is in a later file of the same write"
+    times = (other.requested, "requested") if log_order == "requested" else (other.completed, "completed")
+    return f"the answer was {times[1]} later, at {times[0]}"
+
+
+def _shown(value: Any) -> str:
+    return repr(value) if isinstance(value, str) else str(value)

@@ -1,0 +1,47 @@
+"""`nbcc table TABLE …`: commands on one table. Each module here that defines `command` is one of them."""
+
+from __future__ import annotations
+
+import importlib
+from pkgutil import iter_modules
+
+import click
+
+from ..command import debug_option
+from .options import remember
+
+
+class _Commands(click.Group):
+    """Imports a command's module when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(
+            module.name.replace("_", "-")
+            for module in iter_modules(__path__)
+            if hasattr(importlib.import_module(f"{__name__}.{module.name}"), "command")
+        )
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
+        return command
+
+
+@click.group(cls=_Commands, short_help="Look at one table, run its services, repair what validate complains about.")
+@click.argument("table")
+@debug_option
+@click.pass_context
+def command(ctx: click.Context, table: str) -> None:
+    """Look at TABLE, run its services, repair it.
+
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). No Spark and no JVM, unless
+    --spark asks for it. What changes something says with --dry-run what it would do, and then changes nothing.
+
+    \b
+    Examples:
+      nbcc table /data/trips stats
+      nbcc table /data/trips compact --dry-run
+      nbcc table /data/trips orphans --delete --dry-run
+    """
+    remember(ctx, table)

@@ -1,0 +1,41 @@
+"""`nbcc table TABLE archive`: move old instants into the archived timeline."""
+
+from __future__ import annotations
+
+import click
+
+from ..command import debug_option, json_option
+from ..outcome import Exit
+from .options import dry_run_option, pass_table
+from .service import say, service
+
+
+@click.command(short_help="Move the oldest completed instants into the archived timeline.")
+@click.option("--retain", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
+              help="How many of the newest writes stay on the active timeline.")  # fmt: skip
+@dry_run_option
+@json_option
+@debug_option
+@pass_table
+def command(table: str, retain: int, dry_run: bool, as_json: bool) -> Exit:
+    """Keep the active timeline short, which every write and every read lists. No answer changes.
+
+    What stays, besides: a write whose logs are not compacted yet, the newest clean, and whatever was requested or
+    completed since the oldest pending instant was requested. So compact first, and roll back what has failed.
+
+    \b
+    Examples:
+      nbcc table /data/trips archive --dry-run
+      nbcc table /data/trips archive --retain 50
+    """
+    from nbcc.engine.audit.amounts import several
+
+    with service(table, "archive", dry_run) as work:
+        before = len(work.table.timeline())
+        work.ran = list(work.table.archive(retain))
+    if not work.ran:
+        return say(work, [f"nothing to archive: all {several(before, 'instant')} of the active timeline stay"], as_json)
+    first, last = work.ran[0].requested, work.ran[-1].requested
+    would = "would be archived" if dry_run else "archived"
+    what, stay = several(len(work.ran), "instant"), before - len(work.ran)
+    return say(work, [f"{what} {would}, requested from {first} to {last}; {stay} stay"], as_json)

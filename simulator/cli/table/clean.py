@@ -1,0 +1,69 @@
+"""`nbcc table TABLE clean`: delete files that no retained read needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from ..command import debug_option, json_option
+from ..outcome import Exit
+from .options import dry_run_option, pass_table
+from .service import Service, say, service
+
+if TYPE_CHECKING:
+    from nbcc.engine.services.cleaning import PolicyName
+
+# Engine's `PolicyName`, repeated because --help must not import the engine; a test holds them together.
+POLICIES: Final[Mapping[str, PolicyName]] = {
+    "commits": "KEEP_LATEST_COMMITS",
+    "hours": "KEEP_LATEST_BY_HOURS",
+    "versions": "KEEP_LATEST_FILE_VERSIONS",
+}
+
+
+@click.command(short_help="Delete files that no read of the retained states needs.")
+@click.option("--retain", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+              help="How many commits, hours or file versions stay readable.")  # fmt: skip
+@click.option("--by", "policy", type=click.Choice([*POLICIES]), default="commits", show_default=True,
+              help="What is counted: newest writes, hours, or newest base files of each file group.")  # fmt: skip
+@dry_run_option
+@json_option
+@debug_option
+@pass_table
+def command(table: str, retain: int, policy: str, dry_run: bool, as_json: bool) -> Exit:
+    """Publish a plan with a horizon, delete what it lists, complete it. A clean that somebody left is finished first.
+
+    Reads as of a time before the horizon, and windows that begin before it, are refused from then on and say so. Files
+    that a pending compaction takes in stay. No other answer changes.
+
+    \b
+    Examples:
+      nbcc table /data/trips clean --dry-run
+      nbcc table /data/trips clean --retain 24 --by hours
+    """
+    with service(table, "clean", dry_run) as work:
+        lines = []
+        if any(i.action == "clean" and not i.completed for i in work.table.timeline()):
+            lines.append(_run(work, None))
+        planned = work.table.run("schedule_clean", policy=POLICIES[policy], retained=retain)
+        if planned is not None:
+            lines.append(_run(work, planned.requested))
+    nothing = f"nothing to clean: retaining {retain} {policy}, every file is needed"
+    return say(work, lines or [nothing], as_json)
+
+
+def _run(work: Service, requested: str | None) -> str:
+    """Carry a plan out and say so in a line."""
+    from nbcc.engine.audit.amounts import several, size
+
+    if requested is None:
+        pending = (i for i in work.table.timeline() if i.action == "clean" and not i.completed)
+        requested = next(pending).requested
+    plan = work.table.context.commits.clean(requested)
+    work.expected = len(work.deleted) + len(plan.paths)
+    freed = size(work.size_of(plan.paths))
+    work.ran.append(work.table.run("run_clean", instant=requested))
+    since = f"; reads as of a time before {plan.horizon} are refused from then on" if plan.horizon else ""
+    return f"clean {requested}: {several(len(plan.paths), 'file')}, {freed}{since}"

@@ -1,0 +1,38 @@
+"""`nbcc table TABLE cluster`: merge logs into new base files, sorted."""
+
+from __future__ import annotations
+
+import click
+
+from ..command import debug_option, json_option
+from ..outcome import Exit
+from .options import dry_run_option, pass_table
+from .service import master_option, say, service
+
+
+@click.command(short_help="Merge the logs of each file group into a new base file, sorted.")
+@click.option("--sort-by", required=True, metavar="COLUMNS", help="The columns to sort by, parted by commas.")
+@master_option
+@dry_run_option
+@json_option
+@debug_option
+@pass_table
+def command(table: str, sort_by: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
+    """Plan all file groups that have logs, and run that plan; the rows of each new base file are sorted.
+
+    No writer waits for it, and no answer of a read changes. Buckets fix the file ids, so that no file group is split,
+    joined or renamed.
+
+    \b
+    Examples:
+      nbcc table /data/trips cluster --dry-run --sort-by city,ts
+      nbcc table /data/trips cluster --sort-by city --spark 'local[4]'
+    """
+    columns = [name.strip() for name in sort_by.split(",") if name.strip()]
+    with service(table, "cluster", dry_run, master) as work:
+        done = work.table.cluster(columns)
+        if done is not None:
+            work.ran.append(done)
+    verb = "would sort" if dry_run else "sorted"
+    lines = [f"compaction {instant.requested}: {verb} by {', '.join(columns)}" for instant in work.ran]
+    return say(work, lines or ["nothing to cluster: no file group has logs since its newest plan"], as_json)

@@ -1,0 +1,41 @@
+"""`nbcc table TABLE partitions`: partitions that Apache Hudi on Spark does not see."""
+
+from __future__ import annotations
+
+import click
+
+from ..command import answer, debug_option, json_option
+from ..outcome import Exit
+from ..tables import opened
+from .options import done, dry_run_option, gathered, pass_table
+
+
+@click.command(short_help="Partitions without .hoodie_partition_metadata; --write puts it.")
+@click.option("--write", is_flag=True, help="Put the missing files.")
+@dry_run_option
+@json_option
+@debug_option
+@pass_table
+def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
+    """List the partitions whose .hoodie_partition_metadata is missing: Hudi on Spark returns no row of them.
+
+    Ends with 1 if files are still missing.
+    """
+    from nbcc.engine.files.names import PARTITION_METADATA, in_partition
+    from nbcc.engine.repair import missing_metadata, write_metadata
+
+    with opened(table, "look for partitions of") as storage:
+        missing = missing_metadata(gathered(storage))
+        written = write_metadata(storage, missing.items()) if write and not dry_run else []
+    paths = [in_partition(partition, PARTITION_METADATA) for partition in missing]
+    left = bool(missing) and not (write and not dry_run)
+    if as_json:
+        answer({"missing": paths, "written": written, "dry_run": dry_run})
+        return Exit.VIOLATED if left else Exit.AGREES
+    if write:
+        done("write" if dry_run else "wrote", paths if dry_run else written, dry_run)
+    else:
+        for path in paths:
+            click.echo(path)
+    click.echo(f"{len(paths)} partitions without their metadata file")
+    return Exit.VIOLATED if left else Exit.AGREES

@@ -1,0 +1,50 @@
+"""`nbcc table TABLE rollback`: undo what failed writers have left behind."""
+
+from __future__ import annotations
+
+import click
+
+from ..command import debug_option, json_option
+from ..outcome import Exit
+from .options import dry_run_option, pass_table
+from .service import Service, say, service
+
+
+@click.command(short_help="Undo writes whose writers have failed.")
+@click.option("--instant", metavar="T", help="Only the write requested at that time.")
+@dry_run_option
+@json_option
+@debug_option
+@pass_table
+def command(table: str, instant: str | None, dry_run: bool, as_json: bool) -> Exit:
+    """Delete the files of pending writes whose heartbeat has stopped for two minutes, then their instants.
+
+    No reader has seen them, so that no answer changes. A write that is alive is left alone, a completed one is never
+    undone, and a failed compaction needs no rollback: `compact` takes its plan up.
+
+    \b
+    Examples:
+      nbcc table /data/trips rollback --dry-run
+      nbcc table /data/trips rollback --instant 20260101120000000
+    """
+    from nbcc.engine.timeline import load_rollback_plan
+
+    with service(table, "roll back", dry_run) as work:
+        work.ran = list(work.table.rollback(instant))
+        undone = [load_rollback_plan(work.storage, done.requested) for done in work.ran]
+        lines = [
+            f"rollback {done.requested}: {'would undo' if dry_run else 'undid'} the {plan.action} {plan.target}"
+            for done, plan in zip(work.ran, undone, strict=True)
+        ]
+        alive = _pending_writes(work) if instant is None else []
+    lines += [f"left alone: the {action} {requested}, whose writer is alive" for action, requested in alive]
+    nothing = ["nothing to roll back: no write has failed"] if not work.ran else []
+    return say(work, [*nothing, *lines], as_json, undone=[plan.target for plan in undone])
+
+
+def _pending_writes(work: Service) -> list[tuple[str, str]]:
+    return [
+        (i.action, i.requested)
+        for i in work.table.timeline()
+        if not i.completed and i.action in ("deltacommit", "commit")
+    ]

@@ -1,0 +1,120 @@
+"""Who takes what: how a file group's writes, plans and log compactions have to do with one another."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from itertools import islice
+from typing import NamedTuple
+
+from .history import GroupHistory, LogPlanned, Written
+
+
+class Link(NamedTuple):
+    """What a write has to do with the plans, which go by number.
+
+    `near`: those around its request and its completion, and all that list it. `taken`: plan, place among the plan's
+    logs, and version of each log that one took. `early`: one took it before it completed.
+    """
+
+    near: AbstractSet[int]
+    taken: tuple[tuple[int, int, int], ...]
+    early: bool
+
+
+def order_of(axis: str) -> Callable[[Written], tuple[str, str]]:
+    """By what writes are ordered: when they were requested, or when they completed."""
+    return _requested if axis == "requested" else _completed
+
+
+def _requested(write: Written) -> tuple[str, str]:
+    return write.requested, ""
+
+
+def _completed(write: Written) -> tuple[str, str]:
+    return write.completed or "~", write.requested
+
+
+class PlanIndex:
+    """Which plans of a group take its logs, and which log compactions have to do with one another."""
+
+    def __init__(self, history: GroupHistory, axis: str) -> None:
+        self.barriers = [plan.barrier for plan in history.plans]
+        self.listed: dict[str, list[tuple[int, int]]] = {}
+        for number, plan in enumerate(history.plans):
+            for place, name in enumerate(plan.names):
+                self.listed.setdefault(name, []).append((number, place))
+        self._replaces = [plan.replaces for plan in history.plans]
+        self._plans = history.log_plans
+        self.links = {write.requested: self._link(write) for write in history.writes}
+        before = (None, *self.barriers)
+        self.from_last = [plan.base == last for plan, last in zip(history.plans, before, strict=False)]
+        self._rank = order_of(axis)
+        self._write = {name: write for write in history.writes for name in write.names}
+        self._made = {each.made: number for number, each in enumerate(self._plans) if each.made}
+        self._takers: dict[str, list[int]] = {}
+        for number, log_plan in enumerate(self._plans):
+            for name in log_plan.names:
+                self._takers.setdefault(name, []).append(number)
+
+    def _link(self, write: Written) -> Link:
+        barriers, completed = self.barriers, write.completed
+        behind = len(barriers) if completed is None else bisect_right(barriers, completed)
+        near = {bisect_right(barriers, write.requested) - 1, behind - 1, behind}
+        taken: list[tuple[int, int, int]] = []
+        early = False
+        for version, name in enumerate(write.names, start=1):
+            for number, place in self.listed.get(name, ()):
+                taken.append((number, place, version))
+                near.add(number)
+                early = early or completed is None or barriers[number] < completed
+        near -= {-1, len(barriers)}
+        return Link(near, tuple(taken), early)
+
+    def near(self, chunk: Iterable[Written]) -> set[int]:
+        """Those that took a log of these writes, and of each write the first that could have."""
+        if not self._plans:
+            return set()
+        found = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
+        for write in chunk:
+            later = (n for n, plan in enumerate(self._plans) if write.completed and plan.requested > write.completed)
+            found |= {*islice(later, 1)}
+        return self.with_later(found)
+
+    def with_later(self, numbers: set[int]) -> set[int]:
+        """These, and all that took what they made, one after the other."""
+        found, new = set[int](), numbers
+        while new:
+            found |= new
+            new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - found
+        return found
+
+    def around(self, numbers: Iterable[int]) -> set[int]:
+        """The plans between which these log compactions take their logs, and the first compaction that waits for them.
+
+        Without the plan that ends the slice, what they made would stay in the newest one, where every later compaction
+        of the segment had to take it.
+        """
+        found: set[int] = set()
+        for number in numbers:
+            behind = bisect_right(self.barriers, self._plans[number].requested)
+            waits = (n for n in range(behind, len(self.barriers)) if not self._replaces[n])
+            found |= {behind - 1, behind, *islice(waits, 1)}
+        return found - {-1, len(self.barriers)}
+
+    def placeholders_for(self, plan: LogPlanned, known: Mapping[str, object]) -> list[Written]:
+        """Writes that stand for the logs of a plan that are not `known`: the newest, until they are several logs."""
+        outside = {write for name in plan.names if name not in known and (write := self._newest(name))}
+        found: list[Written] = []
+        for write in sorted(outside, key=self._rank, reverse=True):
+            if sum(len(each.names) for each in found) < 2:
+                found.append(write)
+        return found
+
+    def _newest(self, name: str) -> Written | None:
+        """The write of a log, or the newest of those that it stands for; None if nobody knows of it."""
+        if name in self._made:
+            inputs = [write for each in self._plans[self._made[name]].names if (write := self._newest(each))]
+            return max(inputs, key=self._rank, default=None)
+        return self._write.get(name)

@@ -1,0 +1,207 @@
+"""A file group's history, cut into segments so small that the model plays each in a millisecond, and few differ.
+
+A segment holds a few neighbouring writes and the plans that could take their logs. One write that completes right
+before a plan represents the other logs that the plan took. Segments suffice, because a planner decides on each log of
+each file group alone, and the logs of a plan are in order if neighbours are. Tests compare segments with whole
+histories.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Iterator
+from functools import cache
+from itertools import pairwise
+from operator import itemgetter
+from typing import Final, Literal, NamedTuple
+
+from nbcc.engine.files.group_files import Group
+
+from .history import GroupHistory, LogPlanned, Planned, Written
+from .plan_index import PlanIndex, order_of
+
+WRITES = 4  # in a segment; neighbours share one
+AXES: Final = ("completion", "requested")
+Kind = Literal["request", "complete", "plan", "done", "replace", "replaced", "compact logs", "logs compacted"]
+
+
+class Event(NamedTuple):
+    """`who` counts writes, plans (replaces among them) and log compactions of the segment by themselves."""
+
+    kind: Kind
+    who: int
+
+
+_PLACE: Final = itemgetter(0, 1)
+event = cache(Event)
+"""Pieces have few different ones."""
+
+
+class Inputs(NamedTuple):
+    """What a plan took of the writes in the segment, as (write, version), and whether it starts from the base before.
+
+    The log of a log compaction is (-1, 1) for the first one of the segment, (-2, 1) for the second, and so on.
+    """
+
+    logs: tuple[tuple[int, int], ...]
+    base_is_last: bool
+    unplanned: bool
+
+
+class Shape(NamedTuple):
+    """A segment without its times: equal shapes have equal verdicts. `versions` per write, `inflight` per plan.
+
+    `early`: the writes whose logs a plan took before they completed, so that they must have been there. `log_plans`:
+    what each log compaction took. `tied`: the events whose time is that of the event before.
+    """
+
+    events: tuple[Event, ...]
+    versions: tuple[int, ...]
+    plans: tuple[Inputs, ...]
+    inflight: tuple[bool, ...]
+    early: tuple[bool, ...]
+    log_plans: tuple[tuple[tuple[int, int], ...], ...] = ()
+    tied: frozenset[int] = frozenset()
+
+
+class Segment(NamedTuple):
+    """`times` are those of the events, `writes` and `plans` requested times by number; '' is a write stood in."""
+
+    group: Group
+    shape: Shape
+    times: tuple[str, ...]
+    writes: tuple[str, ...]
+    plans: tuple[str, ...]
+    log_plans: tuple[str, ...] = ()
+
+
+def segments(history: GroupHistory, axis: str) -> Iterator[Segment]:
+    """The segments of a group. `axis`, requested or completion, is the order in which neighbours are looked for."""
+    logs = PlanIndex(history, axis)
+    for chunk in _chunks(history, axis):
+        yield _of_writes(history, chunk, logs)
+    yield from _of_plans(history, logs)
+
+
+def segments_by_axes(history: GroupHistory) -> Iterator[tuple[Segment, tuple[str, ...]]]:
+    """The segments of a group, each with the orders in which it is one: mostly both, so that it is made once."""
+    if history.in_one_order:
+        yield from ((segment, AXES) for segment in segments(history, AXES[0]))
+    elif history.log_plans:  # whose stand-ins go by the order, too
+        yield from ((segment, (axis,)) for axis in AXES for segment in segments(history, axis))
+    else:
+        logs = PlanIndex(history, AXES[0])
+        for chunks in zip(*(_chunks(history, axis) for axis in AXES), strict=True):
+            if {*chunks[0]} == {*chunks[1]}:
+                yield _of_writes(history, chunks[0], logs), AXES
+            else:
+                yield from ((_of_writes(history, c, logs), (axis,)) for c, axis in zip(chunks, AXES, strict=True))
+        yield from ((segment, AXES) for segment in _of_plans(history, logs))
+
+
+def _chunks(history: GroupHistory, axis: str) -> Iterator[list[Written]]:
+    """The writes slice by slice, in each in the order of an axis, a few at a time: plans take the logs of one slice."""
+    barriers, rank = [plan.barrier for plan in history.plans], order_of(axis)
+    order = sorted(history.writes, key=lambda write: (bisect_right(barriers, write.completed or "~"), rank(write)))
+    for start in range(0, max(len(order) - 1, 1), WRITES - 1):
+        if chunk := order[start : start + WRITES]:
+            yield chunk
+
+
+def _of_writes(history: GroupHistory, chunk: list[Written], logs: PlanIndex) -> Segment:
+    log_plans = logs.near(chunk)
+    chosen = logs.around(log_plans).union(*[logs.links[write.requested].near for write in chunk])
+    return _segment(history, chunk, sorted(chosen), logs, log_plans)
+
+
+def _of_plans(history: GroupHistory, logs: PlanIndex) -> Iterator[Segment]:
+    for first, second in pairwise(range(len(history.plans))):
+        yield _segment(history, [], [first, second], logs)
+    for number in range(len(history.log_plans)):
+        log_plans = logs.with_later({max(number - 1, 0), number})
+        yield _segment(history, [], sorted(logs.around(log_plans)), logs, log_plans)
+
+
+def whole(history: GroupHistory, axis: str) -> Segment:
+    """The history as one segment."""
+    numbers, log_plans = range(len(history.plans)), {*range(len(history.log_plans))}
+    return _segment(history, [*history.writes], [*numbers], PlanIndex(history, axis), log_plans)
+
+
+def _segment(
+    history: GroupHistory, chunk: list[Written], numbers: list[int], logs: PlanIndex, log_plans: Collection[int] = ()
+) -> Segment:
+    links = [logs.links[write.requested] for write in chunk]
+    placed: dict[int, list[tuple[int, tuple[int, int]]]] = {}  # of each plan: place among its logs, and which one it is
+    for w, link in enumerate(links):
+        for number, place, version in link.taken:
+            placed.setdefault(number, []).append((place, (w, version)))
+    compactions = [history.log_plans[number] for number in sorted(log_plans)]
+    for m, compaction in enumerate(compactions):
+        for number, place in logs.listed.get(compaction.made, ()) if compaction.made else ():
+            placed.setdefault(number, []).append((place, (-1 - m, 1)))
+    log = _logs_of(chunk, compactions) if compactions else {}
+    writes = [*chunk, *(write for each in compactions for write in logs.placeholders_for(each, log))]
+    timed = [*_of_writing(writes), *_of_compacting(compactions)]
+    inputs, stood_in = [], 0
+    for p, number in enumerate(numbers):
+        plan = history.plans[number]
+        taken = tuple([at for _, at in sorted(placed[number])]) if number in placed else ()
+        if len(taken) < len(plan.names) or plan.unplanned:
+            w = len(writes) + stood_in
+            stood_in += 1
+            timed += (plan.barrier, -1, event("request", w)), (plan.barrier, 0, event("complete", w))
+        timed += _of_plan(p, plan)
+        inputs.append(Inputs(taken, logs.from_last[number], plan.unplanned))
+    timed.sort(key=_PLACE)
+    times, _, events = zip(*timed, strict=True)
+    plans = [history.plans[number] for number in numbers]
+    shape = Shape(
+        events,
+        (*[len(write.names) for write in writes], *[1] * stood_in),
+        tuple(inputs),
+        tuple([plan.inflight for plan in plans]),
+        tuple([link.early for link in links]),
+        tuple(tuple(log[name] for name in each.names if name in log) for each in compactions),
+        _tied([*map(_PLACE, timed)]),
+    )
+    named = (*[write.requested for write in writes], *[""] * stood_in)
+    barriers = tuple([plan.barrier for plan in plans])
+    return Segment(history.group, shape, times, named, barriers, tuple([each.requested for each in compactions]))
+
+
+def _logs_of(chunk: list[Written], compactions: list[LogPlanned]) -> dict[str, tuple[int, int]]:
+    """Name of each log of the segment -> which one it is."""
+    written = {name: (w, v) for w, write in enumerate(chunk) for v, name in enumerate(write.names, start=1)}
+    return written | {each.made: (-1 - m, 1) for m, each in enumerate(compactions) if each.made}
+
+
+def _of_writing(writes: list[Written]) -> Iterator[tuple[str, int, Event]]:
+    for w, write in enumerate(writes):
+        yield write.requested, 1, event("request", w)
+        if write.completed is not None:
+            yield write.completed, 1, event("complete", w)
+
+
+def _of_compacting(compactions: list[LogPlanned]) -> Iterator[tuple[str, int, Event]]:
+    for m, each in enumerate(compactions):
+        yield each.requested, 1, event("compact logs", m)
+        if each.completed is not None:
+            yield each.completed, 1, event("logs compacted", m)
+
+
+def _tied(times: list[tuple[str, int]]) -> frozenset[int]:
+    """The events at the time of the event before; those that were stood in have no time of their own."""
+    if len({*times}) == len(times):
+        return frozenset()
+    return frozenset(n + 1 for n, (one, other) in enumerate(pairwise(times)) if one == other and one[1] == 1)
+
+
+def _of_plan(p: int, plan: Planned) -> Iterator[tuple[str, int, Event]]:
+    yield plan.barrier, 1, event("replace" if plan.replaces else "plan", p)
+    if plan.completed is None:
+        return
+    if plan.unplanned:  # a base file that was just put there, and is no compaction's, is there from its barrier on
+        yield plan.barrier, 2, event("done", p)
+    else:
+        yield plan.completed, 1, event("replaced" if plan.replaces else "done", p)
