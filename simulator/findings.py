@@ -10,14 +10,14 @@ from __future__ import annotations
 import argparse
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.model import Query
+from nbcc.model import Query, Step
 from nbcc.model.answers import NoAnswer
 from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.promises import PROMISES
@@ -27,6 +27,7 @@ from .crosscheck.campaign import KEPT, Row
 from .crosscheck.history import History
 from .crosscheck.observables import final_queries, model_rows
 from .replay import Outcome, play
+from .systems.hudi_steps import IMPOSSIBLE
 from .systems.registry import factory
 from .trace import Trace
 from .trace import load as load_trace
@@ -40,7 +41,9 @@ SYSTEMS: Final = {
     "hudi-1.2.0": (NEWEST, f"{NEWEST} on Spark, non-blocking concurrency control, MERGE_ON_READ, bucket index"),
     "hudi-rs-0.5.0": (HUDI_RS, f"{HUDI_RS}, reading a table that nbcc writes: MERGE_ON_READ, bucket index"),
 }
-"""A setting that stands for a system: what is called so, and how it was run."""
+"""The protocols that stand for a system: the system's name in `seen`, and how it was run."""
+PLAYED: Final = ("hudi-1.2.0",)
+"""Those whose system can refuse a step of a run; a reader such as hudi-rs reads what nbcc wrote."""
 OF_HUDI_RS: Final = "tests/engine/test_findings_hudi_rs.py"
 SAME: Final = "the same"
 _SYSTEM: Final = "- system: "
@@ -57,13 +60,17 @@ difference is seen.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """`breaks`: the promises that the run breaks under `setting`, or that the test shows broken. `read`: which read at
-    its end shows it, in words. `expected`, `actual`: of findings without a run. `seen`: what each release shows.
+    """One behaviour of a system that breaks a promise, or refuses what a user asks for.
+
+    `protocol` names the protocol that stands for the system. `breaks` are the promises that the run breaks under that
+    protocol, or that `test` shows broken on the system itself. `rule` is the option of the protocol that causes it.
+    `read` names the read that shows the difference. A finding with a `test` has no run; it has `steps`, `expected` and
+    `actual` in words. `seen` says what each release of the system shows.
     """
 
     name: str
     title: str
-    setting: str
+    protocol: str
     mechanism: str
     workaround: str
     issue: str
@@ -83,13 +90,13 @@ class Finding:
 
     @property
     def trace(self) -> Trace:
-        """The run, under the setting of the finding."""
-        return replace(load_trace(self.path), protocol=specs.protocol(self.setting))
+        """The run, under the protocol of the finding."""
+        return replace(load_trace(self.path), protocol=specs.protocol(self.protocol))
 
     @property
     def system(self) -> str:
         """What was seen to do it, as in `seen`."""
-        return SYSTEMS[self.setting][0]
+        return SYSTEMS[self.protocol][0]
 
 
 def names() -> tuple[str, ...]:
@@ -112,18 +119,33 @@ def load(name: str) -> Finding:
     return Finding(name=name, **{**given, "breaks": tuple(given.get("breaks", ()))})
 
 
-def is_system(setting: str) -> bool:
-    """Whether a setting stands for a system that can be run: its file says so by the name that pages give it."""
-    return setting.startswith("hudi-")
+def is_system(protocol: str) -> bool:
+    """Whether a protocol stands for a system that can be run. `SYSTEMS` lists those."""
+    return protocol in SYSTEMS
 
 
-def confirmed(setting: str) -> frozenset[str]:
-    """The promises that the system which a setting stands for was seen to break, in runs of findings."""
-    found = (load(name) for name in names())
-    return frozenset(
-        promise for each in found if each.setting == setting and not each.test and each.system in each.seen
-        for promise in each.breaks
-    )  # fmt: skip
+def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
+    """The promises that the system of a protocol breaks, each with the findings that show it on the system itself."""
+    every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
+    broken = dict.fromkeys(promise for each in every for promise in each.breaks)
+    return {promise: tuple(each for each in every if promise in each.breaks) for promise in broken}
+
+
+def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
+    """What findings show of a promise on the system that a protocol stands for, in the words of the verdict matrix.
+
+    `steps` are the violation that the search found in the model; None: it found none.
+    """
+    findings = shown_broken(protocol).get(promise, ()) if is_system(protocol) else ()
+    runs = [len(each.trace.steps) for each in findings if not each.test]
+    if steps is None or not is_system(protocol):
+        return "broken by a test" if findings else ""
+    if not findings:
+        return "model only"
+    if not runs:
+        return "confirmed by a test"
+    refused = protocol in PLAYED and any(step.action in IMPOSSIBLE for step in steps)
+    return f"confirmed in {min(runs)} steps" if refused else "confirmed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +199,9 @@ def page(finding: Finding) -> str:
     lines = [
         f"# {finding.title}",
         "",
-        f"{_SYSTEM}{SYSTEMS[finding.setting][1]}",
+        f"{_SYSTEM}{SYSTEMS[finding.protocol][1]}",
         f"- promises broken: {', '.join(finding.breaks) or 'none; what is asked for is not done'}",
-        *([f"- rule of the setting `{finding.setting}`: `{finding.rule}`"] if finding.rule else []),
+        *([f"- option of the protocol `{finding.protocol}`: `{finding.rule}`"] if finding.rule else []),
         f"- public issue: {finding.issue}",
         *(f"- {release}: {what}" for release, what in finding.seen.items()),
         "", "## Steps", "",
@@ -227,7 +249,7 @@ def _command(finding: Finding) -> Iterator[str]:
     if finding.test:
         yield f".venv/bin/python -m pytest {finding.test} -m interop"
     else:
-        yield f".venv/bin/nbcc replay specs/findings/{finding.path.name} --on hudi --protocol {finding.setting}"
+        yield f".venv/bin/nbcc replay specs/findings/{finding.path.name} --on hudi --protocol {finding.protocol}"
 
 
 def index() -> str:

@@ -31,9 +31,9 @@ _LISTS: Final = ("model", "settings", "engine", "hudi", "mutants", "verdicts", "
 class Mechanism:
     """One mechanism. `model`: actions; `settings`: fields of the protocol, of the world as `world.field`;
 
-    `engine`: table operations, or `module:function` of the engine; `hudi`: steps of the peer or kinds of query, or
-    else `hudi_impossible` says why there are none; `verdicts`: protocols whose pins show what each weaker choice costs;
-    `trace`: a run of the gallery; `boundary`: words of specs/boundary.md.
+    `engine`: table operations, or `module:function` of the engine, or else `engine_refuses` says what it does instead;
+    `hudi`: steps of the peer or kinds of query, or else `hudi_impossible` says why there are none;
+    `verdicts`: protocols whose pins show what each weaker choice costs; `trace`: a run of the gallery; `boundary`: words of specs/boundary.md.
     """
 
     name: str
@@ -44,6 +44,7 @@ class Mechanism:
     model: Names = ()
     settings: Names = ()
     engine: Names = ()
+    engine_refuses: str = ""
     hudi: Names = ()
     hudi_impossible: str = ""
     mutants: Names = ()
@@ -167,7 +168,7 @@ def mapped(mechanism: Mechanism) -> str:
 
 COLUMNS: Final[dict[str, Callable[[Mechanism], str]]] = {
     "model": lambda m: _code((*m.model, *m.settings)),
-    "engine": lambda m: _code(m.engine),
+    "engine": lambda m: _code(m.engine) or (f"refuses: {m.engine_refuses}" if m.engine_refuses else ""),
     "mapping": mapped,
     "Apache Hudi": lambda m: _code(m.hudi) or (f"impossible: {m.hudi_impossible}" if m.hudi_impossible else ""),
     "mutants": lambda m: _code(m.mutants),
@@ -185,14 +186,18 @@ def _code(words: Names) -> str:
 def page() -> str:
     """docs/mechanisms.md."""
     found = sorted(map(load, names()), key=lambda m: (m.issue, m.name))
-    full = sum(all(cell(m) for cell in COLUMNS.values()) for m in found)
+    answered = [m for m in found if all(cell(m) for cell in COLUMNS.values())]
+    full = [m for m in answered if not m.hudi_impossible and not m.engine_refuses]
+    impossible = sum(bool(m.hudi_impossible) for m in answered)
+    refused = sum(bool(m.engine_refuses) for m in answered)
     lines = [
         "# Mechanisms",
         "",
         "Generated from [specs/mechanisms](../specs/mechanisms): what of Hudi is here, and where. A mechanism is done",
-        f"when all eight columns are filled; {NOT_YET} is one that is not. `nbcc explain NAME` shows it with its run.",
+        f"when all eight columns are answered; {NOT_YET}: not answered. `nbcc explain NAME` shows it with its run.",
         "",
-        f"{full} of {len(found)} have every column.",
+        f"{len(full)} of {len(found)} have every column. {impossible} cannot be played on Apache Hudi, and the engine "
+        f"refuses {refused}: their cells say why.",
         "",
         f"| mechanism | {' | '.join(COLUMNS)} |",
         f"|---|{'---|' * len(COLUMNS)}",

@@ -43,8 +43,8 @@ class Cell:
     """The verdict on one promise under one setting.
 
     `bounds`: of the worlds in which it holds, or of the one in which it is violated by `trace`, a shortest there.
-    `because`: the broken promise's message, or why the verdict is neither HOLDS nor VIOLATED. `system`: what a real
-    system was seen to do, where the setting stands for one.
+    `because`: the broken promise's message, or why the verdict is neither HOLDS nor VIOLATED. `system`: what
+    findings show of the real system, where the protocol stands for one.
     """
 
     verdict: Verdict
@@ -153,15 +153,13 @@ def within(rows: Iterable[Row], depth: Depth) -> tuple[Row, ...]:
 
 def row(setting: ProtocolFile, searched: Sequence[Searched]) -> Row:
     """What the searches of one setting say, promise by promise."""
-    cells = {promise: _seen(setting, promise, cell(promise, searched)) for promise in PROMISES}
+    cells = {promise: _with_evidence(setting, promise, cell(promise, searched)) for promise in PROMISES}
     return Row(setting=setting, cells=cells, searched=tuple(searched))
 
 
-def _seen(setting: ProtocolFile, promise: str, found: Cell) -> Cell:
-    """A setting that stands for a system: whether the system itself was seen to break the promise (specs/findings)."""
-    if found.verdict is not Verdict.VIOLATED or not findings.is_system(setting.name):
-        return found
-    return replace(found, system="confirmed" if promise in findings.confirmed(setting.name) else "model only")
+def _with_evidence(setting: ProtocolFile, promise: str, searched: Cell) -> Cell:
+    """The cell, with what findings show of the system that the protocol stands for (specs/findings)."""
+    return replace(searched, system=findings.evidence(setting.name, promise, searched.trace))
 
 
 def cell(promise: str, searched: Sequence[Searched]) -> Cell:
