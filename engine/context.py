@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from .rules import NBCC, Rules
 from .timeline import Timeline
 from .timeline.commits import Commits
-from .writes.heartbeat import Hearts, StoredHearts
+from .timeline.heartbeats import Hearts, StoredHearts
 
 if TYPE_CHECKING:
     from .clock import Clock
-    from .jobs import Jobs
+    from .data.jobs import Jobs
     from .lock import Lock
     from .names import Names
     from .storage import Storage

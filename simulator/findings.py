@@ -19,8 +19,8 @@ from typing import Any, Final
 
 from nbcc.model import Query, Step
 from nbcc.model.answers import NoAnswer
-from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import nearest, refuse_unknown
 
 from . import specs
 from .crosscheck.campaign import KEPT, Row

@@ -14,10 +14,10 @@ from importlib.resources import files
 from typing import Any, Final
 
 from nbcc.model.answers import KINDS
-from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
+from nbcc.model.validation import nearest, refuse_unknown
 from nbcc.model.world import world_names
 
 from . import mutants
@@ -33,7 +33,8 @@ class Mechanism:
 
     `engine`: table operations, or `module:function` of the engine, or else `engine_refuses` says what it does instead;
     `hudi`: steps of the peer or kinds of query, or else `hudi_impossible` says why there are none;
-    `verdicts`: protocols whose pins show what each weaker choice costs; `trace`: a run of the gallery; `boundary`: words of specs/boundary.md.
+    `verdicts`: protocols whose pins show what each weaker choice costs;
+    `trace`: a run of the gallery; `boundary`: words of specs/boundary.md.
     """
 
     name: str

@@ -17,7 +17,7 @@ from typing import Any, Literal, get_args
 from unittest.mock import patch
 
 from nbcc.engine.actions import operations
-from nbcc.model.fields import nearest, refuse_unknown
+from nbcc.model.validation import nearest, refuse_unknown
 
 Target = Literal["engine", "model", "harness"]
 Detector = Literal["check", "search", "test"]

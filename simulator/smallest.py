@@ -64,9 +64,9 @@ def small_worlds() -> Iterator[World]:
         {"writer": 2, "compactor": 1},
         {"writer": 2, "reader": 1},
         {"writer": 2, "compactor": 1, "reader": 1},
-        {"loader": 1},
-        {"writer": 1, "loader": 1},
-        {"replacer": 1},
+        {"bulk_inserter": 1},
+        {"writer": 1, "bulk_inserter": 1},
+        {"overwriter": 1},
         {"writer": 2, "clusterer": 1},
     ]
     for crew in crews:
@@ -74,9 +74,9 @@ def small_worlds() -> Iterator[World]:
     yield World(actors={"writer": 1}, table_type="COPY_ON_WRITE", settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, retries=1, settings={"writer": {"concurrency": "occ"}})
     yield World(actors={"writer": 2}, settings={"writer": {"concurrency": "occ", "early_detection": "on"}})
-    yield World(actors={"alterer": 1}, alterations=1)
-    optimistic = {"writer": {"concurrency": "occ"}, "replacer": {"concurrency": "occ"}}
-    yield World(actors={"writer": 1, "replacer": 1}, settings=optimistic)
+    yield World(actors={"schema_evolver": 1}, alterations=1)
+    optimistic = {"writer": {"concurrency": "occ"}, "overwriter": {"concurrency": "occ"}}
+    yield World(actors={"writer": 1, "overwriter": 1}, settings=optimistic)
     yield World(actors={"writer": 1}, crashes=1)
     yield World(actors={"writer": 1, "compactor": 2}, crashes=1)
 
@@ -91,8 +91,8 @@ def small_settings() -> Iterator[tuple[World, Protocol]]:
         for crew in ({"writer": 1}, {"writer": 1, "compactor": 1}, {"writer": 2}, {"writer": 2, "compactor": 1}):
             yield World(actors=crew, lock_losses=1), Protocol.from_mapping({"decision": decision})
     log = Protocol(decision="log")
-    yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), log
-    yield World(actors={"writer": 1, "loader": 1}, lock_losses=1), Protocol()
+    yield World(actors={"writer": 1, "bulk_inserter": 1}, lock_losses=1), log
+    yield World(actors={"writer": 1, "bulk_inserter": 1}, lock_losses=1), Protocol()
     yield World(actors={"writer": 2, "rollbacker": 1}, stalls=1, rollbacks=1, lock_losses=1), log
     for name in ("lost_lock_cleaning", "lost_lock_replaces", "lost_lock_restores"):
         yield specs.world(name), log

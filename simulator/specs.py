@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.fields import nearest, refuse_unknown
 from nbcc.model.mechanisms import kind_of
 from nbcc.model.protocol import choices
+from nbcc.model.validation import nearest, refuse_unknown
 
 from .explore.hudi_v5 import HudiV5, Setting
 from .explore.two_phase_commit import TwoPhaseCommit

@@ -6,8 +6,8 @@ import time
 
 from ..config import TableConfig
 from ..context import Context
+from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
-from ..files.names import marker, split_path
 from ..reads.times import Time
 from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, Timeline, put_inflight

@@ -10,11 +10,11 @@ from typing import Final
 import pyarrow as pa
 
 from ..data.columns import IS_DELETED, RECORD_KEY
-from ..files.base import decode_parquet
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.group_files import BaseFile
 from ..files.log_block import Block, BlockKind, read_blocks, standing
+from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import Storage
 from .gather import Progress

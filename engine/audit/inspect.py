@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from ..config import VERSIONS, merge_mode
-from ..config.opening import load_properties
+from ..definition.load import load_properties
 from ..errors import BadInput, NbccError, Unsupported
+from ..file_names import split_path
 from ..files.group_files import BaseFile, LogFile
-from ..files.names import split_path
 from ..files.slices import FileSlice, to_read
 from ..foreign.services import foreign_services
 from ..reads.times import Time

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ..file_names import split_path
 from ..files.group_files import BaseFile, Group, LogFile
-from ..files.names import split_path
 from ..storage import Entry, Storage
 from ..timeline.instant import ACTIONS, COMPLETES_AS
 from .inventory import FileRow, InstantRow, Inventory, LeftOut, SliceRow

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..errors import BadInput
+from ..file_names import split_path
 from ..files.group_files import BaseFile, Group, LogFile, data_file
-from ..files.names import split_path
 from ..files.slices import FileSlice, load_slices, replaced_groups
 from ..reads.times import Time, instant_of
 from ..reads.travel import refuse_before_first, refuse_requested_time

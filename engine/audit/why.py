@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..config.opening import open_table
+from ..data.shape import table_shape
 from ..data.tasks import TableShape
+from ..definition.load import open_table
 from ..errors import BadInput
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, to_read
 from ..reads.times import Time
 from ..rules import Rules
-from ..shape import table_shape
 from ..storage import Storage
 from .key_records import KeyRecord, Kind, Placement, key_records
 from .table_snapshot import TableSnapshot, look
@@ -149,7 +149,7 @@ def _group(records: list[KeyRecord], shape: TableShape, rules: Rules) -> Group:
         if record is best:
             lines.append(_line(record, _answers(record, len(merged)), "answers"))
         elif best is not None:
-            lines.append(_line(record, outranked(record, best, shape.merge, rules.log_order), "outranked"))
+            lines.append(_line(record, outranked(record, best, shape.merge, rules.merge_order), "outranked"))
     lines += [_line(h, h.place.because, "hidden") for h in hidden]
     file = records[0].place.file
     return Group(file.partition, file.file_id, tuple(lines), best.row if best else None, _answer(best))

@@ -14,9 +14,9 @@ import pyarrow as pa
 
 from ..errors import NotATable, Unsupported
 from ..limits import Limits, limits
+from ..parquet import decode_parquet, encode_parquet
 from ..schema import from_avro
 from ..schema.avro_check import checked_schema
-from .base import decode_parquet, encode_parquet
 from .log_block import Block, BlockKind, Header, compacted_header, encode_block
 
 DataFormat = Literal["parquet", "avro"]

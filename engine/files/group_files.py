@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import NotATable, Unsupported
+from ..file_names import parse_base, parse_log, split_path
 from ..rules import Rules
 from ..storage import Entry
 from ..timeline.archive import Archive
@@ -14,7 +15,6 @@ from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.metadata import WriteStat, decode_commit
 from ..timeline.timeline import Timeline
-from .names import parse_base, parse_log, split_path
 
 Group = tuple[str, str]
 """(partition, file id)."""
@@ -69,7 +69,7 @@ def visible(instant: Instant, as_of: str | None, rules: Rules) -> bool:
 
 def as_of_time(instant: Instant, rules: Rules) -> str:
     """The time of a completed instant that is held against the T of a read."""
-    if rules.as_of_by == "requested" or instant.completed is None:
+    if rules.as_of_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed
 

@@ -17,8 +17,8 @@ from ..storage import Storage
 from ..timeline.commits import Commits
 from ..timeline.instant import Instant
 from ..timeline.timeline import Timeline
-from .covering import covers_of, requested_place, standing_in
 from .group_files import BaseFile, Group, LogFile, directory_files, listed_files, visible
+from .log_compaction import covers_of, requested_place, standing_in
 
 _UNKNOWN = "~"  # greater than every instant: the completion of what has not completed
 
@@ -208,16 +208,16 @@ def barrier_of(log: LogFile, limits: Sequence[str], rules: Rules) -> str | None:
 
 def slice_time(log: LogFile, rules: Rules) -> str:
     """The time of a log that is held against the barriers."""
-    if rules.slice_by == "requested":
+    if rules.slicing == "requested":
         return log.requested
-    if rules.slice_by == "base_instant":
+    if rules.slicing == "base_instant":
         return log.named
     return log.completed or _UNKNOWN
 
 
 def merge_position(log: LogFile, rules: Rules) -> tuple[str, str, int, str]:
     """The place of a log among those of its slice: by its write, then version, then token."""
-    time = requested_place(log, rules) if rules.log_order == "requested" else log.completed or _UNKNOWN
+    time = requested_place(log, rules) if rules.merge_order == "requested" else log.completed or _UNKNOWN
     return time, log.requested, log.version, log.token
 
 

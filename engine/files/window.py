@@ -81,6 +81,6 @@ def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool
 
 def incremental_time(instant: Instant, rules: Rules) -> str:
     """The time of a completed instant that is held against a window."""
-    if rules.incremental_by == "requested" or instant.completed is None:
+    if rules.incremental_axis == "requested" or instant.completed is None:
         return instant.requested
     return instant.completed

@@ -18,12 +18,12 @@ import pyarrow.compute as pc
 from ..config import TableConfig
 from ..context import Context
 from ..data.columns import IS_DELETED
+from ..data.shape import table_shape
 from ..files.group_files import Group
 from ..files.slices import FileSlice, merge_position, pending_plans
 from ..files.window import WindowFiles, window_files
 from ..reads.tasks import read_task, slices_as_of
 from ..reads.windows import Window, window_tasks
-from ..shape import table_shape
 from ..timeline import load_settled
 
 

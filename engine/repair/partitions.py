@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..audit import Audit
-from ..files.names import PARTITION_METADATA, in_partition, partition_metadata, split_path
+from ..file_names import PARTITION_METADATA, in_partition, partition_metadata, split_path
 from ..storage import Storage
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..audit import Audit
 from ..errors import BadInput, Conflict
-from ..files.names import in_partition
+from ..file_names import in_partition
 from ..storage import Storage
 from ..timeline import load
 from ..timeline.timeline import FOLDER

@@ -13,11 +13,11 @@ from ..audit.record import REWRITE
 from ..config import TableConfig
 from ..context import Context
 from ..data.columns import IS_DELETED
+from ..data.shape import table_shape
 from ..data.tasks import LogInput, WindowTask
 from ..errors import BadInput, Missing, Unsupported
-from ..files.names import parse_log, split_path
+from ..file_names import parse_log, split_path
 from ..files.slices import load_slices, to_read
-from ..shape import table_shape
 from ..timeline import Instant, load_settled
 
 

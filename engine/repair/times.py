@@ -16,8 +16,8 @@ from ..config.options import DECISION
 from ..errors import BadInput, Conflict
 from ..storage import Storage
 from ..timeline import Instant
+from ..timeline.heartbeats import FOLDER as HEARTBEATS
 from ..timeline.timeline import FOLDER
-from ..writes.heartbeat import FOLDER as HEARTBEATS
 
 FARTHEST_ZONE_MS: Final = 14 * 3_600_000
 """How far ahead of UTC a clock on earth can be: a table whose times are LOCAL does not say where."""

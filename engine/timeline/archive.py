@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, cast
 
 from ..errors import Damaged, NotATable
-from ..files.base import decode_parquet
+from ..parquet import decode_parquet
 from ..storage import NotFound, Storage
 from .checked import Checked
 from .container import understood

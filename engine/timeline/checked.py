@@ -11,7 +11,7 @@ import re
 from typing import Any, Final
 
 from ..errors import Damaged
-from ..files.names import parse_base, parse_log
+from ..file_names import parse_base, parse_log
 
 _INSTANT: Final = re.compile(r"[0-9]{14}(?:[0-9]{3})?")
 _ACTION: Final = re.compile(r"[a-z]+")

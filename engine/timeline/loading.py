@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from ..rules import NBCC, Rules
 from ..storage import LocalStorage, NotFound, Storage
 from .container import is_whole
-from .folding import timeline_of
 from .instant import parse_instant
+from .listing_cache import timeline_of
 from .restores import load_restore_plan
 from .timeline import FOLDER, Timeline
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..errors import Cleaned
-from ..files.names import parse_base, parse_log, split_path
+from ..file_names import parse_base, parse_log, split_path
 from ..storage import NotFound, Storage
 from .checked import Checked
 from .container import decode_record, encode_record, understood

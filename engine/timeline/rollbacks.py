@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..files.names import in_partition
+from ..file_names import in_partition
 from ..storage import Storage
 from .checked import Checked
 from .container import decode_record, encode_record, understood

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ..files.names import in_partition, split_path
+from ..file_names import in_partition, split_path
 from .checked import Checked
 from .container import decode_record, encode_record, understood
 

@@ -12,7 +12,7 @@ from typing import Final
 from ..context import Context
 from ..data.tasks import WrittenFile
 from ..errors import Conflict
-from ..files.names import marked_file, marker, marker_folder, split_path
+from ..file_names import marked_file, marker, marker_folder, split_path
 from ..lock import held
 from ..timeline import Instant, Timeline, decode_rollback_plan, load, put_completed, put_requested
 from ..timeline.decisions import Decision

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.plans import Planner, Runner, runner
-from ..machine.transition import Action, Args, Changes, Guard, given, transition
+from ..machine.transition import Action, Args, Changes, Guard, preset, transition
 from ..world import World
 from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
@@ -46,7 +46,7 @@ class Compactor(NamedTuple):
     bases: int = 0
     completed: int = 0
     parts: tuple[GroupPlan, ...] = ()
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def group(self) -> int:
@@ -60,8 +60,8 @@ COMPACTOR = Kind(name="compactor", prefix="c", first=Compactor(), in_random_worl
 def compose(composition: Composition) -> None:
     """Add the transitions of every compactor."""
     composition.add_component("plans", ())
-    compactors = composition.of("compactor")
-    left = Guard("a compaction must be left", given(compaction_is_left, compactors=compactors), limit=True)
+    compactors = composition.actors_of("compactor")
+    left = Guard("a compaction must be left", preset(compaction_is_left, compactors=compactors), limit=True)
     for me in compactors:
         composition.add(
             transition("compactor_schedules_plan", me, at="idle", to=PLANNED, effect=take_barrier,
@@ -70,7 +70,7 @@ def compose(composition: Composition) -> None:
             transition("compactor_writes_base", me, at=RUNNING, effect=write_base, arguments=next_group,
                        tags=(READS_INPUT,)),
         )  # fmt: skip
-        composition.note(Planner("compactor", me, "compactor_schedules_plan", "plans", "plan", become_idle))
+        composition.register(Planner("compactor", me, "compactor_schedules_plan", "plans", "plan", become_idle))
         runner(composition, "compactor_starts_plan", PLANNED,
                Runner("compactor", me, "plans", "plan", started, Compaction, "compactor_resumes_plan"))  # fmt: skip
         publication(composition, Publication("compactor", me, "written", partial(published_compaction, me), "plan"))
@@ -89,7 +89,7 @@ def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
     """What a plan takes that is scheduled now."""
-    barrier, _ = request_time("commit", clock)
+    barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
 
@@ -98,7 +98,7 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
     """In one step, while the lock is free: list what has completed, and take a barrier after all of it."""
-    barrier, clock = request_time("commit", clock)
+    barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
 
@@ -149,7 +149,7 @@ MECHANISM = Mechanism(
         Action("compactor_starts_plan", "puts the inflight instant of the plan it scheduled",
                "{actor} starts its plan"),
         Action("compactor_writes_base", "puts the base file of one file group",
-               "{actor} writes the base of group {group}", joins=True),
+               "{actor} writes the base of group {group}", continues_call=True),
         *publication_actions("compactor"),
     ),
 )  # fmt: skip

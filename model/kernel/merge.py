@@ -74,7 +74,7 @@ class Fold(NamedTuple):
 
     base: Fold | None
     logs: tuple[Log | Fold, ...]
-    tombstones: int = 0
+    logs_before_tombstones: int = 0
     shown: tuple[Log, ...] | None = None
     deletes: bool = True
     logs_first: bool = False
@@ -114,15 +114,15 @@ def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Mer
         if base.deleted and not keeps_deletes(shape, merger):
             base = None
     if (shape.logs_first or merger.logs_first) and base is not None and base.deleted:
-        base = base._replace(place=shape.tombstones - 0.5)
+        base = base._replace(place=shape.logs_before_tombstones - 0.5)
     winner = base
     for place, log in enumerate(shape.logs):
         record, name = (evaluate(log, record_of, merger), None) if isinstance(log, Fold) else (record_of(log), log)
         if record is not None:
             record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, merger.event_time)
-    return winner if winner is None or _comes_out(shape, winner) else None
+    return winner if winner is None or _is_shown(shape, winner) else None
 
 
-def _comes_out(shape: Fold, winner: Ranked) -> bool:
+def _is_shown(shape: Fold, winner: Ranked) -> bool:
     return (shape.shown is None or winner.log in shape.shown) and (shape.deletes or not winner.deleted)

@@ -36,7 +36,7 @@ def _parts(rules: Rules, table: Table, groups: int, barrier: float) -> Iterator[
 def may_plan(table: Table, group: int) -> bool:
     """Whether a plan may take a file group: no plan is pending there."""
     plans = zip(table.plans, table.completed, strict=True)
-    return not any(done is None and plan.of(group) for plan, done in plans)
+    return not any(done is None and plan.part_in(group) for plan, done in plans)
 
 
 def plan_takes(write: Write, barrier: float) -> bool:

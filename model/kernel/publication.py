@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..machine.composition import Composition
-from ..machine.transition import Action, Changes, given, transition
+from ..machine.transition import Action, Changes, preset, transition
 from .clock import READS_CLOCK, TakeTime
 from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 
@@ -20,7 +20,7 @@ COMMITS = "commits"
 """The tag of the first transition while the lock is held. Conditions of a commit are required here."""
 BEGINS = "begins to publish"
 """The tag of the first transition of a publication. Steps before publication are inserted here."""
-LOOKS = "looks under lock"
+ABANDONS = "abandons under the lock"
 """The tag of a transition whose actor gives up under the lock, because of what it finds on the timeline."""
 
 UNDER_LOCK, READY = "under the lock", "ready to publish"
@@ -46,18 +46,18 @@ def publication(composition: Composition, each: Publication) -> None:
         transition(f"{kind}_takes_lock", me, at=each.since, to=UNDER_LOCK, guards=(LOCK_IS_FREE,), effect=take_lock,
                    changes=("own", "lock"), tags=(TAKES_LOCK, BEGINS)),
         transition(f"{kind}_takes_completion_time", me, at=UNDER_LOCK, to=READY, guards=(HOLDS_LOCK,),
-                   effect=given(take_completion_time, requested=each.requested), changes=("own", "clock"),
+                   effect=preset(take_completion_time, requested=each.requested), changes=("own", "clock"),
                    tags=(TAKES_COMPLETION_TIME, READS_CLOCK, COMMITS)),
         transition(f"{kind}_publishes_instant", me, at=READY, guards=(HOLDS_LOCK,),
-                   effect=given(publish_instant, publish=each.publish), changes=("own", "lock", "published"),
+                   effect=preset(publish_instant, publish=each.publish), changes=("own", "lock", "published"),
                    tags=(PUBLISHES,)),
     )  # fmt: skip
-    composition.note(each)
+    composition.register(each)
 
 
 def take_completion_time(own: Any, clock: int, completion_time: TakeTime, requested: str) -> Changes:
     """Take a completion time, later than the requested time of the instant."""
-    completed, clock = completion_time("", clock, after=getattr(own, requested))
+    completed, clock = completion_time(clock, after=getattr(own, requested))
     return {"own": own._replace(completed=completed), "clock": clock}
 
 
@@ -68,11 +68,11 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions of one kind of actors. `within_call`: at the grain `peer` all of them are part of one call."""
+    """The actions of one kind of actors. `within_call`: at the granularity `call` all of them are part of one call."""
     return (
-        Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", joins=within_call),
+        Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",
-               joins=True),
+               continues_call=True),
         Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes",
-               joins=True),
+               continues_call=True),
     )  # fmt: skip

@@ -44,7 +44,7 @@ class Reader(NamedTuple):
     plans: tuple[int, ...] = ()
     time: int = 0
     kept: tuple[int, ...] = ()
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def is_reading(self) -> bool:
@@ -52,7 +52,7 @@ class Reader(NamedTuple):
         return self.step not in ("idle", DEAD, *ENDS)
 
 
-READER = Kind(name="reader", prefix="r", first=Reader(), rests=("idle", *ENDS), in_random_worlds=(0, 1))
+READER = Kind(name="reader", prefix="r", first=Reader(), idle_steps=("idle", *ENDS), in_random_worlds=(0, 1))
 
 
 def compose(composition: Composition) -> None:
@@ -61,7 +61,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
     composition.map_view(KEPT_TABLE, kept_table)
-    for me in composition.of("reader"):
+    for me in composition.actors_of("reader"):
         composition.add(
             transition("reader_starts_listing", me, to="listing", guards=(NOT_READING, READ_LEFT),
                        effect=start_listing),
@@ -140,11 +140,11 @@ MECHANISM = Mechanism(
     actions=(
         Action("reader_starts_listing", "begins to list the timeline", "{actor} starts listing the timeline"),
         Action("reader_ends_listing", "has listed all that was there and part of what came meanwhile",
-               "{actor} ends its listing; of what came meanwhile it saw {seen}", joins=True),
-        Action("reader_starts_listing_again", "begins its second listing", "{actor} starts listing again", joins=True),
+               "{actor} ends its listing; of what came meanwhile it saw {seen}", continues_call=True),
+        Action("reader_starts_listing_again", "lists again", "{actor} starts listing again", continues_call=True),
         Action("reader_ends_listing_again", "keeps what completed at or before its time",
-               "{actor} ends its second listing; of what came meanwhile it saw {seen}", joins=True),
+               "{actor} ends its second listing; of what came meanwhile it saw {seen}", continues_call=True),
         Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster",
-               "{actor} reads", joins=True),
+               "{actor} reads", continues_call=True),
     ),
 )  # fmt: skip

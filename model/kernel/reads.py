@@ -73,7 +73,7 @@ def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fo
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
     """What the plan with this barrier merges: the base file that it takes, and its logs in order."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
-    part = plan.of(group) if plan is not None else None
+    part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
         return None
     listed = rules.instants_with_logs(table, group)

@@ -24,7 +24,7 @@ def slice_time(write: Write, group: int) -> float:
 
 def bases(table: Table, group: int) -> list[tuple[int, int | None]]:
     """The base files of a file group: the requested and completion time of each plan, None while it is pending."""
-    return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.of(group)]
+    return [(p.requested, done) for p, done in zip(table.plans, table.completed, strict=True) if p.part_in(group)]
 
 
 def barriers(rules: Rules, table: Table, group: int) -> tuple[int, ...]:

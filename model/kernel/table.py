@@ -65,7 +65,7 @@ class Plan(NamedTuple):
     groups: tuple[GroupPlan, ...]
     marks: Marks = ()
 
-    def of(self, group: int) -> GroupPlan | None:
+    def part_in(self, group: int) -> GroupPlan | None:
         """Its part in one file group, None if it leaves the group alone."""
         for part in self.groups:
             if part.group == group:

@@ -34,7 +34,7 @@ class Writer(NamedTuple):
     completed: int = 0
     files: int = 0
     inflight: bool = False
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def state(self) -> Literal["requested", "inflight"]:
@@ -47,7 +47,7 @@ WRITER = Kind(name="writer", prefix="w", first=Writer(), in_random_worlds=(2, 2,
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every writer."""
-    for me in composition.of("writer"):
+    for me in composition.actors_of("writer"):
         composition.add(
             transition("writer_requests_instant", me, at="idle", to="requested", guards=(WRITE_LEFT, LOCK_IS_FREE),
                        effect=request_instant, changes=("own", "clock"), tags=(REQUESTS, READS_CLOCK)),
@@ -64,7 +64,7 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
     """In one step, while the lock is free: take the requested time and put the requested instant."""
-    time, clock = request_time("deltacommit", clock)
+    time, clock = request_time(clock, action="deltacommit")
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
 
 
@@ -113,7 +113,7 @@ MECHANISM = Mechanism(
                "{actor} requests an instant"),
         Action("writer_starts_writing", "puts the inflight instant", "{actor} starts writing"),
         Action("writer_writes_log", "puts one log file, named by its own instant and a version",
-               "{actor} writes log version {version} of group {group}", joins=True),
+               "{actor} writes log version {version} of group {group}", continues_call=True),
         *publication_actions("writer"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 from .bound import EVERY, OWN, Bound, BoundGuard, BoundTransition, UnknownName, ViewStep
 from .calls import Call
 from .effects import Declared, Records, in_order
-from .transition import ActorState, Args, Changes, Choice, Effect, Given, Guard, Transition
+from .transition import ActorState, Args, Branch, Changes, Effect, Guard, Preset, Transition
 
 
 class Names:
@@ -44,10 +44,10 @@ class Names:
         guards = [self._guard(guard, me) for guard in (*starts, *transition.guards)]
         arguments = self._arguments([self.function(each, me) for each in transition.arguments])
         writes = tuple(self._component(name, me) for name in transition.changes)
-        computed = frozenset(self._component(name, me) for name in transition.computed)
+        scratch = frozenset(self._component(name, me) for name in transition.scratch)
         effects = [self._bound_effect(each, me) for each in transition.effects]
         records = Records(me, self._fields.get(me, {}))
-        effect = in_order(effects, records, transition.to, Declared(frozenset(writes), computed))
+        effect = in_order(effects, records, transition.to, Declared(frozenset(writes), scratch))
         reads = chain((me,), *(guard.reads for guard in guards), arguments.reads, effect.reads)
         return BoundTransition(
             transition.action,
@@ -63,8 +63,8 @@ class Names:
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
         """A function of one actor with its parameters resolved. `views`: of a view the number of functions to use."""
-        plain = function.function if isinstance(function, Given) else function
-        given = function.given if isinstance(function, Given) else {}
+        plain = function.function if isinstance(function, Preset) else function
+        given = function.values if isinstance(function, Preset) else {}
         call = Call({"me": me, **self._constants(me), **given})
         for parameter, default in _parameters(plain):
             if default is KEYWORD:
@@ -86,7 +86,7 @@ class Names:
         elif name == "own" or name in self._components:
             call.pass_component(me if name == "own" else name)
         elif name.startswith(OWN) and name.removeprefix(OWN) in self._fields.get(me, {}):
-            call.pass_component(me, f".extra[{list(self._fields[me]).index(name.removeprefix(OWN))}]")
+            call.pass_component(me, f".records[{list(self._fields[me]).index(name.removeprefix(OWN))}]")
         else:
             return False
         return True
@@ -98,12 +98,12 @@ class Names:
             number -= 1
         function = step.function
         bound = self.function(function, me, {name: number - 1})
-        if not isgeneratorfunction(function.function if isinstance(function, Given) else function):
+        if not isgeneratorfunction(function.function if isinstance(function, Preset) else function):
             return bound
         return bound._replace(call=lambda *values, **args: tuple(bound.call(*values, **args)))
 
     def _bound_effect(self, effect: Effect, me: str) -> Bound:
-        if not isinstance(effect, Choice):
+        if not isinstance(effect, Branch):
             return self.function(effect, me)
         when = self.function(effect.when, me)
         records = Records(me, self._fields.get(me, {}))

@@ -43,7 +43,7 @@ class BoundTransition(NamedTuple):
     actor: str
     reads: tuple[str, ...]
     writes: tuple[str, ...]
-    own: tuple[BoundGuard, ...]
+    actor_guards: tuple[BoundGuard, ...]
     guards: tuple[BoundGuard, ...]
     arguments: Bound
     effect: Bound

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
 from .bound import ViewStep
-from .options import Chosen
+from .options import ProtocolOptions
 from .order import Refinement, Unordered, commute, named_by
 from .transition import Args, Effect, Guard, Transition
 
@@ -26,7 +26,7 @@ class Fact(Protocol):
     def actor(self) -> str: ...
 
 
-Noted = TypeVar("Noted")
+FactOfType = TypeVar("FactOfType")
 Key = tuple[str, str]
 """(actor, action)."""
 
@@ -39,15 +39,16 @@ class NoTransition(LookupError):
 class Composition:
     """A model under construction. `actors` maps each kind to the names of its actors.
 
-    `protocol_of` is the protocol of one actor; `rests` are by kind the steps between two operations. `constants` are
-    values that functions name as parameters; `views` are functions of components that they name in the same way.
+    `protocol_of` returns the protocol of one actor. `idle_steps` maps a kind to the steps between two operations.
+    `constants` are values that functions name as parameters; `views` are functions of components that they name in the
+    same way.
     """
 
     world: Any
-    protocol: Chosen
+    protocol: ProtocolOptions
     actors: Mapping[str, tuple[str, ...]]
-    protocol_of: Callable[[str], Chosen]
-    rests: Mapping[str, tuple[str, ...]]
+    protocol_of: Callable[[str], ProtocolOptions]
+    idle_steps: Mapping[str, tuple[str, ...]]
     transitions: dict[Key, Transition] = field(default_factory=dict)
     components: dict[str, Any] = field(default_factory=dict)
     fields: dict[str, dict[str, tuple[Any, ...]]] = field(default_factory=dict)
@@ -56,16 +57,16 @@ class Composition:
     withdrawn: set[str] = field(default_factory=set)
     mechanism: str = ""
     _after: dict[str, frozenset[str]] = field(default_factory=dict)
-    _notes: dict[type, dict[str, Any]] = field(default_factory=dict)
+    _facts: dict[type, dict[str, Any]] = field(default_factory=dict)
     _refined: dict[Key, list[Refinement]] = field(default_factory=dict)
-    _refine_noted: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
+    _fact_refinements: dict[type, list[tuple[str, Callable[[Any], None]]]] = field(default_factory=dict)
 
     def begin(self, mechanism: str, after: Iterable[str]) -> None:
         """From here on the operations are those of a mechanism, which comes after the mechanisms named."""
         self.mechanism = mechanism
         self._after[mechanism] = frozenset(name for each in after for name in (each, *self._after.get(each, ())))
 
-    def of(self, kind: str) -> tuple[str, ...]:
+    def actors_of(self, kind: str) -> tuple[str, ...]:
         """The actors of a kind; none if the world has none."""
         return self.actors.get(kind, ())
 
@@ -104,23 +105,23 @@ class Composition:
         step = ViewStep(function, None if actors is None else frozenset(actors))
         self.views[name] = (*self.views.get(name, ()), step)
 
-    def note(self, fact: Fact) -> None:
+    def register(self, fact: Fact) -> None:
         """Note how one actor does something, for mechanisms that refine it."""
-        self._notes.setdefault(type(fact), {})[fact.actor] = fact
-        for mechanism, refine in self._refine_noted.get(type(fact), ()):
+        self._facts.setdefault(type(fact), {})[fact.actor] = fact
+        for mechanism, refine in self._fact_refinements.get(type(fact), ()):
             now, self.mechanism = self.mechanism, mechanism
             refine(fact)
             self.mechanism = now
 
-    def refine_noted(self, kind: type[Noted], refine: Callable[[Noted], None]) -> None:
+    def refine_facts(self, kind: type[FactOfType], refine: Callable[[FactOfType], None]) -> None:
         """Refine how each actor does something: those noted so far, and those that later mechanisms note."""
-        self._refine_noted.setdefault(kind, []).append((self.mechanism, refine))
-        for fact in self.noted(kind).values():
+        self._fact_refinements.setdefault(kind, []).append((self.mechanism, refine))
+        for fact in self.facts(kind).values():
             refine(fact)
 
-    def noted(self, kind: type[Noted]) -> dict[str, Noted]:
+    def facts(self, kind: type[FactOfType]) -> dict[str, FactOfType]:
         """Actor -> the fact of a type that was noted of it."""
-        return self._notes.get(kind, {})
+        return self._facts.get(kind, {})
 
     def select_strategy(self, name: str, value: Any) -> None:
         """Set a constant that functions name as a parameter, such as the rule of a choice between alternatives."""
@@ -133,13 +134,13 @@ class Composition:
             NoTransition: one of the actors has none; or no actor has one.
         """
         chosen = None if actors is None else tuple(actors)
-        found = self.some(*names, actors=chosen)
+        found = self.find(*names, actors=chosen)
         missing = {*chosen} - {each.actor for each in found} if chosen else (() if found else ("any actor",))
         if missing:
             raise NoTransition(f"{self.mechanism}: {min(missing)} has no transition {' or '.join(names)}")
         return found
 
-    def some(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
+    def find(self, *names: str, actors: Iterable[str] | None = None) -> Selection:
         """As `select`; an empty selection is no error."""
         chosen = None if actors is None else {*actors}
         return Selection(self, tuple(

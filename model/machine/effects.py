@@ -13,15 +13,15 @@ class Declared(NamedTuple):
     """What the effects of a transition may change: components that it changes, and those that it only computes."""
 
     writes: frozenset[str]
-    computed: frozenset[str]
+    scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
         """The changes that are written; `UnknownName` for one that is not declared."""
         if changes.keys() <= self.writes:
             return changes
-        if undeclared := changes.keys() - self.writes - self.computed:
+        if undeclared := changes.keys() - self.writes - self.scratch:
             raise UnknownName(f"{', '.join(undeclared)} is changed, and not declared among `changes`")
-        return {name: value for name, value in changes.items() if name not in self.computed}
+        return {name: value for name, value in changes.items() if name not in self.scratch}
 
 
 class Records(NamedTuple):
@@ -36,9 +36,9 @@ class Records(NamedTuple):
         A new kernel record, which has no records of mechanisms, ends the operation: they have their first values again.
         """
         if name == "own":
-            return value if value.extra or not self.first else value._replace(extra=tuple(self.first.values()))
+            return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))
         place = list(self.first).index(name.removeprefix(OWN))
-        return own._replace(extra=(*own.extra[:place], value, *own.extra[place + 1 :]))
+        return own._replace(records=(*own.records[:place], value, *own.records[place + 1 :]))
 
 
 def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:

@@ -38,7 +38,7 @@ class Limits:
         if (own, bits) not in self._near:
             value, limited, able = self.coding.value(bits, own), list[Compiled](), list[Compiled]()
             for compiled in rows:
-                false = [guard for guard in compiled.transition.own if not guard.holds(value)]
+                false = [guard for guard in compiled.transition.actor_guards if not guard.holds(value)]
                 if false and all(guard.limit for guard in false):
                     limited.append(compiled)
                 elif not false and any(guard.limit for guard in compiled.transition.guards):
@@ -50,7 +50,7 @@ class Limits:
         at = (id(compiled), state & compiled.mask)
         if at not in self._found:
             own = self.coding.value(state, compiled.own)
-            limited = any(not guard.holds(own) for guard in compiled.transition.own)
+            limited = any(not guard.holds(own) for guard in compiled.transition.actor_guards)
             limited = limited or any(not self._holds(each, state) for each in compiled.guards if each.guard.limit)
             others = (each for each in compiled.guards if not each.guard.limit)
             self._found[at] = limited and all(self._holds(each, state) for each in others)

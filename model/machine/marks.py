@@ -39,4 +39,4 @@ def with_mark(old: Marks, record: Any) -> Marks:
 
 def marks_of(own: Any) -> Marks:
     """The records of an actor that its completed instant carries: those that are marks, which have a `kind`."""
-    return marks(*(each for each in own.extra if hasattr(each, "kind")))
+    return marks(*(each for each in own.records if hasattr(each, "kind")))

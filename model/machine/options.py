@@ -25,7 +25,7 @@ Part = TypeVar("Part", Options, Limits)
 Own = TypeVar("Own", bound=Options)
 
 
-class Chosen(Protocol):
+class ProtocolOptions(Protocol):
     """A protocol: `chosen[Slicing]` are the options of one part."""
 
     def __getitem__(self, part: type[Own], /) -> Own: ...
@@ -33,7 +33,7 @@ class Chosen(Protocol):
     def to_mapping(self) -> dict[str, str]: ...
 
 
-def choice(default: str, about: str, *, by: tuple[str, ...] = ()) -> Any:
+def option(default: str, about: str, *, by: tuple[str, ...] = ()) -> Any:
     """An option: its default value, what it decides, and the kinds of actors that may each choose another value."""
     return field(default=default, metadata={"about": about, "by": by})
 
@@ -74,11 +74,11 @@ def names_of(part: type[Options] | type[Limits]) -> tuple[str, ...]:
     return tuple(each.name for each in fields(part))
 
 
-def about(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, Any]]:
+def declarations(part: type[Options] | type[Limits]) -> dict[str, Mapping[str, Any]]:
     """Name -> what the declaration of an option or limit says: `about`, `by`, and `section` of a limit."""
     return {each.name: each.metadata for each in fields(part)}
 
 
-def collected(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
+def assemble(parts: Iterable[type[Part]], given: Mapping[str, Any]) -> dict[type[Part], Part]:
     """One instance of each part, made of those of the given values that the part declares."""
     return {part: part(**{name: given[name] for name in names_of(part) if name in given}) for part in parts}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from inspect import signature
 from typing import Final, NamedTuple
 
-from .transition import Component, Effect, Given, effects_in
+from .transition import Component, Effect, Preset, effects_in
 
 
 class Unordered(TypeError):
@@ -55,8 +55,8 @@ def named_by(effect: Effect) -> frozenset[str]:
     """The names of the components that an effect reads, as far as its parameters say."""
     found: set[str] = set()
     for function in effects_in(effect):
-        given = function.given if isinstance(function, Given) else {}
-        plain = function.function if isinstance(function, Given) else function
+        given = function.values if isinstance(function, Preset) else {}
+        plain = function.function if isinstance(function, Preset) else function
         for name in signature(plain).parameters:
             value = given.get(name, None)
             if name not in given or isinstance(value, Component):

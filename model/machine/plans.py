@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from .composition import Composition
-from .transition import Changes, Component, Effect, given, transition
+from .transition import Changes, Component, Effect, preset, transition
 
 STARTS_PLAN = "starts plan"
 """The tag of a transition that starts a plan."""
@@ -48,16 +48,16 @@ class Runner(NamedTuple):
 
 def runner(composition: Composition, action: str, at: str, each: Runner) -> None:
     """Add the transition by which an actor starts the plan that it has scheduled."""
-    starts = given(start_own_plan, plans=Component(each.plans), start=each.start, requested=each.requested,
+    starts = preset(start_own_plan, plans=Component(each.plans), start=each.start, requested=each.requested,
                    component=each.plans)  # fmt: skip
     changes = ("own", each.plans)
     composition.add(transition(action, each.actor, at=at, effect=starts, changes=changes, tags=(STARTS_PLAN,)))
-    composition.note(each)
+    composition.register(each)
 
 
 def runners(composition: Composition) -> Mapping[str, Runner]:
     """Actor -> how it runs plans."""
-    return composition.noted(Runner)
+    return composition.facts(Runner)
 
 
 def start_own_plan(

@@ -15,7 +15,7 @@ WIDTH = 24
 _FIELD = (1 << WIDTH) - 1
 
 
-class Hidden(LookupError):
+class UndeclaredRead(LookupError):
     """A function reads a component that it did not declare, of a state in which that component is masked."""
 
 
@@ -47,11 +47,12 @@ class Coding:
         return found
 
     def value(self, state: State, position: int) -> Any:
-        """The value of a component; raises `Hidden` if it is masked (see `hiding`)."""
+        """The value of a component; raises `UndeclaredRead` if it is masked (see `hiding`)."""
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:
-            raise Hidden(f"{self.names[position]} is hidden: a function that reads it must declare it") from None
+            name = self.names[position]
+            raise UndeclaredRead(f"{name} is masked: a function that reads it must declare it") from None
 
     def read(self, state: State, positions: Iterable[int]) -> list[Any]:
         """The values of several components."""
@@ -69,8 +70,8 @@ class Coding:
         new, old = self.number(position, value), state >> position * WIDTH & _FIELD
         return state + (new - old << position * WIDTH)
 
-    def hiding(self, names: Iterable[str]) -> State:
-        """Bits that mask all components but these; reading a masked component raises `Hidden`."""
+    def mask_undeclared(self, names: Iterable[str]) -> State:
+        """Bits that mask all components but these; reading a masked component raises `UndeclaredRead`."""
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:

@@ -78,12 +78,12 @@ class Stepper:
         coding: Coding,
         rows: Iterable[BoundTransition],
         private: frozenset[tuple[str, str]] = frozenset(),
-        joins: frozenset[str] = frozenset(),
+        continuations: frozenset[str] = frozenset(),
     ) -> None:
         self.coding = coding
         self.rows = tuple(Compiled.of(row, coding) for row in rows)
         self.private = private
-        self.joins = joins
+        self.continuations = continuations
         self._own: list[_Own] = [
             (own, coding.mask((own,)), {}) for own in dict.fromkeys(compiled.own for compiled in self.rows)
         ]
@@ -91,10 +91,10 @@ class Stepper:
 
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
-        if not self.joins:
+        if not self.continuations:
             return self._awake_steps(state)
         every = list(self._awake_steps(state))
-        return iter([found for found in every if found[0].action in self.joins] or every)
+        return iter([found for found in every if found[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
         """The steps of one actor, whose component has the position `own`."""
@@ -127,7 +127,7 @@ class Stepper:
 
     def _rows_awake(self, own: int, bits: State) -> Iterator[Compiled]:
         value = self.coding.value(bits, own)
-        return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.own))
+        return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.actor_guards))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
         """Changes of the own component, each with the private steps that lead to it; always the empty one."""

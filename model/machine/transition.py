@@ -34,16 +34,16 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What is known of an action without a world: `says` is a sentence with {actor} and the names of its arguments.
+    """What is known of an action without a world: `sentence` is one with {actor} and the names of its arguments.
 
-    `joins`: at the grain `peer` it follows the previous step of its actor directly, because one call does both.
+    `joins`: at the granularity `call` it follows the previous step of its actor directly, because one call does both.
     `service`: it is a table service's, also if its mechanism is none.
     """
 
     name: str
     about: str
-    says: str
-    joins: bool = False
+    sentence: str
+    continues_call: bool = False
     service: bool = False
 
 
@@ -79,22 +79,22 @@ class Component(str):
     """The name of a component, given for a parameter of another name."""
 
 
-class Given:
+class Preset:
     """A function with some parameters given: as values, which are no part of its footprint, or as a `Component`."""
 
     def __init__(self, function: Callable[..., Any], given: Mapping[str, object]) -> None:
-        self.function, self.given = function, given
+        self.function, self.values = function, given
         self.__qualname__ = getattr(function, "__qualname__", str(function))
 
     def __call__(self, *values: Any, **named: Any) -> Any:
-        return self.function(*values, **{**self.given, **named})
+        return self.function(*values, **{**self.values, **named})
 
 
-def given(function: Callable[..., Any], **values: object) -> Given:
+def preset(function: Callable[..., Any], **values: object) -> Preset:
     """The function with these parameters given, so that a model does not resolve their names."""
-    if isinstance(function, Given):
-        return Given(function.function, {**function.given, **values})
-    return Given(function, values)
+    if isinstance(function, Preset):
+        return Preset(function.function, {**function.values, **values})
+    return Preset(function, values)
 
 
 DEAD = "dead"
@@ -108,7 +108,7 @@ class ActorState(Protocol):
     def step(self) -> str: ...
 
     @property
-    def extra(self) -> tuple[Any, ...]: ...
+    def records(self) -> tuple[Any, ...]: ...
 
     @property
     def _replace(self) -> Callable[..., Any]: ...
@@ -117,16 +117,16 @@ class ActorState(Protocol):
 Record = TypeVar("Record")
 
 
-def extra(own: ActorState, record: type[Record]) -> Record:
+def record_of(own: ActorState, record: type[Record]) -> Record:
     """The record of a type that a mechanism adds to an actor; its first value if the actor has none."""
-    for each in own.extra:
+    for each in own.records:
         if isinstance(each, record):
             return each
     return record()
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Branch:
     """An effect with two outcomes: the effects of `then` happen if `when` returns a true value, else `otherwise`."""
 
     when: Callable[..., object]
@@ -134,7 +134,7 @@ class Choice:
     otherwise: tuple[Effect, ...]
 
 
-Effect = Callable[..., Changes] | Choice
+Effect = Callable[..., Changes] | Branch
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +156,7 @@ class Transition:
     effects: tuple[Effect, ...]
     changes: tuple[str, ...]
     arguments: tuple[Callable[..., Iterable[Args]], ...] = ()
-    computed: tuple[str, ...] = ()
+    scratch: tuple[str, ...] = ()
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
@@ -175,16 +175,16 @@ class Transition:
         """The transition with a further effect, which happens first."""
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
-    def compute_only(self, *names: str) -> Transition:
+    def make_scratch(self, *names: str) -> Transition:
         """The transition that computes these components, for its later effects to read, and does not change them."""
         changes = tuple(name for name in self.changes if name not in names)
-        return replace(self, changes=changes, computed=_with(self.computed, names))
+        return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
         """The transition with another outcome: where `when` holds, these effects happen instead and decide the step."""
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
         both = _with(self.changes, changes)
-        return replace(self, to="", effects=(Choice(when, effects, usual),), changes=both)
+        return replace(self, to="", effects=(Branch(when, effects, usual),), changes=both)
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
         """The transition with further arguments, in every combination with those that it has."""
@@ -230,7 +230,7 @@ def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
 
 def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
     """The functions of which an effect consists."""
-    if not isinstance(effect, Choice):
+    if not isinstance(effect, Branch):
         yield effect
         return
     yield effect.when

@@ -14,7 +14,7 @@ from ..kernel.timeline import Published
 from ..kernel.writer import Writer, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Limits, Options, limit, option
 from ..machine.transition import Action, Changes, Guard, transition
 from ..protocol import Protocol
 from ..world import World
@@ -27,7 +27,7 @@ UNSURE = "told that its instant exists"
 class LostAnswers(Options):
     """How a writer takes the answer that its completed instant exists."""
 
-    lost_answer: Literal["recognised", "reported_failed"] = choice(
+    lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",
         "what a writer does if its completed instant exists. recognised: it reads the instant, and finds that it is "
         "its own; reported_failed: it reports that the write failed",
@@ -51,7 +51,7 @@ def compose(composition: Composition) -> None:
     composition.add_component("lost_answers", 0)
     for name in ("reported_done", "reported_failed"):
         composition.add_component(name, ())
-    for me in composition.of("writer"):
+    for me in composition.actors_of("writer"):
         composition.add(
             transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
                        effect=put_without_answer, changes=("published", "lost_answers", "own")),

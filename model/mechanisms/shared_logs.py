@@ -20,7 +20,7 @@ from ..kernel.writer import PUTS_FILE, Writer
 from ..machine.composition import Composition
 from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Action, Args, Changes, Transition, transition
 from ..protocol import Protocol
 from ..rules import Rules
@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 class SharedLogs(Options):
     """Whether writes share log files."""
 
-    log_layout: Literal["own", "shared"] = choice(
+    log_layout: Literal["own", "shared"] = option(
         "own",
         "own: each write has log files of its own; shared: all writes append blocks to one log a file slice, and a "
         "rollback block undoes a failed write (RFC-22, option 2: the layout that it leaves)",
     )
-    rollback_block: Literal["anywhere", "earlier", "in_front"] = choice(
+    rollback_block: Literal["anywhere", "earlier", "in_front"] = option(
         "anywhere",
         "shared: which blocks of its write a rollback block undoes. anywhere: all (Apache Hudi 0.14); earlier: those "
         "before it (1.x); in_front: those directly in front of it (before 0.14)",
@@ -144,10 +144,10 @@ def compose(composition: Composition) -> None:
         return
     composition.add_component(LOGS, ((),) * world.groups)
     composition.add_field("writer", "places", Places())
-    composition.some(PUTS_FILE, actors=composition.of("writer")).extend(append_block, "own_places", LOGS)
-    composition.some("rollbacker_starts_rollback", "rollbacker_resumes_rollback").extend(choose_logs)
-    composition.some("rollbacker_deletes_log").replace(appending)
-    composition.some("rollbacker_removes_instant").extend(forget_nothing, "rollbacks")
+    composition.find(PUTS_FILE, actors=composition.actors_of("writer")).extend(append_block, "own_places", LOGS)
+    composition.find("rollbacker_starts_rollback", "rollbacker_resumes_rollback").extend(choose_logs)
+    composition.find("rollbacker_deletes_log").replace(appending)
+    composition.find("rollbacker_removes_instant").extend(forget_nothing, "rollbacks")
     for name, function in ((VISIBLE, instants_left), (VISIBLE_WRITES, writes_left)):
         composition.map_view(name, function)
 
@@ -210,6 +210,6 @@ MECHANISM = Mechanism(
     actions=(
         Action("rollbacker_appends_rollback_block",
                "appends a block that names the failed write behind a log of others",
-               "{actor} appends a rollback block to the log of group {group}", joins=True),
+               "{actor} appends a rollback block to the log of group {group}", continues_call=True),
     ),
 )  # fmt: skip

@@ -49,7 +49,7 @@ def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
 def _readers_miss(model: Model, state: State) -> str | None:
     gone = model.component(state, "removed")
     entries = [entry for entry in model.component(state, "published") if entry.requested in gone]
-    for name in model.of("reader"):
+    for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step in (SURE, *ENDS):
             for entry in entries:
@@ -70,6 +70,6 @@ ARCH = Promise(
     kind="state",
     holds=archive_holds,
     sometimes=lambda model, state: bool(model.component(state, "removed")),
-    reads=lambda model: _looked_at(model) if model.of("archiver") else ("published",),
-    unfit=lambda model: None if model.of("archiver") else "the world has no archiver",
+    reads=lambda model: _looked_at(model) if model.actors_of("archiver") else ("published",),
+    unfit=lambda model: None if model.actors_of("archiver") else "the world has no archiver",
 )

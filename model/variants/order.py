@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..rules import Rules
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Order(Options):
     """The order in which the logs of a file slice merge."""
 
-    merge_order: Literal["completion", "requested", "appended"] = choice(
+    merge_order: Literal["completion", "requested", "appended"] = option(
         "completion",
         "The order of the logs in a slice, which decides between equal ordering values: by completion time, or by "
         "requested time. appended: the order of their blocks in a shared log.",

@@ -127,5 +127,7 @@ class ControlledNames:
 
 
 def _digits(actor: str) -> str:
-    """``w2`` -> ``2302``: the letter's place in the alphabet and the number, so that no two actors share one."""
-    return f"{ord(actor[0]) - 96:02d}{int(actor[1:]):02d}".lstrip("0")
+    """``w2`` -> ``2302``: two digits for the alphabet place of each letter, then the number. Unique for an actor."""
+    letters = actor.rstrip("0123456789")
+    places = "".join(f"{ord(letter) - 96:02d}" for letter in letters)
+    return f"{places}{int(actor.removeprefix(letters)):02d}".lstrip("0")

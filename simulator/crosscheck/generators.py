@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
-from nbcc.model.machine.options import about
+from nbcc.model.machine.options import declarations
 from nbcc.model.mechanisms import kinds, limits
 from nbcc.model.mechanisms.batches import batch_of, rows_of
+from nbcc.model.mechanisms.bulk_insert import BULK_INSERTER
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
+from nbcc.model.mechanisms.replacing import OVERWRITER
 
 from ..schedule import Choose
 from .observables import Batch
@@ -36,8 +38,8 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
         for writer in range(1, actors["writer"] + 1)
         for number in range(1, per_writer + 1)
     }
-    loaders = range(1, actors.get("loader", 0) + 1)
-    shapes |= {(f"l{loader}", 1): _groups(choose, buckets * partitions) for loader in loaders}
+    bulk_inserters = range(1, actors.get("bulk_inserter", 0) + 1)
+    shapes |= {(BULK_INSERTER.actor(number), 1): _groups(choose, buckets * partitions) for number in bulk_inserters}
     return World(
         actors=actors,
         merge_mode="COMMIT_TIME_ORDERING" if choose(3) == 2 else "EVENT_TIME_ORDERING",
@@ -52,7 +54,8 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
 
 def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
     """The limits that mechanisms declare for random worlds with these numbers of actors."""
-    declared = {name: says for part in limits() for name, says in about(part).items() if says["in_random_worlds"]}
+    every = (each for part in limits() for each in declarations(part).items())
+    declared = {name: declaration for name, declaration in every if declaration["in_random_worlds"]}
     return {
         name: _one_of(choose, says["in_random_worlds"])
         for name, says in declared.items()
@@ -88,10 +91,12 @@ def draw_batches(choose: Choose, world: World) -> dict[tuple[str, int], Batch]:
         for number in range(1, world.writes_per_writer + 1):
             actor = f"w{writer}"
             batches[actor, number] = _sent_before(batches, world, actor, number) or _batch(choose, world, actor, number)
-    for loader in range(1, world.actors.get("loader", 0) + 1):
-        batches[f"l{loader}", 1] = _batch(choose, world, f"l{loader}", 1, deletes=False)
-    for replacer in range(1, world.actors.get("replacer", 0) + 1):
-        batches[f"o{replacer}", 1] = _replacing(choose, world, f"o{replacer}")
+    for number in range(1, world.actors.get("bulk_inserter", 0) + 1):
+        actor = BULK_INSERTER.actor(number)
+        batches[actor, 1] = _batch(choose, world, actor, 1, deletes=False)
+    for number in range(1, world.actors.get("overwriter", 0) + 1):
+        actor = OVERWRITER.actor(number)
+        batches[actor, 1] = _replacing(choose, world, actor)
     return batches
 
 

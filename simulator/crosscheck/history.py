@@ -126,9 +126,9 @@ class History:
 
     @property
     def _within_a_call(self) -> bool:
-        """Whether somebody is in the midst of what one call does (grain `peer`): the system has done all of it."""
-        joins: frozenset[str] = getattr(self.model, "joins", frozenset())
-        return bool(joins) and any(step.action in joins for step in self.enabled())
+        """Whether an actor is within one call (granularity `call`), of which the system has done everything."""
+        continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
+        return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
     # one step on the system
 

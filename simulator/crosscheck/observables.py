@@ -73,7 +73,7 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
     own = model.component(state, reader)
     if own.step == "refused":
         return refused(Cleaned())
-    if reader in model.of("consumer"):
+    if reader in model.actors_of("consumer"):
         window = Query("incremental", after=own.after, until=own.until)
         return canonical_rows(model.window_rows(state, own.kept, window, data))
     table = next(table for name, _, table in answers(model, state) if name == reader)

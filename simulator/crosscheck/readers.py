@@ -18,7 +18,7 @@ Reader = Callable[[History, Tally], None]
 """Compares what it reads with what the model predicts; raises `Disagreement`, counts differences from the promise."""
 
 AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="logs_first", window_merge="slice_of_table",
-                      window_deletes="omitted", log_compaction_window="delivered")  # fmt: skip
+                      window_deletes="omitted", log_compaction_window="included")  # fmt: skip
 """How hudi-rs 0.5.0 reads (specs/protocols/hudi-rs-0.5.0.toml; a test holds the two together)."""
 
 

@@ -13,9 +13,9 @@ from functools import partial
 from typing import Any
 
 from nbcc.model import Model, Protocol, World
-from nbcc.model.fields import nearest
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
+from nbcc.model.validation import nearest
 
 from .branches import Part
 from .exhaustive import explore

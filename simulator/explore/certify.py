@@ -147,7 +147,7 @@ class _Rows:
 
     def _awake(self, compiled: Compiled, bits: State) -> bool:
         value = self.coding.value(bits, compiled.own)
-        return all(guard.holds(value) for guard in compiled.transition.own)
+        return all(guard.holds(value) for guard in compiled.transition.actor_guards)
 
     def _moves(self, compiled: Compiled, bits: State) -> list[tuple[Step, State]]:
         return [(step, bits + change) for step, change in self.stepper._row(compiled, bits)]
@@ -165,7 +165,7 @@ class _Promise:
                 names |= set(each)
         self.mask = system.coding.mask(system.coding.place[name] for name in names)
         self._known: dict[Hashable, bool] = {}
-        self._hidden = 0 if reads is None else system.coding.hiding(reads)
+        self._hidden = 0 if reads is None else system.coding.mask_undeclared(reads)
         self._shown = ~0 if reads is None else system.coding.mask(system.coding.place[name] for name in reads)
 
     def part(self, state: State) -> State:

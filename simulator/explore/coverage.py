@@ -37,8 +37,8 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
 def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, bool]]:
     """Each condition of a row, and whether it was once the only one that was false."""
     row = compiled.transition
-    own = [guard.holds for guard in row.own]
-    yield from zip(row.own, _alone(own, coding.values(compiled.own)), strict=True)
+    own = [guard.holds for guard in row.actor_guards]
+    yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)
     nothing = [state for state, moves in compiled.found.items() if not moves]  # elsewhere no condition was false
     spread = chain.from_iterable(nothing[start::FAR] for start in range(FAR))
     others = [_of_state(coding, each) for each in compiled.guards]

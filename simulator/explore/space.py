@@ -37,7 +37,7 @@ class Space:
         self.initial = system.initial
         self.successors: Successors = successors_of(system)
         self.finished: Callable[[Any], bool] = getattr(system, "finished", lambda state: True)
-        self.budget: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_budget", lambda state: ())
+        self.budget: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
     def rows(self) -> Sequence[Compiled]:
         """The rows that were run, with what they found; none in a system that has no rows."""
@@ -93,8 +93,8 @@ class Reduced(Space):
         self.model = model
         # A promise about whole runs looks at ends alone, and there every private step has been taken.
         about_states = [promise for promise in promises if promise.kind != "run"]
-        # What one call does at the grain `peer` is not fused with what comes next: others may come between calls.
-        may = fuse and not model.stepper.joins and not _may_be_stranded(model, promises)
+        # What one call does at the granularity `call` is not fused with what comes next: others may come between calls.
+        may = fuse and not model.stepper.continuations and not _may_be_stranded(model, promises)
         self.symmetry = Symmetry(model, about_states, known)
         self.exchangeable = self.symmetry.classes
         self.private = private_rows(model, about_states) if may else frozenset()
@@ -104,7 +104,7 @@ class Reduced(Space):
         rows = (row for row in model.transitions if (row.actor, row.action) in self.private)
         self._bits = model.coding.mask(model.coding.place[row.component] for row in rows)
         self._runs: dict[Any, int] = {}
-        self.stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.joins)
+        self.stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.continuations)
         self.successors = self.stepper.successors
         self.kept = self.symmetry.kept if self.symmetry.order > 1 else None
         words = [self.symmetry.about] if self.symmetry.order > 1 else []

@@ -12,7 +12,7 @@ Projection = Callable[[Any], Hashable]
 class Explorable(Protocol):
     """`initial` and `successors(state)`; instead of the latter `enabled(state)` and `apply(state, step)` will do.
 
-    If it has them, these are used: `finished(state)` (to stop here is no deadlock), `stopped_by_budget(state)` (who is
+    If it has them, these are used: `finished(state)` (to stop here is no deadlock), `stopped_by_limits(state)` (who is
     kept from acting by a limit alone), `projection(names)` (a function from a state to what some components hold).
     """
 

@@ -1,7 +1,7 @@
 """Promises under watch during a search: each looked at once per distinct footprint or shape, the first violation kept.
 
 Breadth first, the first violation that turns up has a shortest counterexample. What promises are given hides all that
-they do not declare: one that looks at more fails (`packed.Hidden`), instead of being judged by half.
+they do not declare: one that looks at more fails (`packed.UndeclaredRead`), instead of being judged by half.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _Group:
         self.system = system
         self.project = members[0].project
         self.rests_on = rests_on(system, members[0].promise)
-        self._hiding = None if self.rests_on is None else system.coding.hiding(self.rests_on)
+        self._hiding = None if self.rests_on is None else system.coding.mask_undeclared(self.rests_on)
         self.all = members
         self.of_states = [watch for watch in members if watch.promise.kind == "state"]
         self.of_steps = [watch for watch in members if watch.promise.kind == "step"]

@@ -9,8 +9,8 @@ from importlib.resources import files
 from typing import Any
 
 from nbcc.model import Protocol, World
-from nbcc.model.fields import refuse_unknown
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import refuse_unknown
 
 from .. import specs
 from .goals import GOALS

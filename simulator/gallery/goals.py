@@ -76,7 +76,7 @@ def a_writer_woke_behind_the_archive(model: Model, state: Any) -> bool:
 
 def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
     """A replace is complete: it hides a write that completed before its request, and not the one that did later."""
-    replaces = _done(model, state, "commit") if model.actors.get("replacer") else []
+    replaces = _done(model, state, "commit") if model.actors.get("overwriter") else []
     ends = [end for _, end in _writes(model, state)]
     return any(min(ends) < plan < max(ends) < done for plan, done in replaces if ends)
 
@@ -84,7 +84,7 @@ def a_write_outlived_a_replace(model: Model, state: Any) -> bool:
 def an_answer_was_lost_and_found(model: Model, state: Any) -> bool:
     """A write is completed whose answer was lost, and its writer is done."""
     lost = model.world[Answers].lost_answers and model.component(state, "lost_answers")
-    return bool(lost) and not {*model.of("writer")} & {*model.busy(state)}
+    return bool(lost) and not {*model.actors_of("writer")} & {*model.busy(state)}
 
 
 def a_writer_died_between_the_two_commits(model: Model, state: Any) -> bool:
@@ -116,13 +116,13 @@ def a_restore_refused_a_writer(model: Model, state: Any) -> bool:
 
 def _all_writers_rest(model: Model, state: Any) -> bool:
     """Every writer has begun a write, and none is in an operation."""
-    owns = {name: model.component(state, name) for name in model.of("writer")}
+    owns = {name: model.component(state, name) for name in model.actors_of("writer")}
     return all(own.number and not model.is_busy(name, own) for name, own in owns.items())
 
 
 def a_replace_gave_way(model: Model, state: Any) -> bool:
     """A write is complete that an optimistic replace met; the replace has taken its files and its plan back."""
-    owns = [model.component(state, name) for name in model.actors.get("replacer", ())]
+    owns = [model.component(state, name) for name in model.actors.get("overwriter", ())]
     return bool(_writes(model, state)) and any(own.step == "gave up" for own in owns)
 
 

@@ -41,7 +41,7 @@ LIMITS: Final[dict[str, dict[str, tuple[int, ...]]]] = {
     "restorer": {"restores": (1, 1, 2)},
     "rollbacker": {"rollbacks": (1, 2), "stalls": (0, 1)},
     "consumer": {"windows": (1, 2)},
-    "alterer": {"alterations": (1,)},
+    "schema_evolver": {"alterations": (1,)},
 }
 """What each kind of actors may do."""
 RARE: Final[dict[str, tuple[Any, ...]]] = {
@@ -135,10 +135,10 @@ def draw_world(choose: random.Random, having: Sequence[str] = ()) -> World:
 
 
 def _logs(world: World) -> int:
-    """How many logs a file group may come to have, the rows of loaders and replacers among them."""
+    """How many logs a file group may come to have, the rows of bulk inserters and overwriters among them."""
     writes = product(range(world.actors["writer"]), range(world.writes_per_writer))
     files = chain.from_iterable(world.files(f"w{writer + 1}", number + 1) for writer, number in writes)
-    one_write_each = sum(world.actors.get(kind, 0) for kind in ("loader", "replacer"))
+    one_write_each = sum(world.actors.get(kind, 0) for kind in ("bulk_inserter", "overwriter"))
     return max(Counter(group for group, _ in files).values()) + world.log_versions * one_write_each
 
 

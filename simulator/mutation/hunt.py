@@ -210,7 +210,8 @@ def _place(compiled: Compiled) -> tuple[object, ...]:
 
 
 def _awake(compiled: Compiled, graph: Graph) -> list[bool]:
-    return [all(guard.holds(value) for guard in compiled.transition.own) for value in graph.values[compiled.own]]
+    guards = compiled.transition.actor_guards
+    return [all(guard.holds(value) for guard in guards) for value in graph.values[compiled.own]]
 
 
 def _moves_alike(case: Searched, right: Right) -> bool:

@@ -30,7 +30,7 @@ def of_rows() -> Iterator[Generated]:
 
 
 def _changes(row: BoundTransition) -> Iterator[tuple[str, str, Callable[[], BoundTransition]]]:
-    for guard in (*row.own, *row.guards):
+    for guard in (*row.actor_guards, *row.guards):
         if not guard.limit:
             yield _name_of_guard(row, guard), "guard dropped", partial(_without_guard, guard, row)
     for component in row.writes:
@@ -53,8 +53,8 @@ def _mutated(action: str, mutant: str, row: BoundTransition) -> BoundTransition:
 
 
 def _without_guard(guard: BoundGuard, row: BoundTransition) -> BoundTransition:
-    own, guards = (tuple(each for each in some if each is not guard) for some in (row.own, row.guards))
-    return row._replace(own=own, guards=guards)
+    own, guards = (tuple(each for each in some if each is not guard) for some in (row.actor_guards, row.guards))
+    return row._replace(actor_guards=own, guards=guards)
 
 
 def _without_effect(component: str, row: BoundTransition) -> BoundTransition:
@@ -96,7 +96,7 @@ def _probed(probe: Probe, row: BoundTransition) -> BoundTransition:
 
     return row._replace(
         reads=tuple(dict.fromkeys((*row.reads, *row.writes))),
-        own=tuple(_probed_guard(probe, row, guard, row.own) for guard in row.own),
+        actor_guards=tuple(_probed_guard(probe, row, guard, row.actor_guards) for guard in row.actor_guards),
         guards=tuple(_probed_guard(probe, row, guard, row.guards) for guard in row.guards),
         effect=row.effect._replace(call=call, reads=reads),
     )

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
-from nbcc.engine.writes.heartbeat import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHearts
 
 from ..checkers.history import HOT, key_of
 from .notes import Notes, unanswered

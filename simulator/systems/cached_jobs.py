@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from nbcc.engine.data.jobs import InProcessJobs, ReadTask
 from nbcc.engine.data.tasks import AnyRead
-from nbcc.engine.jobs import InProcessJobs, ReadTask
 from nbcc.engine.storage import NotFound, Storage
 
 

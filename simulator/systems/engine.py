@@ -14,12 +14,12 @@ import pyarrow as pa
 from nbcc.engine.actions import operations
 from nbcc.engine.config import TableConfig, to_properties
 from nbcc.engine.config.concurrency import NON_BLOCKING, OPTIMISTIC, SINGLE_WRITER, ConcurrencyMode
-from nbcc.engine.config.opening import PROPERTIES, open_table
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
+from nbcc.engine.data.jobs import InProcessJobs, Jobs
+from nbcc.engine.definition.load import PROPERTIES, open_table
 from nbcc.engine.errors import Cleaned
-from nbcc.engine.files.names import LogName, in_partition, marker
-from nbcc.engine.jobs import InProcessJobs, Jobs
+from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id, bucket_of
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World

@@ -21,7 +21,7 @@ def fitted(world: World) -> World:
     actors = world.actors if world.name else {kind: world.actors.get(kind, 0) for kind in FITTED}
     shapes = {write: tuple(min(1, versions) for versions in shape) for write, shape in world.writes.items()}
     plain = world.replace(table_type="MERGE_ON_READ", columns=0, log_versions=1)
-    return plain.replace(actors=actors, writes=shapes, grain="peer")
+    return plain.replace(actors=actors, writes=shapes, granularity="call")
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
@@ -38,7 +38,7 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"
-    return bool(model.of("rollbacker")) and _differs_with_rollbacks(model, state, step)
+    return bool(model.actors_of("rollbacker")) and _differs_with_rollbacks(model, state, step)
 
 
 def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:

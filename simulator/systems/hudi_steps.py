@@ -1,7 +1,7 @@
 """What each action of the model is on Apache Hudi's client: one row an action. To map a new action, append a row.
 
-Hudi's client does in one call what the model does in several steps: that is the grain `peer` of a world, at which the
-model takes the steps of one call together.
+Hudi's client does in one call what the model does in several steps. At the granularity `call` of a world the model
+takes the steps of one call together.
 """
 
 from __future__ import annotations
@@ -50,17 +50,17 @@ STEPS: Final[tuple[PeerStep, ...]] = (
              takes=True),
     PeerStep("compactor_publishes_instant",     "commit_compaction"),
 
-    PeerStep("loader_requests_instant",         "start", takes=True),
-    PeerStep("loader_starts_writing",           "bulk"),
-    PeerStep("loader_writes_base",              because="`bulk` has put the inflight instant and every file"),
-    PeerStep("loader_writes_log",               because="`bulk` has put the inflight instant and every file"),
-    PeerStep("loader_takes_lock",               because="`commit` takes the lock, looks, takes the time, publishes"),
-    PeerStep("loader_looks_again",              because="`commit` takes the lock, looks, takes the time, publishes"),
-    PeerStep("loader_gives_up",                 because="`refused` is told of the conflict and rolls back"),
-    PeerStep("loader_withdraws_instant",        "refused"),
-    PeerStep("loader_takes_completion_time",    because="`commit` takes the lock, looks, takes the time, publishes",
+    PeerStep("bulk_inserter_requests_instant",  "start", takes=True),
+    PeerStep("bulk_inserter_starts_writing",    "bulk"),
+    PeerStep("bulk_inserter_writes_base",       because="`bulk` has put the inflight instant and every file"),
+    PeerStep("bulk_inserter_writes_log",        because="`bulk` has put the inflight instant and every file"),
+    PeerStep("bulk_inserter_takes_lock",        because="`commit` takes the lock, looks, takes the time, publishes"),
+    PeerStep("bulk_inserter_looks_again",       because="`commit` takes the lock, looks, takes the time, publishes"),
+    PeerStep("bulk_inserter_gives_up",          because="`refused` is told of the conflict and rolls back"),
+    PeerStep("bulk_inserter_withdraws_instant", "refused"),
+    PeerStep("bulk_inserter_takes_completion_time", because="`commit` takes the lock, looks, takes the time, publishes",
              takes=True),
-    PeerStep("loader_publishes_instant",        "commit"),
+    PeerStep("bulk_inserter_publishes_instant", "commit"),
 
     *(PeerStep(action, impossible=True, because="Hudi's reader lists and reads in one call; nothing stops it between")
       for action in ("reader_starts_listing", "reader_ends_listing", "reader_starts_listing_again",
@@ -105,14 +105,14 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "restorer_publishes_instant", "compactor_finds_plan_gone", "compactor_misses_input",
                      "compactor_is_refused", "compactor_gives_up", "log_compactor_finds_plan_gone",
                      "log_compactor_misses_input", "log_compactor_is_refused", "log_compactor_gives_up",
-                     "replacer_is_refused", "replacer_gives_up")),
+                     "overwriter_is_refused", "overwriter_gives_up")),
     *(PeerStep(action, impossible=True, because="the peer does not cluster: Hudi names the file ids it replaces")
       for action in ("clusterer_schedules_plan", "clusterer_starts_plan", "clusterer_writes_base", "clusterer_gives_up",
                      "clusterer_takes_lock", "clusterer_takes_completion_time", "clusterer_publishes_instant")),
     *(PeerStep(action, impossible=True, because="Hudi's own overwrite names the file ids that it replaces")
-      for action in ("replacer_schedules_replace", "replacer_starts_replace", "replacer_writes_base",
-                     "replacer_takes_lock", "replacer_takes_completion_time", "replacer_publishes_instant",
-                     "replacer_passes_check", "replacer_aborts", "replacer_takes_back_replace")),
+      for action in ("overwriter_schedules_replace", "overwriter_starts_replace", "overwriter_writes_base",
+                     "overwriter_takes_lock", "overwriter_takes_completion_time", "overwriter_publishes_instant",
+                     "overwriter_passes_check", "overwriter_aborts", "overwriter_takes_back_replace")),
     *(PeerStep(action, impossible=True, because="Hudi stamps what it log-compacts: the setting is not fitted to it")
       for action in ("log_compactor_schedules_plan", "log_compactor_starts_plan", "log_compactor_resumes_plan",
                      "log_compactor_writes_log", "log_compactor_takes_lock", "log_compactor_takes_completion_time",
@@ -129,18 +129,18 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "compactor_publishes_decided",
                      "compactor_puts_plan",
                      "compactor_takes_barrier",
-                     "loader_decides_instant",
-                     "loader_publishes_decided",
+                     "bulk_inserter_decides_instant",
+                     "bulk_inserter_publishes_decided",
                      "lock_is_lost",
                      "log_compactor_decides_instant",
                      "log_compactor_finishes_decided",
                      "log_compactor_publishes_decided",
                      "log_compactor_puts_plan",
                      "log_compactor_takes_time",
-                     "replacer_decides_instant",
-                     "replacer_publishes_decided",
-                     "replacer_puts_plan",
-                     "replacer_takes_time",
+                     "overwriter_decides_instant",
+                     "overwriter_publishes_decided",
+                     "overwriter_puts_plan",
+                     "overwriter_takes_time",
                      "restorer_decides_instant",
                      "restorer_finishes_decided",
                      "restorer_publishes_decided",
@@ -157,28 +157,29 @@ STEPS: Final[tuple[PeerStep, ...]] = (
                      "cleaner_reads_clock_again",
                      "compactor_waits",
                      "compactor_reads_clock_again",
-                     "loader_waits",
-                     "loader_reads_clock_again",
+                     "bulk_inserter_waits",
+                     "bulk_inserter_reads_clock_again",
                      "log_compactor_waits",
                      "log_compactor_reads_clock_again",
-                     "replacer_waits",
-                     "replacer_reads_clock_again",
+                     "overwriter_waits",
+                     "overwriter_reads_clock_again",
                      "restorer_waits",
                      "restorer_reads_clock_again",
                      "rollbacker_waits",
                      "rollbacker_reads_clock_again",
                      "writer_waits",
                      "writer_reads_clock_again",
-                     "loader_takes_time",
-                     "loader_puts_request",
-                     "loader_finds_request",
+                     "bulk_inserter_takes_time",
+                     "bulk_inserter_puts_request",
+                     "bulk_inserter_finds_request",
                      "writer_takes_time",
                      "writer_puts_request",
                      "writer_finds_request")),
 
     *(PeerStep(action, impossible=True, because="Spark SQL's ALTER TABLE does it in one call, of a table in a catalog")
-      for action in ("alterer_adds_column", "alterer_requests_instant", "alterer_starts_commit", "alterer_takes_lock",
-                     "alterer_takes_completion_time", "alterer_publishes_instant")),
+      for action in ("schema_evolver_adds_column", "schema_evolver_requests_instant", "schema_evolver_starts_commit",
+                     "schema_evolver_takes_lock", "schema_evolver_takes_completion_time",
+                     "schema_evolver_publishes_instant")),
 
     *(PeerStep(action, impossible=True, because="`commit` commits to the metadata table and then to the table, in one "
                "call under its lock; nothing stops it between")

@@ -13,8 +13,8 @@ import pyarrow as pa
 
 from nbcc.engine.context import Context
 from nbcc.engine.data.digest import Digest
+from nbcc.engine.data.jobs import InProcessJobs, Jobs
 from nbcc.engine.data.tasks import AnyCompaction, AnyRead, TableShape, WriteTask, WrittenFile
-from nbcc.engine.jobs import InProcessJobs, Jobs
 from nbcc.engine.spark.jobs import SparkJobs
 from nbcc.engine.storage import open_storage
 from nbcc.model import Protocol, Query, World

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from nbcc.model import Protocol, World
-from nbcc.model.fields import nearest
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import nearest
 
 from .. import findings, specs
 from ..components import is_assumed

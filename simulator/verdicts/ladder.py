@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any, Final, Literal
 
 from nbcc.model import World
-from nbcc.model.fields import nearest, refuse_unknown
+from nbcc.model.validation import nearest, refuse_unknown
 
 from .bound import Bound, bound_of
 

@@ -10,8 +10,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
-from nbcc.model.fields import refuse_unknown
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import refuse_unknown
 
 from .. import mutants
 from .bound import Bound, sentence

@@ -52,7 +52,7 @@ class Files:
             self._tables[rests_on] = self._listed(state)
         found = dict(self._tables[rests_on])
         for group in range(self.model.world.groups):
-            barriers = [plan.requested for plan in self.model.component(state, "plans") if plan.of(group)]
+            barriers = [plan.requested for plan in self.model.component(state, "plans") if plan.part_in(group)]
             for log in self._pending(state, group):
                 name = f"log {group}/{log[0]}.{log[1]}"
                 found.setdefault(name, ["pending", "not completed", self._rows(group, log), max(barriers, default=0)])
@@ -96,7 +96,7 @@ class Files:
 
     def _plans(self, state: Any, group: int) -> list[_Part]:
         plans = self.model.component(state, "plans")
-        return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.of(group)) is not None]
+        return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
         """What became of a log's rows in the base file that took it."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from nbcc.engine.audit import Inventory, inspect
 from nbcc.engine.audit.inventory import FileRow, InstantRow, LeftOut, SliceRow
-from nbcc.engine.files.names import parse_base, parse_log
+from nbcc.engine.file_names import parse_base, parse_log
 from nbcc.engine.names import bucket_of
 from nbcc.engine.storage import open_storage
 

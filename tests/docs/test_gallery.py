@@ -125,7 +125,7 @@ def test_a_run_is_the_same_on_the_model_and_on_the_engine(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(MODEL_ONLY))
 def test_what_the_engine_cannot_be_put_under_it_refuses(name: str) -> None:
-    with pytest.raises(ValueError, match="play it on the model"):
+    with pytest.raises(ValueError, match="run it on the model instead"):
         replay(shipped(name), ("engine",))
 
 

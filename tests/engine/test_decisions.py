@@ -12,17 +12,17 @@ import pytest
 
 from nbcc.engine.actions import operations, schedule_rollback
 from nbcc.engine.config import to_properties
-from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.options import DECISION
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.rules import Rules
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
+from nbcc.engine.timeline.heartbeats import StoredHearts
 from nbcc.engine.writes.deciding import catch_up, decide
-from nbcc.engine.writes.heartbeat import StoredHearts
 from nbcc.engine.writes.writing import request
 from nbcc.model import World
 from nbcc.simulator.control.calls import kind_of

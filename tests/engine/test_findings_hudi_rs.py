@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
-from nbcc.engine.shape import table_shape
 from nbcc.engine.timeline import put_inflight
-from nbcc.engine.writes.heartbeat import FOLDER
+from nbcc.engine.timeline.heartbeats import FOLDER
 from nbcc.engine.writes.writing import request
 from nbcc.model import Protocol, Query
 from nbcc.simulator.crosscheck.history import History

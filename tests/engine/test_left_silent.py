@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from nbcc import Table
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import LockTimeout
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.lock import BetweenProcesses
 from nbcc.engine.lock.between_processes import FILE
-from nbcc.engine.writes.heartbeat import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHearts
 
 from .hooked import Hooked, during
 from .table_samples import SCHEMA, batch, state

@@ -15,7 +15,7 @@ from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import open_storage
 from nbcc.engine.storage.conditional import LocalObject
-from nbcc.engine.writes.heartbeat import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHearts
 
 from .table_samples import tick
 

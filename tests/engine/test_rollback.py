@@ -9,17 +9,17 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine import Table
+from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
 from nbcc.engine.errors import BadInput, Conflict
-from nbcc.engine.files.names import marker_folder
+from nbcc.engine.file_names import marker_folder
 from nbcc.engine.rules import Rules
-from nbcc.engine.shape import table_shape
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import load_rollback_plan
 from nbcc.engine.timeline.container import decode_record
+from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
+from nbcc.engine.timeline.heartbeats import StoredHearts
 from nbcc.engine.writes.batch import as_upserts
-from nbcc.engine.writes.heartbeat import FOLDER as HEARTBEATS
-from nbcc.engine.writes.heartbeat import StoredHearts
 
 from .hooked import during
 from .table_samples import batch, make_table, tick
@@ -141,9 +141,7 @@ def test_a_sleeper_whose_rollback_is_only_planned_is_refused(table: Table, heart
 
 
 @pytest.mark.parametrize("archived", [False, True], ids=["on the timeline", "archived"])
-def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(
-    table: Table, hearts: Hearts, archived: bool
-) -> None:
+def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(table: Table, hearts: Hearts, archived: bool) -> None:
     """Its own heart says that it lives: others could not see it beat."""
 
     def meanwhile() -> None:

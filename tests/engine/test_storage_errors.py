@@ -19,7 +19,7 @@ from nbcc import Table
 from nbcc.engine.audit import why
 from nbcc.engine.errors import NbccError, StorageError
 from nbcc.engine.storage import TRANSIENT, LocalStorage, NotFound, Storage, object_storage, open_storage
-from nbcc.engine.writes.heartbeat import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHearts
 from nbcc.simulator.cli.main import run
 
 from .table_samples import tick

@@ -74,7 +74,8 @@ def test_no_run_ends_in_an_error(seed: int) -> None:
 @pytest.mark.parametrize(
     ("world", "protocol", "why"),
     [
-        (World(actors={"writer": 1, "loader": 1}), Protocol(slicing="base_instant"), "a loader beside slicing"),
+        (World(actors={"writer": 1, "bulk_inserter": 1}), Protocol(slicing="base_instant"),
+         "a bulk inserter beside slicing"),
         ({"actors": {"writer": 1, "savepointer": 1, "restorer": 1}, "table_type": "COPY_ON_WRITE", "compactions": 0},
          Protocol(), "a restorer of a COPY_ON_WRITE table"),
         ({"actors": {"writer": 1}, "table_type": "COPY_ON_WRITE", "compactions": 0, "writes": {("w1", 1): (2,)}},
@@ -87,5 +88,5 @@ def test_what_is_not_modelled_is_refused_by_name(world: Any, protocol: Protocol,
 
 
 def test_who_puts_rows_in_another_way_sends_no_batch_again() -> None:
-    world = World(actors={"writer": 2, "loader": 1, "replacer": 1}, resends=1)
-    assert [batch_of(world, name, 1) for name in ("w1", "w2", "w3", "l1", "o1")] == [1, 1, 0, 0, 0]
+    world = World(actors={"writer": 2, "bulk_inserter": 1, "overwriter": 1}, resends=1)
+    assert [batch_of(world, name, 1) for name in ("w1", "w2", "w3", "bulk1", "over1")] == [1, 1, 0, 0, 0]

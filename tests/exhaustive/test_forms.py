@@ -86,7 +86,7 @@ def test_forms_of_slicing_and_reading_agree_with_each_other_where_nothing_is_sai
     """The corner cases: no barrier equals a completion; a group that begins with a base file; no compaction."""
     model = Model(specs.world("demo"))
     assert explore(model, [PROMISES["MONO"]]).promises["MONO"].steps is None
-    loads = World(actors={"loader": 1, "writer": 1, "compactor": 1})
+    loads = World(actors={"bulk_inserter": 1, "writer": 1, "compactor": 1})
     based = compare(loads, FORMS["prose"], FORMS["slicing pseudocode"], ANSWERS["as of"], where=begins_with_a_base_file)
     assert based.difference is None
     assert compare(loads, FORMS["prose"], FORMS["slicing pseudocode"], ANSWERS["as of"]).difference is not None

@@ -49,7 +49,7 @@ def test_each_configuration_has_the_size_and_the_verdicts_of_tlc(name: str) -> N
 PAGE = (Path(__file__).parents[2] / "docs" / "hudi-v5-in-tla.md").read_text("utf-8")
 OURS: dict[str, dict[str, str]] = {
     "optimistic": {},
-    "optimistic, no primary key check": {"file_ids": "minted", "conflict_by": "file_id"},
+    "optimistic, no primary key check": {"file_ids": "generated", "conflict_by": "file_id"},
     "no concurrency control": {"concurrency": "single_writer"},
     "timestamps collide": {"clock": "seconds"},
     "timestamps collide, put if absent": {"clock": "seconds", "uniqueness": "test_and_set"},

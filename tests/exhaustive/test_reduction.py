@@ -70,7 +70,7 @@ def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> N
     assert told(less) == told(whole)
     assert (less.stands_for or less.distinct) == whole.distinct
     # FIRST looks at optimistic writers, who may abort, and not each of their worlds has two that are alike.
-    if not any(under_occ(model, me) for me in model.of("writer")):
+    if not any(under_occ(model, me) for me in model.actors_of("writer")):
         assert (less.distinct < whole.distinct) == bool(less.reductions) == (world not in NOTHING_TO_REDUCE)
     assert less.canary is True
     assert (less.deadlock is None) == (whole.deadlock is None)

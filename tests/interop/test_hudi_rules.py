@@ -21,9 +21,9 @@ from nbcc.simulator.trace import load
 
 HUDI = specs.protocol("hudi-1.2.0")
 RULES = sorted(HUDI.differences())
-LOADS = World(actors={"writer": 2, "loader": 1}, name="loads_beside_writers")
+LOADS = World(actors={"writer": 2, "bulk_inserter": 1}, name="loads_beside_writers")
 INSTEAD = {
-    "bulk_insert": ("loader_takes_completion_time", "loader_publishes_instant"),
+    "bulk_insert": ("bulk_inserter_takes_completion_time", "bulk_inserter_publishes_instant"),
     "commit_check": ("writer_takes_lock", "writer_is_refused"),
 }
 """The actions that the default allows in place of the last ones of a history, if it does not allow these."""

@@ -47,10 +47,10 @@ def write(ask: Ask, actor: str, *rows: list[Any]) -> None:
 
 
 def log_compact(ask: Ask, meanwhile: Callable[[], Any] = lambda: None) -> str:
-    instant = ask("plan_log_compaction", actor="l1")
-    ask("log_compact", actor="l1", instant=instant)
+    instant = ask("plan_log_compaction", actor="logc1")
+    ask("log_compact", actor="logc1", instant=instant)
     meanwhile()
-    ask("commit_log_compaction", actor="l1")
+    ask("commit_log_compaction", actor="logc1")
     return str(instant)
 
 

@@ -104,7 +104,7 @@ def test_a_commit_between_plan_and_run_of_its_rollback_is_undone(ask: Ask) -> No
     """A stalled writer publishes while a rollback of it is pending: the next clean takes the completed commit back."""
     begin(ask, "w1", "a")
     ask("stall", actor="w1")
-    ask("plan_rollback", actor="b1")
+    ask("plan_rollback", actor="roll1")
     ask("commit", actor="w1")
     assert (shown(ask), completed(ask)) == ([("a", "w1")], ["deltacommit"])
     ask("clean")
@@ -178,10 +178,10 @@ def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_
     begin(ask, "w0", "z")
     ask("commit", actor="w0")
     late, kept = leave_late_file(ask, tmp_path)
-    planned = ask("plan_rollback", actor="b1")
+    planned = ask("plan_rollback", actor="roll1")
     if landed == "before its rollback is run":
         late.write_bytes(kept)
-    ask("run_rollback", actor="b1", instant=planned)
+    ask("run_rollback", actor="roll1", instant=planned)
     if landed == "after it":
         late.write_bytes(kept)
     assert late.exists() == (landed == "after it")
@@ -191,7 +191,7 @@ def test_the_file_of_a_dead_writers_task_goes_with_its_rollback_or_stays_and_is_
 def test_a_late_file_is_shown_if_its_write_began_before_the_first_commit(ask: Ask, tmp_path: Path) -> None:
     """It is older than the beginning of the timeline, so that Hudi takes it for archived. No compaction takes it in."""
     late, kept = leave_late_file(ask, tmp_path)
-    ask("run_rollback", actor="b1", instant=ask("plan_rollback", actor="b1"))
+    ask("run_rollback", actor="roll1", instant=ask("plan_rollback", actor="roll1"))
     late.write_bytes(kept)
     assert shown(ask) == []
     begin(ask, "w2", "b")

@@ -98,7 +98,7 @@ def test_the_matrix_says_what_findings_show() -> None:
 def test_a_violation_is_confirmed_by_the_run_it_names() -> None:
     """A finding whose run is another one than the cell's, because the system refuses a step, says its own length."""
     run = load("deletes-forgotten-by-compaction").trace.steps
-    refused = (Step("o1", "replacer_schedules_replace"),)
+    refused = (Step("over1", "overwriter_schedules_replace"),)
     assert evidence("hudi-1.2.0", "TRAVEL", run) == "confirmed"
     assert evidence("hudi-1.2.0", "TRAVEL", refused) == f"confirmed in {len(run)} steps"
     assert evidence("hudi-1.2.0", "KEY", None) == "broken by a test"

@@ -87,7 +87,7 @@ def test_a_reader_reads_once() -> None:
                   "r1 reader_starts_listing_again", "r1 reader_ends_listing_again", "r1 reader_reads")  # fmt: skip
 
     assert model.refusal(state, Step("r1", "reader_starts_listing")) == ("r1 must have a read left",)
-    assert "r1" in model.stopped_by_budget(state)
+    assert "r1" in model.stopped_by_limits(state)
 
 
 def test_who_sees_a_compaction_completed_has_its_base_file() -> None:

@@ -50,7 +50,7 @@ def test_a_protocol_survives_its_mapping_and_knows_what_it_changes() -> None:
             "no log files, so no compactor",
         ),
         ({"format": 2}, "format 2 is not known"),
-        ({"grain": "step"}, "unknown grain 'step'; "),
+        ({"granularity": "step"}, "unknown granularity 'step'; "),
         ({"writes": [{"writer": "w1", "number": 1}]}, "'versions' is missing"),
         ({"writes": [{"writer": "w1", "number": 1, "versions": [0]}]}, "at least one of them above 0, found (0,)"),
         ({"writes": [{"writer": "w1", "number": 1, "versions": [1, 1]}]}, "for each of 1 file groups"),
@@ -146,11 +146,11 @@ from nbcc.model.machine.transition import Action, Guard, transition
 class Beacon(NamedTuple):
     step: str = "idle"
     blinks: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
 def compose(composition):
-    for me in composition.of("beacon"):
+    for me in composition.actors_of("beacon"):
         left = Guard("{me} must have a blink left", lambda own: own.blinks < 2)
         composition.add(transition("beacon_blinks", me, guards=(left,), effect=blink))
 

@@ -6,7 +6,7 @@ from nbcc.model import Step
 from nbcc.simulator.schedule import Lingering, Random
 from nbcc.simulator.schedule.lingering import LINGERS
 
-PUBLISHES, RUNS, BEGINS = Step("w1", "writer_takes_lock"), Step("b1", "rollbacker_resumes_rollback"), Step("w2", "x")
+PUBLISHES, RUNS, BEGINS = Step("w1", "writer_takes_lock"), Step("roll1", "rollbacker_resumes_rollback"), Step("w2", "x")
 SCHEDULE = Lingering(Random())
 
 

@@ -233,13 +233,13 @@ def test_letters_never_run_out() -> None:
 
 
 def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plans_alone() -> None:
-    replaced = document(trace_of("w1*6 o1*4", {}, "", actors={"writer": 1, "replacer": 1}))
-    assert {actor: word for actor, (word, _) in replaced["services"].items()} == {"o1": "replace"}
+    replaced = document(trace_of("w1*6 over1*4", {}, "", actors={"writer": 1, "overwriter": 1}))
+    assert {actor: word for actor, (word, _) in replaced["services"].items()} == {"over1": "replace"}
     picture = figure(replaced)
     assert ">replace<" in picture
     assert "barrier t3" in picture
     assert "compaction" not in picture
-    undone = document(trace_of("w1*6 s1*2 w1*6 u1*3", {}, "",
+    undone = document(trace_of("w1*6 save1*2 w1*6 rest1*3", {}, "",
                                actors={"writer": 1, "savepointer": 1, "restorer": 1},
                                writes_per_writer=2, savepoints=1, restores=1))  # fmt: skip
     assert ">restore<" in figure(undone)
@@ -248,7 +248,7 @@ def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plan
 
 def test_every_actor_with_instants_of_its_own_has_a_word_or_writes_rows() -> None:
     silent = {"archiver", "consumer", "reader", "savepointer"}
-    assert {kind for kind in kinds() if kind not in SERVICES} == {"writer", "loader"} | silent
+    assert {kind for kind in kinds() if kind not in SERVICES} == {"writer", "bulk_inserter"} | silent
 
 
 def test_a_base_file_of_a_copy_on_write_table_shows_what_its_write_made_of_the_one_before() -> None:

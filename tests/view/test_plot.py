@@ -23,7 +23,7 @@ from matplotlib.colors import to_hex
 import nbcc
 from nbcc import BadInput, Table
 from nbcc.engine.audit import inspect
-from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore

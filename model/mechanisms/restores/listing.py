@@ -28,7 +28,7 @@ from ...kernel.reader import (
 from ...kernel.table import Plan, Table
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
-from ...machine.transition import Args, Changes, Transition, given, go_to, subsets
+from ...machine.transition import Args, Changes, Transition, go_to, preset, subsets
 from ..log_compaction.rules import WRITES
 from .rules import Restore, is_gone
 
@@ -48,19 +48,19 @@ class Seen(NamedTuple):
 
 def compose(composition: Composition) -> None:
     """Refine how readers list."""
-    if not composition.of("reader"):
+    if not composition.actors_of("reader"):
         return
     composition.add_field("reader", "seen", Seen())
     composition.map_view(SHOWN, shown_instants)
     composition.map_view(NEWEST, newest_shown)
     composition.map_view(KEPT, kept_instants)
     composition.map_view(KEPT_TABLE, table_of_kept)
-    composition.some("reader_starts_listing").extend(begin_first_listing, "own", "own_seen")
-    composition.some("reader_starts_listing_again").extend(begin_listing, "own", "own_seen")
-    ends = composition.some("reader_ends_listing", "reader_ends_listing_again").replace(_ends_listing)
+    composition.find("reader_starts_listing").extend(begin_first_listing, "own", "own_seen")
+    composition.find("reader_starts_listing_again").extend(begin_listing, "own", "own_seen")
+    ends = composition.find("reader_ends_listing", "reader_ends_listing_again").replace(_ends_listing)
     ends.without(KEEPS).replace(_ends_first_listing)
-    composition.some("reader_ends_listing_again").replace(_ends_second_listing)
-    composition.some("reader_reads").divert(is_restored_away, go_to("refused"))
+    composition.find("reader_ends_listing_again").replace(_ends_second_listing)
+    composition.find("reader_reads").divert(is_restored_away, go_to("refused"))
 
 
 def _ends_listing(ends: Transition) -> Transition:
@@ -69,7 +69,7 @@ def _ends_listing(ends: Transition) -> Transition:
 
 
 def _ends_first_listing(ends: Transition) -> Transition:
-    return replace(ends, effects=(given(end_first_listing, takes_time=take_time in ends.effects),))
+    return replace(ends, effects=(preset(end_first_listing, takes_time=take_time in ends.effects),))
 
 
 def _ends_second_listing(ends: Transition) -> Transition:

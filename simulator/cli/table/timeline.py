@@ -18,7 +18,7 @@ from .options import pass_table
 @pass_table
 def command(table: str, last: int | None, pending: bool, as_json: bool) -> Exit:
     """List the instants of TABLE by requested time: action, state, both times."""
-    from nbcc.engine.config.opening import load_properties
+    from nbcc.engine.definition.load import load_properties
     from nbcc.engine.timeline import load
     from nbcc.engine.timeline.instant import COLUMNS
 

@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Final
 
+from nbcc.engine.file_names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.files.group_files import BaseFile, Group
-from nbcc.engine.files.names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.names import bucket_of
 
 from ..view import File, View

@@ -6,8 +6,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from nbcc.engine.file_names import in_partition, parse_base, parse_log
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
-from nbcc.engine.files.names import in_partition, parse_base, parse_log
 
 from ..view import GroupPlan, View
 from .diagnostic import RESTORE, Found, Rule, again, undo

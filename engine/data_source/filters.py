@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql import datasource as ds
 
-from ...data.bucket import buckets_of
-from ...data.keys import hashed_values, partition_paths
-from ...data.tasks import AnyRead, ReadTask, TableShape
-from ...names import bucket_of
+from ..data.bucket import buckets_of
+from ..data.keys import hashed_values, partition_paths
+from ..data.tasks import AnyRead, ReadTask, TableShape
+from ..names import bucket_of
 
 Mask = Callable[[pa.Table], pa.Array]
 

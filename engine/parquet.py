@@ -8,9 +8,9 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ..errors import Damaged
-from ..limits import Limits, limits
+from .errors import Damaged
 from .expansion import Opened, read_bounded
+from .limits import Limits, limits
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
 """Meta columns with few values: the only ones for which a dictionary pays at any size."""

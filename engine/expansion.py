@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from ..limits import Limits, exceeded
+from .limits import Limits, exceeded
 
 _WIDTHS: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 _DENSE: Final = frozenset({"PLAIN", "RLE", "BIT_PACKED"})

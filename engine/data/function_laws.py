@@ -17,7 +17,7 @@ import pyarrow as pa
 from ..errors import BadInput, Unsupported
 
 if TYPE_CHECKING:
-    from ..data.function import MergeFunction
+    from .function import MergeFunction
 
 EXAMPLES: Final = 2_000
 _Rows = dict[str, Any]

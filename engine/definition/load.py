@@ -8,16 +8,16 @@ from typing import Final
 
 import pyarrow as pa
 
+from ..config.coordination import is_shared
+from ..config.intact import MANDATORY, whole_properties
+from ..config.properties import encode_properties
+from ..config.schemas import schema_versions
+from ..config.stored import from_properties, to_properties
+from ..config.table_config import TableConfig
 from ..errors import BadInput, Damaged, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
 from ..timeline import Timeline, load, load_commit
-from .coordination import is_shared
-from .intact import MANDATORY, whole_properties
-from .properties import encode_properties
-from .schemas import schema_versions
-from .stored import from_properties, to_properties
-from .table_config import TableConfig
 
 PROPERTIES: Final = ".hoodie/hoodie.properties"
 BACKUP: Final = ".hoodie/hoodie.properties.backup"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from nbcc.model import Protocol, World, assembly
 from nbcc.model.machine.composition import Composition
-from nbcc.model.machine.transition import Guard, given, transition
+from nbcc.model.machine.transition import Guard, preset, transition
 
 
 class Greeting(NamedTuple):
@@ -22,11 +22,11 @@ def composition() -> Composition:
 
 def test_a_refinement_of_a_fact_reaches_actors_that_are_noted_before_and_after_it() -> None:
     made, reached = composition(), list[str]()
-    made.note(Greeting("w1"))
+    made.register(Greeting("w1"))
     made.begin("first", ())
-    made.refine_noted(Greeting, lambda fact: reached.append(f"{made.mechanism}: {fact.actor}"))
+    made.refine_facts(Greeting, lambda fact: reached.append(f"{made.mechanism}: {fact.actor}"))
     made.begin("second", ())
-    made.note(Greeting("w2"))
+    made.register(Greeting("w2"))
     assert reached == ["first: w1", "first: w2"]
     assert made.mechanism == "second"
 
@@ -44,9 +44,9 @@ def test_a_view_lists_its_values_also_if_parameters_of_its_function_are_given() 
         yield from (factor, 2 * factor)
 
     made = composition()
-    made.map_view("doubled", given(doubled, factor=3))
+    made.map_view("doubled", preset(doubled, factor=3))
     assert assembly.names_of(made, World(), Protocol()).view("doubled").call() == (3, 6)
 
 
 def test_an_actor_may_rest_at_a_step_that_a_mechanism_adds() -> None:
-    assert composition().rests["writer"] == ("idle", "gone, with a pending write left")
+    assert composition().idle_steps["writer"] == ("idle", "gone, with a pending write left")

@@ -7,14 +7,18 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from .data.changes import read_changes
-from .data.check import problems, refuse
-from .data.compact import compact_group
-from .data.digest import Digest, digest_of
-from .data.fetch import missing
-from .data.log_compact import compact_logs
-from .data.read import read_slice, read_window
-from .data.tasks import (
+from ..names import Names
+from ..storage import NotFound, Storage
+from ..timeline.cleans import cleaned_away
+from ..timeline.restores import file_restored_away
+from .changes import read_changes
+from .check import problems, refuse
+from .compact import compact_group
+from .digest import Digest, digest_of
+from .fetch import missing
+from .log_compact import compact_logs
+from .read import read_slice, read_window
+from .tasks import (
     AnyCompaction,
     AnyRead,
     ChangesTask,
@@ -26,11 +30,7 @@ from .data.tasks import (
     WriteTask,
     WrittenFile,
 )
-from .data.write import bucket_column, split_by_group, write_group
-from .names import Names
-from .storage import NotFound, Storage
-from .timeline.cleans import cleaned_away
-from .timeline.restores import file_restored_away
+from .write import bucket_column, split_by_group, write_group
 
 __all__ = [
     "ChangesTask",

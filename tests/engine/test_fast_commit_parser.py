@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from nbcc.engine.audit.commits import commit_of
-from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, encode_commit, skimming
+from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, encode_commit, fast_commit_parser
 from nbcc.engine.timeline.container import decode_record
-from nbcc.engine.timeline.skimming import Odd, skim_commit
+from nbcc.engine.timeline.fast_commit_parser import Odd, skim_commit
 from tests.engine.format_samples import HUDI_TABLES, hudi_table
 
 INSTANT = Instant("20260101000000000", "deltacommit", "completed", "20260101000000001")
@@ -20,7 +20,7 @@ FIELDS = ("path", "fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCo
 
 
 def read(data: bytes) -> tuple[dict[str, list[tuple[Any, ...]]], dict[str, Any]]:
-    """What skimming is to give, by reading everything."""
+    """The slow twin of the fast parser: it reads everything."""
     record = decode_record(data, "a commit")
     by_partition = record.pop("partitionToWriteStats") or {}
     return {p: [tuple(map(s.get, FIELDS)) for s in stats] for p, stats in by_partition.items()}, record
@@ -101,6 +101,6 @@ def test_lengths_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
     assert short != data
     with pytest.raises(Odd):
         skim_commit(short)
-    monkeypatch.setattr(skimming, "length_hint", lambda text: 0)
-    monkeypatch.setattr(skimming, "_lengths", lambda encoded: (0,) * len(encoded))
+    monkeypatch.setattr(fast_commit_parser, "length_hint", lambda text: 0)
+    monkeypatch.setattr(fast_commit_parser, "_lengths", lambda encoded: (0,) * len(encoded))
     assert skim_commit(short)[0]["part=p"][0].path == "part=p/abc"

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, get_args
 
 import pyarrow as pa
 
+from ..arguments import texts
+from ..config.archive_policy import archive_policy_of
+from ..config.concurrency import NON_BLOCKING, OPTIMISTIC
+from ..config.concurrency import concurrency_mode as mode_of
+from ..config.coordination import coordination_of
+from ..config.options import FUNCTION, OPTIONS, PARTIAL, TABLE, parsed
+from ..config.stored import MOST_BUCKETS
+from ..config.table_config import MergeMode, TableConfig, TableType
 from ..data.columns import IS_DELETED
 from ..data.function import function_of
+from ..data.function_laws import check_laws
 from ..data.keys import is_key_type, is_partition_type
 from ..data.layers import EVENT_TIME, is_ordering_type
 from ..data.required import demands
 from ..errors import BadInput, Unsupported
-from ..given import texts
 from ..schema import avro_json, from_spark
-from ..writes.laws import check_laws
-from .archive_policy import archive_policy_of
-from .concurrency import NON_BLOCKING, OPTIMISTIC
-from .concurrency import concurrency_mode as mode_of
-from .coordination import coordination_of
-from .options import FUNCTION, OPTIONS, PARTIAL, TABLE, parsed
-from .stored import MOST_BUCKETS
-from .table_config import MergeMode, TableConfig, TableType
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

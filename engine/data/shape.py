@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .config import TableConfig
-from .data.keys import KeySpec
-from .data.layers import MergeRule
-from .data.tasks import TableShape
-from .rules import Rules
+from ..config import TableConfig
+from ..rules import Rules
+from .keys import KeySpec
+from .layers import MergeRule
+from .tasks import TableShape
 
 
 def table_shape(config: TableConfig, rules: Rules) -> TableShape:

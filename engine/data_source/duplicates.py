@@ -14,14 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ...data.bucket import string_hash
-from ...data.columns import IS_DELETED, conform, one_array
-from ...data.keys import key_columns, partition_paths, record_keys
-from ...data.read import log_layers
-from ...data.tasks import LogInput, TableShape, WriteTask, WrittenFile
-from ...data.write import bucket_column
-from ...names import bucket_of
-from ...storage import Storage
+from ..data.bucket import string_hash
+from ..data.columns import IS_DELETED, conform, one_array
+from ..data.keys import key_columns, partition_paths, record_keys
+from ..data.read import log_layers
+from ..data.tasks import LogInput, TableShape, WriteTask, WrittenFile
+from ..data.write import bucket_column
+from ..names import bucket_of
+from ..storage import Storage
 
 Group = tuple[str, int]
 """(partition, bucket)."""

@@ -10,17 +10,17 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, Filter, InputPartition
 from pyspark.sql.types import StructType
 
-from ...data.columns import conform
-from ...data.tasks import AnyRead, TableShape
-from ...errors import BadInput
-from ...jobs import run_read
-from ...reads.tasks import selected
-from ...schema import from_spark, to_spark
-from ...seams import context_of
-from ...shape import table_shape
-from ...storage import Storage, open_storage
-from ...table import Table, open_table
-from ..worker import keep_loaded
+from ..data.columns import conform
+from ..data.jobs import run_read
+from ..data.shape import table_shape
+from ..data.tasks import AnyRead, TableShape
+from ..errors import BadInput
+from ..reads.tasks import selected
+from ..schema import from_spark, to_spark
+from ..spark.worker import keep_loaded
+from ..storage import Storage, open_storage
+from ..table import Table, open_table
+from ..wiring import context_of
 from .filters import may_hold, pushable
 from .options import ReadOptions
 

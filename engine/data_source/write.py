@@ -18,28 +18,28 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from pyspark.sql.types import StructType
 
-from ...actions.upsert import action_of, write_task
-from ...config import TableConfig
-from ...context import Context
-from ...data.check import problems, refuse
-from ...data.columns import conform
-from ...data.digest import Digest, digest_of
-from ...data.tasks import WriteTask, WrittenFile
-from ...data.write import bucket_column, split_by_group, write_group
-from ...errors import Unsupported
-from ...lock import BetweenProcesses
-from ...names import RandomNames, bucket_of
-from ...schema import from_spark
-from ...seams import context_of, coordinated
-from ...storage import Storage
-from ...timeline import Timeline, load, put_inflight
-from ...writes.batch import as_deletes, as_upserts
-from ...writes.batches import Repeated, answer, check, digest_of_files, extra
-from ...writes.commits import write_commit
-from ...writes.conflicts import conflict_of
-from ...writes.deciding import by_log, catch_up
-from ...writes.heartbeat import StoredHearts
-from ...writes.writing import complete, request, taken_back_on_error
+from ..actions.upsert import action_of, write_task
+from ..config import TableConfig
+from ..context import Context
+from ..data.check import problems, refuse
+from ..data.columns import conform
+from ..data.digest import Digest, digest_of
+from ..data.tasks import WriteTask, WrittenFile
+from ..data.write import bucket_column, split_by_group, write_group
+from ..errors import Unsupported
+from ..lock import BetweenProcesses
+from ..names import RandomNames, bucket_of
+from ..schema import from_spark
+from ..storage import Storage
+from ..timeline import Timeline, load, put_inflight
+from ..timeline.heartbeats import StoredHearts
+from ..wiring import context_of, coordinated
+from ..writes.batch import as_deletes, as_upserts
+from ..writes.batches import Repeated, answer, check, digest_of_files, extra
+from ..writes.commits import write_commit
+from ..writes.conflicts import conflict_of
+from ..writes.deciding import by_log, catch_up
+from ..writes.writing import complete, request, taken_back_on_error
 from .duplicates import Prints, combined, fingerprints, shared_groups
 from .options import WriteOptions
 from .table import opened_or_created

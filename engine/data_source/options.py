@@ -9,8 +9,8 @@ from datetime import datetime
 from difflib import get_close_matches
 from typing import Final, Literal, cast, get_args
 
-from ...errors import BadInput, Unsupported
-from ...reads.times import BEGINNING, Time
+from ..errors import BadInput, Unsupported
+from ..reads.times import BEGINNING, Time
 
 Query = Literal["snapshot", "read_optimized", "incremental"]
 Operation = Literal["upsert", "bulk_insert", "delete"]

@@ -9,15 +9,15 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from ...config import TableConfig
-from ...config.concurrency import concurrency_mode
-from ...config.creation import table_config
-from ...config.opening import BACKUP, PROPERTIES
-from ...data.columns import IS_DELETED
-from ...errors import BadInput, NotATable
-from ...seams import context_of
-from ...storage import NotFound, Storage, open_storage
-from ...table import Table, create_table, open_table
+from ..config import TableConfig
+from ..config.concurrency import concurrency_mode
+from ..data.columns import IS_DELETED
+from ..definition.creation import table_config
+from ..definition.load import BACKUP, PROPERTIES
+from ..errors import BadInput, NotATable
+from ..storage import NotFound, Storage, open_storage
+from ..table import Table, create_table, open_table
+from ..wiring import context_of
 from .options import BUCKETS, NAME, TABLE, WriteOptions
 
 _FIELDS: Final = {

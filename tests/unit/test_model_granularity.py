@@ -1,4 +1,4 @@
-"""The grain `peer`: what one call of a client does is not interleaved, and every such run is a run at `storage`."""
+"""The granularity `call`: the steps of one call are not interleaved, and every such run is a run at `storage`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from nbcc.model import Model, World
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 
-WORLD = World(actors={"writer": 2, "compactor": 2, "reader": 1}, buckets=2, crashes=1, grain="peer")
-UNDOING = World(actors={"writer": 2, "rollbacker": 2}, buckets=2, crashes=2, rollbacks=2, grain="peer")
+WORLD = World(actors={"writer": 2, "compactor": 2, "reader": 1}, buckets=2, crashes=1, granularity="call")
+UNDOING = World(actors={"writer": 2, "rollbacker": 2}, buckets=2, crashes=2, rollbacks=2, granularity="call")
 
 
 @pytest.mark.parametrize("protocol", ["default", "hudi-1.2.0", "completion-outside-lock"])
@@ -19,7 +19,7 @@ UNDOING = World(actors={"writer": 2, "rollbacker": 2}, buckets=2, crashes=2, rol
 @pytest.mark.parametrize("seed", range(20))
 def test_every_coarse_run_is_a_fine_run(protocol: str, world: World, seed: int) -> None:
     coarse = Model(world, specs.protocol(protocol))
-    fine = Model(world.replace(grain="storage"), specs.protocol(protocol))
+    fine = Model(world.replace(granularity="storage"), specs.protocol(protocol))
     choose, state, other = random.Random(seed), coarse.initial, fine.initial
     while steps := coarse.enabled(state):
         step = choose.choice(steps)
@@ -44,7 +44,7 @@ def test_a_rollback_is_run_in_one_call() -> None:
     for actor, *actions in (
         ("w1", "writer_requests_instant", "writer_starts_writing", "writer_writes_log", "writer_writes_log"),
         ("w1", "actor_crashes", "heartbeat_expires"),
-        ("b1", "rollbacker_plans_rollback", "rollbacker_starts_rollback"),
+        ("roll1", "rollbacker_plans_rollback", "rollbacker_starts_rollback"),
     ):
         for action in actions:
             state = model.apply(state, next(s for s in model.enabled(state) if (s.actor, s.action) == (actor, action)))
@@ -59,11 +59,11 @@ def test_a_rollback_is_run_in_one_call() -> None:
 
 def test_a_coarse_world_is_smaller() -> None:
     world = World()
-    sizes = [explore(Model(world.replace(grain=grain))).distinct for grain in ("storage", "peer")]
+    sizes = [explore(Model(world.replace(granularity=granularity))).distinct for granularity in ("storage", "call")]
 
     assert sizes[1] < sizes[0]
 
 
-def test_a_world_keeps_its_grain() -> None:
+def test_a_world_keeps_its_granularity() -> None:
     assert World.from_mapping(WORLD.to_mapping()) == WORLD
-    assert "grain" not in World().to_mapping()
+    assert "granularity" not in World().to_mapping()

@@ -30,7 +30,7 @@ class NbccSource(DataSource):
         return "nbcc"
 
     def schema(self) -> StructType:
-        from ...schema import to_spark
+        from ..schema import to_spark
         from .options import read_options
         from .read import plan
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .clock import SHARED_SKEW_MS, WallClock
 from .config import TableConfig
 from .context import Context
-from .jobs import InProcessJobs, Jobs
+from .data.jobs import InProcessJobs, Jobs
 from .lock import InProcessLock
 from .lock.providers import BETWEEN_MACHINES, UnresolvedLock, lock_of, provider_of
 from .names import RandomNames

@@ -32,7 +32,7 @@ _NEVER: Final = rb"(?!)"
 
 
 class Odd(ValueError):
-    """Not as plain as skimming wants it; that says nothing about whether it is right."""
+    """The bytes have a form that the fast parser does not read. They may still be valid."""
 
 
 class Skimmed(NamedTuple):
