@@ -30,24 +30,24 @@ class VirtualHeartbeats:
 class ControlledHeartbeats:
     """The heartbeats as one actor sees them."""
 
-    def __init__(self, hearts: VirtualHeartbeats, actor: str) -> None:
-        self._hearts = hearts
+    def __init__(self, heartbeats: VirtualHeartbeats, actor: str) -> None:
+        self._heartbeats = heartbeats
         self._actor = actor
 
     def start(self, requested: str) -> None:
         """Begin the heartbeat of the actor's instant."""
-        self._hearts.stopped.discard(self._actor)
-        self._hearts.beating[requested] = self._actor
+        self._heartbeats.stopped.discard(self._actor)
+        self._heartbeats.beating[requested] = self._actor
 
-    def lives(self, requested: str) -> bool:
+    def is_alive(self, requested: str) -> bool:
         """Whether the heartbeat of the instant has neither expired nor ended."""
-        return requested in self._hearts.beating
+        return requested in self._heartbeats.beating
 
-    def rest(self, requested: str) -> None:
+    def stop_renewing(self, requested: str) -> None:
         """Do nothing: without renewal the heartbeat stays valid until the schedule lets it expire."""
 
     def stop(self, requested: str) -> None:
         """End the heartbeat of the instant."""
-        owner = self._hearts.beating.pop(requested, self._actor)
+        owner = self._heartbeats.beating.pop(requested, self._actor)
         if owner != self._actor:
-            self._hearts.stopped.add(owner)
+            self._heartbeats.stopped.add(owner)

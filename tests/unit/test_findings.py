@@ -8,21 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import tools.findings
 from nbcc.model import Step
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import findings, specs
-from nbcc.simulator.findings import (
-    FOLDER,
-    Finding,
-    answers,
-    ended,
-    evidence,
-    load,
-    names,
-    page,
-    shown_broken,
-    stale,
-)
+from nbcc.simulator.findings import FOLDER, Finding, evidence, load, names, shown_broken
+from tools.findings import answers, ended, page, stale
 
 ROOT = Path(__file__).parents[2]
 VERDICTS = ROOT / "specs" / "verdicts.md"
@@ -30,13 +21,13 @@ RUNS = [name for name in names() if not load(name).test]
 
 
 def test_pages_say_what_words_and_runs_say() -> None:
-    assert not stale(), "python -m nbcc.simulator.findings --write"
+    assert not stale(), "python -m tools.regenerate findings"
 
 
 def test_a_page_that_was_changed_by_hand_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in FOLDER.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.setattr(findings, "FOLDER", tmp_path)
+    monkeypatch.setattr(tools.findings, "FOLDER", tmp_path)
     assert not stale()
     (tmp_path / f"{RUNS[0]}.md").write_text("all is well")
     (tmp_path / "gone.md").write_text("# A finding that is none\n\n- system: none\n")
