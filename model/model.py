@@ -80,7 +80,7 @@ class Model:
         return 0
 
     @property
-    def parting(self) -> tuple[str, Callable[[Any], Hashable]] | None:
+    def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """The component in which runs part for good, and which way each value of it went (None: not yet). None where
         nothing stays: a restore takes back what was published."""
         return None if "published" in self.composition.withdrawn else ("published", _first_published)

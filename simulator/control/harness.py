@@ -28,7 +28,7 @@ class Harness:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
         self.lock = VirtualLock()
         self.clock = VirtualClock(skew)
-        self.hearts = VirtualHeartbeats()
+        self.heartbeats = VirtualHeartbeats()
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died
         self.step = 0
@@ -67,7 +67,7 @@ class Handle:
         self.names = ControlledNames(actor, number)
         self.stops_waiting = False
         self.loses_answer = False
-        self.hearts = ControlledHeartbeats(harness.hearts, actor)
+        self.heartbeats = ControlledHeartbeats(harness.heartbeats, actor)
 
     def call(
         self,

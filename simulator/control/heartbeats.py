@@ -28,26 +28,26 @@ class VirtualHeartbeats:
 
 
 class ControlledHeartbeats:
-    """What an actor is given as hearts."""
+    """What an actor is given as heartbeats."""
 
-    def __init__(self, hearts: VirtualHeartbeats, actor: str) -> None:
-        self._hearts = hearts
+    def __init__(self, heartbeats: VirtualHeartbeats, actor: str) -> None:
+        self._heartbeats = heartbeats
         self._actor = actor
 
     def start(self, requested: str) -> None:
         """From now on the actor beats for that instant."""
-        self._hearts.stopped.discard(self._actor)
-        self._hearts.beating[requested] = self._actor
+        self._heartbeats.stopped.discard(self._actor)
+        self._heartbeats.beating[requested] = self._actor
 
-    def lives(self, requested: str) -> bool:
+    def is_alive(self, requested: str) -> bool:
         """Whether nobody has said that this heart stopped."""
-        return requested in self._hearts.beating
+        return requested in self._heartbeats.beating
 
-    def rest(self, requested: str) -> None:
+    def stop_renewing(self, requested: str) -> None:
         """The last beat counts until the schedule says that it was too long ago."""
 
     def stop(self, requested: str) -> None:
         """No more beats."""
-        owner = self._hearts.beating.pop(requested, self._actor)
+        owner = self._heartbeats.beating.pop(requested, self._actor)
         if owner != self._actor:
-            self._hearts.stopped.add(owner)
+            self._heartbeats.stopped.add(owner)

@@ -13,8 +13,8 @@ from nbcc.model.promises import PROMISES
 from ..explore import Verdict
 from . import isolation
 from .bound import bound_of, sentence
-from .judge import Cell, Row, differs
-from .ladder import Depth
+from .judge import Cell, MatrixRow, differs
+from .search_bounds import Depth
 
 SIGNS: Final = {
     Verdict.HOLDS: "holds",
@@ -43,13 +43,13 @@ def page_path(depth: Depth) -> Path:
     return Path(str(files("nbcc") / "specs" / ("verdicts.md" if depth == "quick" else f"verdicts-{depth}.md")))
 
 
-def page(rows: Sequence[Row], depth: Depth) -> str:
+def page(rows: Sequence[MatrixRow], depth: Depth) -> str:
     """The whole page. It holds no time and no speed: the same searches give the same page."""
     parts = (_matrix(rows), _doubts(rows), isolation.table(rows), _settings(rows), _worlds(rows))
     return "\n".join([HEAD.format(depth=depth), *chain.from_iterable(parts)]) + "\n"
 
 
-def _matrix(rows: Sequence[Row]) -> Iterator[str]:
+def _matrix(rows: Sequence[MatrixRow]) -> Iterator[str]:
     yield f"| setting | {' | '.join(PROMISES)} |"
     yield f"|---|{'---|' * len(PROMISES)}"
     for row in rows:
@@ -67,7 +67,7 @@ def _entry(cell: Cell) -> str:
     return f"{word} ({cell.system})" if cell.system else word
 
 
-def _doubts(rows: Sequence[Row]) -> Iterator[str]:
+def _doubts(rows: Sequence[MatrixRow]) -> Iterator[str]:
     doubts = [(row, name, cell) for row in rows for name, cell in row.cells.items() if _doubtful(cell)]
     if not doubts:
         return
@@ -84,10 +84,10 @@ def _doubtful(cell: Cell) -> bool:
     return cell.verdict is Verdict.UNDETERMINED
 
 
-def _settings(rows: Sequence[Row]) -> Iterator[str]:
+def _settings(rows: Sequence[MatrixRow]) -> Iterator[str]:
     yield from ("## Settings", "")
     for row in rows:
-        setting = row.setting
+        setting = row.file
         yield from (f"### {row.name}", "", setting.about, "")
         if changed := differs(setting.protocol):
             yield f"- differs: `{changed}`"
@@ -101,7 +101,7 @@ def _settings(rows: Sequence[Row]) -> Iterator[str]:
         yield ""
 
 
-def _worlds(rows: Sequence[Row]) -> Iterator[str]:
+def _worlds(rows: Sequence[MatrixRow]) -> Iterator[str]:
     """Which worlds were searched, and for whom."""
     yield from ("## Worlds", "", "| world | states under the default setting | searched for |", "|---|---|---|")
     worlds = dict.fromkeys(each.world for row in rows for each in row.searched)

@@ -11,7 +11,6 @@ import pytest
 
 from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.campaign import KEPT, go_on
 from nbcc.simulator.crosscheck.check import CheckOptions
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.replay import play
@@ -19,6 +18,7 @@ from nbcc.simulator.systems.hudi import HudiSystem
 from nbcc.simulator.systems.hudi_histories import fitted
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import load
+from tools.soak import STREAK, soak
 
 HUDI = specs.protocol("hudi-1.2.0")
 HISTORIES = 150
@@ -40,22 +40,22 @@ def test_the_peer_comes_up_with_an_empty_table() -> None:
 
 
 def test_random_histories_agree_with_the_model(record_property: Remember, tmp_path: Path) -> None:
-    row = go_on(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "row.json", HISTORIES)
-    record_property("row", row.text)
-    assert row.found is None, row.found and row.found.because
-    assert row.histories == HISTORIES
-    assert row.crowded >= 0.7 * row.histories
+    streak = soak(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "streak.json", HISTORIES)
+    record_property("streak", streak.text)
+    assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
+    assert streak.histories == HISTORIES
+    assert streak.crowded >= 0.7 * streak.histories
     every = set(product(("upsert", "delete", "compaction", "rollback"), repeat=2)) - {("compaction", "compaction")}
-    assert {pair for pair, count in row.pairs.items() if count >= MET} == every  # Hudi plans no second compaction
+    assert {pair for pair, count in streak.pairs.items() if count >= MET} == every  # Hudi plans no second compaction
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(7200)
 def test_two_thousand_histories_in_a_row_agree(record_property: Remember) -> None:
-    """Over as many sittings as it takes: the file in specs/rows says how far the row is, and is kept with the code."""
-    row = go_on(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), KEPT, NIGHTLY, seconds=SITTING)
-    record_property("row", row.text)
-    assert row.found is None, row.found and row.found.because
+    """Over as many runs as it takes: the state file in specs/soak is committed with the code."""
+    streak = soak(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), STREAK, NIGHTLY, seconds=SITTING)
+    record_property("streak", streak.text)
+    assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
 
 
 def test_of_equal_updates_the_one_that_completes_later_does_not_win_on_hudi() -> None:
@@ -76,7 +76,7 @@ def test_a_compaction_changes_the_answer_on_hudi() -> None:
 
 
 def test_the_default_setting_is_refuted_by_the_same_history() -> None:
-    """The comparison sees the difference: under completion order the model expects the other row."""
+    """The comparison sees the difference: under completion order the model expects the other streak."""
     outcome = play(replace(load(INVERTED, []), protocol=specs.protocol("default")), "hudi", factory("hudi"))
     assert outcome.verdict == "DISAGREED", outcome.sentence
 

@@ -11,13 +11,13 @@ import pytest
 
 from nbcc.model import Protocol, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.campaign import of_seed, stand_in
 from nbcc.simulator.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi_histories import fitted
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import load
+from tools.soak import of_seed, stand_in
 
 HUDI = specs.protocol("hudi-1.2.0")
 RULES = sorted(HUDI.differences())
@@ -46,7 +46,7 @@ def test_hudi_falsifies_the_setting_without_a_rule(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_without_a_rule_the_histories_that_are_drawn_disagree_soon(rule: str) -> None:
-    """The setting stands in for Hudi, with which it agrees on these seeds (`campaign`). Those have no bulk insert."""
+    """The setting stands in for Hudi, with which it agrees on these seeds (`tools.soak`). Those have no bulk insert."""
     world = LOADS if rule == "bulk_insert" else None
 
     def disagrees(seed: int) -> bool:

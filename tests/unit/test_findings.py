@@ -8,21 +8,23 @@ from pathlib import Path
 
 import pytest
 
+import tools.findings
 from nbcc.simulator import findings, specs
-from nbcc.simulator.findings import FOLDER, Finding, answers, ended, load, names, page, stale
+from nbcc.simulator.findings import FOLDER, Finding, load, names
+from tools.findings import answers, ended, page, stale
 
 ROOT = Path(__file__).parents[2]
 RUNS = [name for name in names() if not load(name).test]
 
 
 def test_pages_say_what_words_and_runs_say() -> None:
-    assert not stale(), "python -m nbcc.simulator.findings --write"
+    assert not stale(), "python -m tools.regenerate findings"
 
 
 def test_a_page_that_was_changed_by_hand_is_stale(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for path in FOLDER.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
-    monkeypatch.setattr(findings, "FOLDER", tmp_path)
+    monkeypatch.setattr(tools.findings, "FOLDER", tmp_path)
     assert not stale()
     (tmp_path / f"{RUNS[0]}.md").write_text("all is well")
     (tmp_path / "gone.md").write_text("# A finding that is none\n\n- system: none\n")
