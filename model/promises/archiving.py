@@ -53,7 +53,7 @@ def _readers_miss(model: Model, state: State) -> str | None:
         reader = model.component(state, name)
         if reader.step in (SURE, *ENDS):
             for entry in entries:
-                if entry.completed <= reader.time and entry.requested not in reader.kept:
+                if entry.completed <= reader.time and entry.requested not in reader.instants:
                     return f"{name} reads as of t{reader.time} and has found t{entry.requested} on neither timeline"
     return None
 
