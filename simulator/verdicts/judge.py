@@ -159,10 +159,8 @@ def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
 
 
 def _with_system(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
-    """The cell, with whether specs/findings shows the system of this protocol breaking the promise."""
-    if judged.verdict is not Verdict.VIOLATED or not findings.is_system(file.name):
-        return judged
-    return replace(judged, system="confirmed" if promise in findings.confirmed(file.name) else "model only")
+    """The cell, with what findings show of the system that the protocol describes (specs/findings)."""
+    return replace(judged, system=findings.evidence(file.name, promise, judged.trace))
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
@@ -202,13 +200,14 @@ def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
     """
     if path.suffix.lower() not in PICTURES:
         raise ValueError(f"{path} is not a picture; name a file that ends in {' or '.join(PICTURES)}")
-    from ..view import plot_verdicts
+    from ..view.matplotlib_painter import paint  # without matplotlib this fails before the searches, not after them
+    from ..view.verdict_matrix import verdict_matrix
 
-    return partial(_draw, plot_verdicts.draw, path)
+    return partial(_draw, lambda results: paint(verdict_matrix(results), None), path)
 
 
 def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[MatrixRow]) -> None:
-    axes = drawn(to_json(rows), None)
+    axes = drawn(to_json(rows))
     figure = axes.get_figure(root=True)
     assert figure is not None, "axes belong to a figure"
     figure.savefig(path)

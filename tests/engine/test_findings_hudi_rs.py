@@ -62,7 +62,7 @@ def test_a_rolled_back_writer_that_woke_is_shown_before_the_first_commit(tmp_pat
     table = make_table(tmp_path / "t")
     stalled, _ = request(table.context, "deltacommit")
     put_inflight(table.context.storage, stalled, "deltacommit")
-    table.context.hearts.rest(stalled)  # type: ignore[attr-defined]
+    table.context.heartbeats.stop_renewing(stalled)  # type: ignore[attr-defined]
     table.context.storage.delete(f"{FOLDER}/{stalled}")
     assert len(table.rollback()) == 1
     task = WriteTask(table_shape(table.config, table.context.rules), stalled)

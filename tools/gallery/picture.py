@@ -1,4 +1,4 @@
-"""The picture of a run: the page's static figure, with the verdict and the one sentence that a stranger needs."""
+"""The picture of a run: the page's static figure, with the verdict and the sentence that explains it."""
 
 from __future__ import annotations
 
@@ -6,46 +6,45 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from nbcc.simulator.view.drawing import INK, MUTED, PAPER, Drawing, fitted, moved, outline_of
+from nbcc.simulator.view.figure import TIMES, figure
 from nbcc.simulator.view.frames import document
-from nbcc.simulator.view.style import SURFACES, VERDICTS, hues
-from nbcc.simulator.view.svg import NARROW, figure, words
+from nbcc.simulator.view.style import VERDICTS, hues
+from nbcc.simulator.view.svg import svg
 
 from .find import Found
 
 SENTENCE_WIDTH = 60
 """Characters a line, so that the sentence stays left of the answers."""
-SIZE, LINE = 16, 21
-INK, MUTED = SURFACES["ink"][0], SURFACES["muted"][0]
+SIZE, LINE = 11.5, 15
 
 
 def picture(found: Found) -> str:
-    """The SVG file, self-contained and light: it has to be read on a page of any colour."""
+    """The SVG file. It needs no other file, and is light on every page."""
     told = document(found.trace)
-    body = figure(told, NARROW).removesuffix("</svg>")
-    return f"{body}{''.join(_heading(told, found))}</svg>\n"
+    drawing = figure(told)
+    _heading(drawing, told, found)
+    return f"{svg(drawing, *_sentence(told, found))}\n"
 
 
-def _heading(told: dict[str, Any], found: Found) -> Iterator[str]:
+def _heading(drawing: Drawing, told: dict[str, Any], found: Found) -> None:
     outline, sign = VERDICTS.get(told["verdict"], VERDICTS["UNDETERMINED"])
-    yield (
-        f'<path d="{outline}" fill="{INK}" transform="translate(2 2) scale(.8)"/><path d="{sign}" fill="none" '
-        f'stroke="#fff" stroke-width="2.2" stroke-linecap="round" transform="translate(2 2) scale(.8)"/>'
-    )
-    said = "KEPT" if found.entry.keeps else told["verdict"]
+    drawing.shape(moved(outline_of(outline), 0.55, 14, 8), fill=INK)
+    drawing.shape(moved(outline_of(sign), 0.55, 14, 8), stroke=PAPER, width=1.4)
+    verdict = "KEPT" if found.entry.keeps else told["verdict"]
     rule = told["views"][0]["label"] or "default protocol"
-    yield words(25, 15, said, 12, INK, font_weight="700", letter_spacing=".04em")
-    yield words(38 + 8.6 * len(said), 15, f"{told['promise']['name']} · {rule}", 12, MUTED)
-    colours = _colours(told)
+    width = drawing.text(30, 16.5, verdict, 8.5, bold=True)
+    claim = f"{told['promise']['name']} · {rule}"
+    drawing.text(38 + width, 16.5, fitted(claim, TIMES - 38 - width, 8.5), 8.5, MUTED)
+
+
+def _sentence(told: dict[str, Any], found: Found) -> Iterator[str]:
+    hue = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
+    colours = {int(time): hue[history[0][1][3]].ink for time, history in told["views"][0]["instants"].items()}
     sentence = [f"{found.entry.title}."] if found.entry.keeps else told["sentence"]
     for place, line in enumerate(_lines(sentence)):
         spans = "".join(_span(text, colours.get(time)) for text, time in line)
-        yield f'<text x="2" y="{38 + LINE * place}" font-size="{SIZE}" font-weight="600" fill="{INK}">{spans}</text>'
-
-
-def _colours(told: dict[str, Any]) -> dict[int, str]:
-    """Requested time -> the hue of its actor."""
-    hue = dict(zip(told["actors"], hues(told["kinds"]), strict=True))
-    return {int(time): hue[history[0][1][3]].ink for time, history in told["views"][0]["instants"].items()}
+        yield f'<text x="14" y="{34 + LINE * place}" font-size="{SIZE}" font-weight="600" fill="{INK}">{spans}</text>'
 
 
 def _span(text: str, colour: str | None) -> str:

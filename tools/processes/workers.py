@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
-from nbcc.engine.timeline.heartbeats import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.simulator.checkers.history import HOT, key_of
 
 from .notes import Notes, unanswered
@@ -30,8 +30,8 @@ MISSES = 8
 def opened(folder: Path) -> Table:
     """The table as every process opens it."""
     table = Table.open(None, folder)
-    hearts = StoredHearts(table.context.storage, BEAT_SECONDS, MISSES)
-    return Table(replace(table.context, own_hearts=hearts), table.config)
+    heartbeats = StoredHeartbeats(table.context.storage, BEAT_SECONDS, MISSES)
+    return Table(replace(table.context, own_heartbeats=heartbeats), table.config)
 
 
 def work(kind: str, name: str, folder: Path, notes: Path, before: Path | None) -> None:
