@@ -7,17 +7,19 @@ finding that no run of the model can show names a test on the system itself inst
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
+from nbcc.model import Step
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest, refuse_unknown
 
 from . import specs
+from .systems.hudi_steps import IMPOSSIBLE
 from .trace import Trace
 from .trace import load as load_trace
 
@@ -29,20 +31,23 @@ SYSTEMS: Final = {
     "hudi-rs-0.5.0": (HUDI_RS, f"{HUDI_RS}, reading a table that nbcc writes: MERGE_ON_READ, bucket index"),
 }
 """Protocol that describes a system -> the name of the system, and how it was run."""
+PLAYED: Final = ("hudi-1.2.0",)
+"""Those whose system can refuse a step of a run; a reader such as hudi-rs reads what nbcc wrote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """A promise that a real system breaks.
+    """One behaviour of a system that breaks a promise, or refuses what a user asks for.
 
-    `breaks`: the promises that the run breaks under the protocol `setting`, or that the test shows broken.
-    `read`: the read at the end of the run that shows the difference. `expected`, `actual`: of findings without a run.
-    `seen`: release -> what it shows.
+    `protocol` describes the system. `breaks` are the promises that the run breaks under that protocol, or that `test`
+    shows broken on the system itself. `rule` is the option of the protocol that causes it. `read` names the read that
+    shows the difference. A finding with a `test` has no run; it has `steps`, `expected` and `actual` in words.
+    `seen` says what each release of the system shows.
     """
 
     name: str
     title: str
-    setting: str
+    protocol: str
     mechanism: str
     workaround: str
     issue: str
@@ -63,12 +68,12 @@ class Finding:
     @property
     def trace(self) -> Trace:
         """The run, under the protocol of the finding."""
-        return replace(load_trace(self.path), protocol=specs.protocol(self.setting))
+        return replace(load_trace(self.path), protocol=specs.protocol(self.protocol))
 
     @property
     def system(self) -> str:
         """The system that breaks the promise, by its name in `seen`."""
-        return SYSTEMS[self.setting][0]
+        return SYSTEMS[self.protocol][0]
 
 
 def names() -> tuple[str, ...]:
@@ -96,14 +101,29 @@ def load(name: str) -> Finding:
 
 
 def is_system(protocol: str) -> bool:
-    """Whether a protocol describes a release of Apache Hudi."""
-    return protocol.startswith("hudi-")
+    """Whether a protocol describes a system that can be run."""
+    return protocol in SYSTEMS
 
 
-def confirmed(protocol: str) -> frozenset[str]:
-    """The promises that the system of this protocol broke in the runs of findings."""
-    found = (load(name) for name in names())
-    return frozenset(
-        promise for each in found if each.setting == protocol and not each.test and each.system in each.seen
-        for promise in each.breaks
-    )  # fmt: skip
+def shown_broken(protocol: str) -> dict[str, tuple[Finding, ...]]:
+    """The promises that the system of a protocol breaks, each with the findings that show it on the system itself."""
+    every = [each for each in map(load, names()) if each.protocol == protocol and each.system in each.seen]
+    broken = dict.fromkeys(promise for each in every for promise in each.breaks)
+    return {promise: tuple(each for each in every if promise in each.breaks) for promise in broken}
+
+
+def evidence(protocol: str, promise: str, steps: Sequence[Step] | None) -> str:
+    """What findings show of a promise on the system that a protocol describes, in the words of the verdict matrix.
+
+    `steps` are the violation that the search found in the model; None: it found none.
+    """
+    findings = shown_broken(protocol).get(promise, ()) if is_system(protocol) else ()
+    runs = [len(each.trace.steps) for each in findings if not each.test]
+    if steps is None or not is_system(protocol):
+        return "broken by a test" if findings else ""
+    if not findings:
+        return "model only"
+    if not runs:
+        return "confirmed by a test"
+    refused = protocol in PLAYED and any(step.action in IMPOSSIBLE for step in steps)
+    return f"confirmed in {min(runs)} steps" if refused else "confirmed"

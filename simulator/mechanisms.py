@@ -20,9 +20,9 @@ class Mechanism:
     """One mechanism, and where each part of nbcc implements or tests it.
 
     `model`: its actions. `settings`: its options, and its limits as `world.limit`. `engine`: its table operations, or
-    `module:function`. `hudi`: its steps on Apache Hudi or kinds of query; `hudi_impossible`: the reason if there are
-    none. `verdicts`: protocols that show what each weaker option breaks. `trace`: a run of the gallery. `boundary`:
-    words of specs/boundary.md.
+    `module:function`; `engine_refuses`: what the engine does instead, if it has none. `hudi`: its steps on Apache Hudi
+    or kinds of query; `hudi_impossible`: the reason if there are none. `verdicts`: protocols that show what each weaker
+    option breaks. `trace`: a run of the gallery. `boundary`: words of specs/boundary.md.
     """
 
     name: str
@@ -33,6 +33,7 @@ class Mechanism:
     model: Names = ()
     settings: Names = ()
     engine: Names = ()
+    engine_refuses: str = ""
     hudi: Names = ()
     hudi_impossible: str = ""
     mutants: Names = ()

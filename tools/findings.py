@@ -86,9 +86,9 @@ def page(finding: Finding) -> str:
     lines = [
         f"# {finding.title}",
         "",
-        f"{_SYSTEM}{SYSTEMS[finding.setting][1]}",
+        f"{_SYSTEM}{SYSTEMS[finding.protocol][1]}",
         f"- promises broken: {', '.join(finding.breaks) or 'none; what is asked for is not done'}",
-        *([f"- rule of the setting `{finding.setting}`: `{finding.rule}`"] if finding.rule else []),
+        *([f"- option of the protocol `{finding.protocol}`: `{finding.rule}`"] if finding.rule else []),
         f"- public issue: {finding.issue}",
         *(f"- {release}: {what}" for release, what in finding.seen.items()),
         "", "## Steps", "",
@@ -136,7 +136,7 @@ def _command(finding: Finding) -> Iterator[str]:
     if finding.test:
         yield f".venv/bin/python -m pytest {finding.test} -m interop"
     else:
-        yield f".venv/bin/nbcc replay specs/findings/{finding.path.name} --on hudi --protocol {finding.setting}"
+        yield f".venv/bin/nbcc replay specs/findings/{finding.path.name} --on hudi --protocol {finding.protocol}"
 
 
 def index() -> str:

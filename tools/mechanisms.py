@@ -105,7 +105,7 @@ def mapped(mechanism: Mechanism) -> str:
 
 COLUMNS: Final[dict[str, Callable[[Mechanism], str]]] = {
     "model": lambda m: _code((*m.model, *m.settings)),
-    "engine": lambda m: _code(m.engine),
+    "engine": lambda m: _code(m.engine) or (f"refuses: {m.engine_refuses}" if m.engine_refuses else ""),
     "mapping": mapped,
     "Apache Hudi": lambda m: _code(m.hudi) or (f"impossible: {m.hudi_impossible}" if m.hudi_impossible else ""),
     "mutants": lambda m: _code(m.mutants),
@@ -123,14 +123,18 @@ def _code(words: Names) -> str:
 def page() -> str:
     """The text of docs/mechanisms.md."""
     found = sorted(map(load, names()), key=lambda m: (m.issue, m.name))
-    full = sum(all(cell(m) for cell in COLUMNS.values()) for m in found)
+    answered = [m for m in found if all(cell(m) for cell in COLUMNS.values())]
+    full = [m for m in answered if not m.hudi_impossible and not m.engine_refuses]
+    impossible = sum(bool(m.hudi_impossible) for m in answered)
+    refused = sum(bool(m.engine_refuses) for m in answered)
     lines = [
         "# Mechanisms",
         "",
         "Generated from [specs/mechanisms](../specs/mechanisms): what of Hudi is here, and where. A mechanism is done",
-        f"when all eight columns are filled; {NOT_YET} is one that is not. `nbcc explain NAME` shows it with its run.",
+        f"when all eight columns are answered; {NOT_YET}: not answered. `nbcc explain NAME` shows it with its run.",
         "",
-        f"{full} of {len(found)} have every column.",
+        f"{len(full)} of {len(found)} have every column. {impossible} cannot be played on Apache Hudi, and the engine "
+        f"refuses {refused}: their cells say why.",
         "",
         f"| mechanism | {' | '.join(COLUMNS)} |",
         f"|---|{'---|' * len(COLUMNS)}",

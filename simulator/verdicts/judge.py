@@ -159,10 +159,8 @@ def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
 
 
 def _with_system(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
-    """The cell, with whether specs/findings shows the system of this protocol breaking the promise."""
-    if judged.verdict is not Verdict.VIOLATED or not findings.is_system(file.name):
-        return judged
-    return replace(judged, system="confirmed" if promise in findings.confirmed(file.name) else "model only")
+    """The cell, with what findings show of the system that the protocol describes (specs/findings)."""
+    return replace(judged, system=findings.evidence(file.name, promise, judged.trace))
 
 
 def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:

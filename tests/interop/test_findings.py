@@ -23,7 +23,7 @@ from tools.findings import SAME, answers, query_of, words
 
 from .readers import BUNDLES, NEWEST
 
-RUNS = [name for name in names() if not load(name).test and load(name).setting == "hudi-1.2.0"]
+RUNS = [name for name in names() if not load(name).test and load(name).protocol == "hudi-1.2.0"]
 OLDER = BUNDLES[:-1]
 
 
