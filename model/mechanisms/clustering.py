@@ -10,7 +10,7 @@ file group that no reader reads.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -32,7 +32,6 @@ from ..rules import Rules
 from ..world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering(Options):
     """What a clustering writes."""
 

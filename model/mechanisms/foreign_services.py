@@ -6,7 +6,7 @@ not the actor that made the plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
@@ -24,7 +24,6 @@ from ..rules import Rules
 from .crashes import RESUMES_PLAN
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignServices(Options):
     """Whose engine compacts, and how readers take what it leaves."""
 

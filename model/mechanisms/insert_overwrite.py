@@ -12,7 +12,7 @@ and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -40,7 +40,6 @@ from .occ.options import Validation
 from .occ.validation import ABORTED, check_conflicts, is_optimistic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class InsertOverwrite(Options):
     """What hides the rows that a replace replaces."""
 

@@ -10,7 +10,7 @@ sees the slice as one sequence of blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import Literal, NamedTuple, TypeVar
 
@@ -30,7 +30,6 @@ from .rollback.rollbacker import UNDOING, Rollbacker, one_more
 from .rollback.rules import Rollback
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLogs(Options):
     """Whether writes share log files."""
 

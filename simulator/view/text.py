@@ -74,12 +74,12 @@ def _foot(trace: Trace, again: str | None) -> Iterator[str]:
         yield f"because {trace.because}"
     if trace.found_by:
         yield f"found by {trace.found_by}"
-    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_where(trace)}"
+    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_where(trace, again)}"
 
 
-def _where(trace: Trace) -> str:
-    """A disagreement is seen on the system that it was found on; a broken promise on the model alone."""
-    if trace.verdict != "DISAGREED":
+def _where(trace: Trace, again: str | None) -> str:
+    """A disagreement shows on the system on which it was found; a broken promise shows on the model alone."""
+    if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
     named = re.search(r"--on (\S+)", trace.found_by)
     return f" --on {named[1] if named else 'engine'}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ...answers import Record
@@ -21,7 +21,6 @@ from . import values
 from .values import Merged
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MergeFunction(Options):
     """Merge functions of users."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ...answers import Record
@@ -20,7 +20,6 @@ from . import columns
 from .columns import Contents, Made
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialUpdates(Options):
     """Partial updates."""
 
@@ -31,7 +30,6 @@ class PartialUpdates(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialColumns(Limits):
     """Limits: partial updates."""
 
