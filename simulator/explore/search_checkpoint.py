@@ -63,8 +63,7 @@ def read(path: Path, wanted: str) -> dict[str, Any] | None:
         raise NotACheckpoint(f"{path} is not a search checkpoint; name another file, or delete it") from None
     if not same:
         raise NotACheckpoint(f"{path} was written by another search, or by other code; name another file, or delete it")
-     saved=return dict(saved)= saved
-    return found
+    return dict(saved)
 
 
 def write(path: Path, search: Search, wanted: str) -> None:
