@@ -16,7 +16,8 @@ def nearest(word: str, known: Iterable[str], others: str = "") -> str:
     `others`: a command that prints all of them.
     """
     words = sorted(known)
-    close = get_close_matches(word, words, n=1, cutoff=0.6) or [each for each in words if word and each.startswith(word)]
+    begun = [each for each in words if word and each.startswith(word)]
+    close = get_close_matches(word, words, n=1, cutoff=0.6) or begun
     guess = f"did you mean {close[0]!r}? " if close else ""
     if len(words) <= LISTED:
         return f"{guess}known: {', '.join(words) or 'none'}"

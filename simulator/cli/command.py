@@ -69,7 +69,7 @@ class WholeNumber(click.IntRange):
         try:
             return int(super().convert(int(value), param, ctx))
         except ValueError:
-            least = "" if self.min is None else f", at least {self.min}"
+            least = "" if self.min is None else f"; use {self.min} or more"
             self.fail(f"{value!r} is not a whole number{least}", param, ctx)
 
 
