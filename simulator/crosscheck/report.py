@@ -11,7 +11,7 @@ from typing import Any
 from nbcc.model import Step
 
 from ..trace import Trace, context_switches
-from ..view.text import render
+from ..view.text import render, screen_width
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,8 @@ class CheckReport:
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
             ]
         )
-        return "\n".join([self.sentence, *figures, *(["", render(self.found)] if self.found else [])])
+        run = ["", render(self.found, width=screen_width())] if self.found else []
+        return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""

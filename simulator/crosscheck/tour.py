@@ -21,7 +21,7 @@ from ..explore.quotient import Quotient
 from ..explore.tours import tours
 from ..schedule import Replay
 from ..shrink import shrink_disagreement
-from ..view.text import render
+from ..view.text import render, screen_width
 from .check import Check, CheckOptions, close
 from .disagreement import Disagreement
 from .generators import draw_batches
@@ -60,7 +60,7 @@ class TourReport:
             f"  {self.edges:,} of {self.all_edges:,} edges of {self.world.name} ({share:.0f} %, up to renaming)",
             f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.found is not None)} disagreements",
         ]
-        return "\n".join([*lines, *(["", render(self.found)] if self.found else [])])
+        return "\n".join([*lines, *(["", render(self.found, width=screen_width())] if self.found else [])])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""

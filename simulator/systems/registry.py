@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
@@ -25,6 +27,8 @@ def factory(name: str) -> Factory:
     module, colon, attribute = name.partition(":")
     if not colon:
         raise ValueError(f"no system {name!r}; there are {', '.join(_OURS)}, and package.module:factory")
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())  # a console script starts without its working folder, unlike `python -m`
     try:
         found: Factory = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
