@@ -13,7 +13,7 @@ from .validation import nearest, refuse_unknown, whole_number, write_shape
 
 Part = TypeVar("Part", bound=Limits)
 
-Grain = Literal["storage", "peer"]
+Granularity = Literal["storage", "call"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
 
@@ -30,8 +30,8 @@ class World:
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise.
     `limits` are the limits that mechanisms declare: `world[Crashes].crashes`.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
-    `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
-    its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
+    `granularity`: how much one step does. `storage`: one access to storage that other actors can observe. `call`: one
+    call of a client that cannot be interrupted, such as its whole data phase. Each run at `call` is a run at `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
@@ -46,7 +46,7 @@ class World:
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     reads: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
-    grain: Grain = "storage"
+    granularity: Granularity = "storage"
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
     limits: Mapping[type[Limits], Limits] = field(default_factory=dict, hash=False)
@@ -87,7 +87,7 @@ class World:
             Protocol.from_mapping(_of_protocol(choices))
 
     def _check_table(self) -> None:
-        for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
+        for name, known in (("merge_mode", get_args(MergeMode)), ("granularity", get_args(Granularity))):
             if (value := getattr(self, name)) not in known:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
 
@@ -164,7 +164,8 @@ class World:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
         """A world from the sections of its TOML file; ValueError names the nearest field."""
-        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "actor", "writes", *sections()), "world")
+        own = ("format", "name", "about", "granularity", "actors", "actor", "writes")
+        refuse_unknown(given, (*own, *sections()), "world")
         if given.get("format", 1) != 1:
             raise ValueError(f"world: format {given['format']!r} is not known; this version reads format 1")
         flat: dict[str, Any] = {}
@@ -177,7 +178,7 @@ class World:
             flat["actors"] = dict(given["actors"])
         return cls(
             **flat,
-            grain=given.get("grain", "storage"),
+            granularity=given.get("granularity", "storage"),
             name=given.get("name", ""),
             about=given.get("about", ""),
             writes=dict(write_shape(row) for row in given.get("writes", ())),
@@ -210,7 +211,7 @@ class World:
             "format": 1,
             **({"name": self.name} if self.name else {}),
             **({"about": self.about} if self.about else {}),
-            **({"grain": self.grain} if self.grain != "storage" else {}),
+            **({"granularity": self.granularity} if self.granularity != "storage" else {}),
             **found,
             "actors": dict(self.actors),
             **(

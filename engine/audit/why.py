@@ -149,7 +149,7 @@ def _group(records: list[KeyRecord], shape: TableShape, rules: Rules) -> Group:
         if record is best:
             lines.append(_line(record, _answers(record, len(merged)), "answers"))
         elif best is not None:
-            lines.append(_line(record, outranked(record, best, shape.merge, rules.log_order), "outranked"))
+            lines.append(_line(record, outranked(record, best, shape.merge, rules.merge_order), "outranked"))
     lines += [_line(h, h.place.because, "hidden") for h in hidden]
     file = records[0].place.file
     return Group(file.partition, file.file_id, tuple(lines), best.row if best else None, _answer(best))

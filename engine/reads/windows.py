@@ -106,7 +106,7 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
 def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
     """All base files of each group until the end of the window, oldest first. A window by requested times may hold what
     completed after its end."""
-    by_completion = context.rules.incremental_by == "completion"
+    by_completion = context.rules.incremental_axis == "completion"
     until = window.until if by_completion else window.timeline.greatest_completion or window.until
     found: dict[Group, list[BaseFile]] = {}
     for piece in slices_as_of(context, window.timeline, until):

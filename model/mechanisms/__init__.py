@@ -93,7 +93,7 @@ def kinds() -> dict[str, Kind]:
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):
         if (other := named.setdefault(kind.prefix, name)) != name:
-            raise ValueError(f"{other} and {name} both call their first actor {kind.prefix}1")
+            raise ValueError(f"{other} and {name} both call their first actor {kind.actor(1)}")
     return dict(sorted(found.items()))
 
 

@@ -11,7 +11,7 @@ actor that finds the object there reads its clock again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
@@ -29,11 +29,10 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 WAITING, REFUSED_TIME = "waiting for all clocks", "refused its time"
 HOLDS_REQUEST = "given a time for its request"
-REQUESTING = ("loader", "writer")
+REQUESTING = ("bulk_inserter", "writer")
 """The kinds whose request is divided, besides the kinds that put plans."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Claims(Options):
     """Whether times are claimed."""
 
@@ -207,7 +206,7 @@ def read_clock_again(
 
 
 def _actions() -> Iterator[Action]:
-    kinds = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    kinds = ("bulk_inserter", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "writer")
     for kind in kinds:
         yield Action(f"{kind}_waits", "waits until every clock has passed the time that it read, and claims that time",
                      "{actor} waits for all clocks")  # fmt: skip

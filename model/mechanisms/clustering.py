@@ -10,7 +10,7 @@ file group that no reader reads.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering(Options):
     """What a clustering writes."""
 
@@ -121,7 +120,9 @@ class Clusterer(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-CLUSTERER = Kind(name="clusterer", prefix="g", first=Clusterer(), idle_steps=("idle", "done", "gave up"), service=True)
+CLUSTERER = Kind(
+    name="clusterer", prefix="clus", first=Clusterer(), idle_steps=("idle", "done", "gave up"), service=True
+)
 
 
 def compose(composition: Composition) -> None:
@@ -155,9 +156,7 @@ def log_to_cluster(
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 
-def schedule(
-    me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
-) -> Changes:
+def schedule(me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules) -> Changes:
     """Under the lock: take a requested time and put the plan."""
     parts = log_to_cluster(clock, published, plans, world, table_rules)
     replaces = table_rules[Clustering].clustering == "file_ids"

@@ -7,7 +7,7 @@ chose the same base file lose the rows of one of them, unless a conflict check (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..answers import Query, Record
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TableKind(Limits):
     """The type of the table."""
 
@@ -215,7 +214,7 @@ def check(world: World) -> None:
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):
         return
-    for actor in ("cleaner", "clusterer", "loader", "replacer", "restorer"):
+    for actor in ("cleaner", "clusterer", "bulk_inserter", "overwriter", "restorer"):
         if world.actors.get(actor):
             raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
     if world.actors.get("compactor") or world.actors.get("log_compactor") or world.log_versions > 1:

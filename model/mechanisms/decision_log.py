@@ -9,7 +9,7 @@ number taken, and checks again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -38,13 +38,12 @@ Decisions = tuple[Any, ...]
 """Completed instants, and the times of plans, in the order of their numbers."""
 
 READY_TO_DECIDE, DECIDED = "ready to decide", "decided"
-NOT_BY_LOG = ("alterer", "clusterer")
+NOT_BY_LOG = ("schema_evolver", "clusterer")
 """The kinds whose commits are not modelled with a decision log."""
 FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 """The kinds that publish the last decision of another actor before they begin: that actor may have died."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionLog(Options):
     """What decides a commit."""
 
@@ -248,7 +247,9 @@ def agree(protocol: Protocol) -> None:
 
 
 def _actions() -> Iterator[Action]:
-    by_log = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    by_log = (
+        "bulk_inserter", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "writer"
+    )  # fmt: skip
     finishes = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
     for kind in by_log:
         yield Action(f"{kind}_publishes_decided", "puts the completed instant of another whose commit is decided",

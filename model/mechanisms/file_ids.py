@@ -7,7 +7,6 @@ empty each begin a file group with a new id.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.table import Write
@@ -20,13 +19,12 @@ from ..machine.transition import Changes, preset
 from ..world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileIds(Options):
     """How a write chooses the file ids of its files."""
 
-    file_ids: Literal["fixed", "minted"] = option(
+    file_ids: Literal["fixed", "generated"] = option(
         "fixed",
-        "fixed: the bucket determines the file id. minted: a writer that finds no file group in a bucket begins one "
+        "fixed: the bucket determines the file id. generated: a writer that finds no file group in a bucket begins one "
         "with a new id",
     )
     bucket_count: Literal["of_table", "own"] = option(
@@ -75,7 +73,7 @@ def compose(composition: Composition) -> None:
 
 def mints(composition: Composition) -> bool:
     """Whether writes begin file groups with new ids."""
-    return bool(composition.protocol[FileIds].file_ids == "minted")
+    return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
 def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:

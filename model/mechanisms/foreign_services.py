@@ -6,7 +6,7 @@ not the actor that made the plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignServices(Options):
     """Whose engine compacts, and how readers take what it leaves."""
 
@@ -37,9 +36,9 @@ class ForeignServices(Options):
         "time, drops deletes and leaves no mark",
         by=("compactor",),
     )
-    unmarked: Literal["by_its_maker", "by_the_table"] = option(
-        "by_its_maker",
-        "how a file group is merged whose base file has no mark. by_its_maker: by the rules of the engine that made "
+    unmarked: Literal["by_its_engine", "by_the_table"] = option(
+        "by_its_engine",
+        "how a file group is merged whose base file has no mark. by_its_engine: by the rules of the engine that made "
         "it, until this engine compacts; by_the_table: by the rules of the table",
     )
 

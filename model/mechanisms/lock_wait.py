@@ -6,7 +6,6 @@ its files. That a lock held by another actor may keep a live writer from publish
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ..machine.composition import Composition
@@ -17,13 +16,12 @@ from ..machine.transition import Action, Guard, transition
 LEFT = "gone, with a pending write left"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LockWait(Options):
     """How long a writer waits for the lock."""
 
-    lock_wait: Literal["patient", "times_out"] = option(
-        "patient",
-        "patient: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
+    lock_wait: Literal["unbounded", "times_out"] = option(
+        "unbounded",
+        "unbounded: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
         by=("writer",),
     )
 

@@ -7,7 +7,7 @@ the lock becomes two: another actor may act between them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..kernel.lock import release_lock, take_lock
@@ -33,7 +33,6 @@ TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
 """Tags of the two halves of a transition that puts a plan."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LostLocks(Limits):
     """How often locks are lost."""
 
@@ -125,7 +124,7 @@ def _halves() -> Iterator[Action]:
         "log_compactor": ("lists what is completed, takes a requested time", "takes a time for its log compaction",
                           "puts the plan for that time, or finds that something was decided meanwhile",
                           "puts its plan over logs"),
-        "replacer": ("looks for pending plans, takes a requested time", "takes a time for its replace",
+        "overwriter": ("looks for pending plans, takes a requested time", "takes a time for its replace",
                      "puts the plan of that replace, or finds that something was decided meanwhile",
                      "puts the plan of its replace"),
         "restorer": ("finds what is to be undone, takes a requested time", "finds what a restore would undo",
@@ -137,7 +136,7 @@ def _halves() -> Iterator[Action]:
     }  # fmt: skip
     for kind, (takes, says, puts, says_put) in halves.items():
         action = _WORDS.get(kind, (f"{kind}_takes_time", ""))[0]
-        service = kind not in ("replacer", "restorer")
+        service = kind not in ("overwriter", "restorer")
         yield Action(action, f"under a lock that can be lost: {takes}", f"{{actor}} {says}", service=service)
         yield Action(f"{kind}_puts_plan", puts, f"{{actor}} {says_put}", service=service)
 

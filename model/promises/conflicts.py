@@ -18,7 +18,7 @@ from .promise import Promise, components_in, protocol_of
 from .sentences import write_named
 
 Published = tuple[Write | Compaction, ...]
-LOOKING = ("writer", "replacer")
+LOOKING = ("writer", "overwriter")
 """The kinds of actors that look for conflicts and abort."""
 
 
@@ -45,7 +45,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
     """The file groups of what an actor is about to publish, and those on which that rests."""
-    if me in model.actors_of("replacer"):
+    if me in model.actors_of("overwriter"):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
 

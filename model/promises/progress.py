@@ -36,7 +36,7 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     if not owed:
         return left
     working = {model.component(state, name).requested for name in model.actors_of("writer") if name in left}
-    alone = (*model.actors_of("replacer"), *model.actors_of("clusterer"))
+    alone = (*model.actors_of("overwriter"), *model.actors_of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
     for action, requested in ((instant.action, instant.requested) for instant in owed):
         kind, what = TAKEN_UP.get(action, ("", ""))

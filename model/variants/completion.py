@@ -6,7 +6,7 @@ published after one with a later time, behind the back of readers that took the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ..kernel.publication import (
@@ -26,7 +26,6 @@ from ..mechanisms.decision_log import is_decided_by_log
 TIMED_EARLY = "given a completion time"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Options):
     """When a completion time is taken."""
 
@@ -34,8 +33,8 @@ class Completion(Options):
         "under_lock",
         "under_lock: the completion time is taken under the lock that also covers publication; outside_lock: before "
         "that lock is taken",
-        by=("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer", "restorer",
-            "rollbacker", "writer"),
+        by=("bulk_inserter", "cleaner", "clusterer", "compactor", "log_compactor", "overwriter", "restorer",
+            "rollbacker", "schema_evolver", "writer"),
     )  # fmt: skip
 
 

@@ -7,6 +7,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
+from nbcc.model.mechanisms.replacing import OVERWRITER
+
 from .history import histories
 from .judge import MOST_REFUSALS, judge, protocols
 from .parallel import judge_in_parallel
@@ -122,8 +127,8 @@ def _event(segment: Segment, number: int) -> str:
 def _named(sentence: str, segment: Segment) -> str:
     """A sentence with the actors of the segment as the instants that they stand for."""
     actors = {
-        "w": ("write", segment.writes), "c": ("compaction", segment.plans), "o": ("replace", segment.plans),
-        "m": ("log compaction", segment.log_plans),
+        WRITER.prefix: ("write", segment.writes), COMPACTOR.prefix: ("compaction", segment.plans),
+        OVERWRITER.prefix: ("replace", segment.plans), LOG_COMPACTOR.prefix: ("log compaction", segment.log_plans),
     }  # fmt: skip
 
     def name(found: re.Match[str]) -> str:
@@ -133,4 +138,4 @@ def _named(sentence: str, segment: Segment) -> str:
             return found[0]
         return f"the {kind} {times[number]}" if times[number] else "another write"
 
-    return re.sub(r"\b([wcom])(\d+)\b", name, sentence)
+    return re.sub(rf"\b({'|'.join(actors)})(\d+)\b", name, sentence)

@@ -230,14 +230,12 @@ def test_the_lock_is_given_back_when_the_block_fails() -> None:
 
 def test_rules_are_values_that_know_their_names() -> None:
     assert Rules.from_mapping({}) == NBCC == Rules()
-    assert (
-        Rules.from_mapping({"log_order": "requested", "tombstones": "drop", "fold": "logs_first", "files": "directory"})
-        == HUDI
-    )
-    with pytest.raises(BadInput, match="nearest is 'slice_by'"):
+    hudi = {"merge_order": "requested", "tombstones": "drop", "fold": "logs_first", "files": "directory"}
+    assert Rules.from_mapping(hudi) == HUDI
+    with pytest.raises(BadInput, match="nearest is 'slicing'"):
         Rules.from_mapping({"slice_buy": "requested"})
     with pytest.raises(BadInput, match="one of completion, requested"):
-        Rules.from_mapping({"log_order": "alphabetical"})
+        Rules.from_mapping({"merge_order": "alphabetical"})
 
 
 @pytest.mark.parametrize("kind", [BadInput, NotATable, Unsupported, Conflict, Cleaned])

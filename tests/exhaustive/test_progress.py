@@ -60,7 +60,7 @@ class Reach(NamedTuple):
 
 
 END = "nothing can happen any more, and the goal is never reached"
-ROUND = "a run can go round for ever, and the goal is never reached"
+ROUND = "a run can cycle permanently, and the goal is never reached"
 GRAPHS = {
     "ends at the goal": (Graph(((0, 1, "a"),), frozenset({1})), None),
     "ends short of it": (Graph(((0, 1, "a"), (0, 2, "a")), frozenset({1})), END),
@@ -121,8 +121,8 @@ def test_a_run_that_goes_round_is_found_wherever_it_goes(seed: int) -> None:
     """Held against a look at every set of states that a run may stay in."""
     dice = Random(seed)
     size = dice.randint(2, 5)
-    edges = [(i, i + 1, dice.option(("a", "b", "env"))) for i in range(size - 1)]
-    edges += [(dice.randrange(size), dice.randrange(size), dice.option("abc")) for _ in range(size + 1)]
+    edges = [(i, i + 1, dice.choice(("a", "b", "env"))) for i in range(size - 1)]
+    edges += [(dice.randrange(size), dice.randrange(size), dice.choice("abc")) for _ in range(size + 1)]
     goal = frozenset(state for state in range(size) if dice.random() < 1 / 3)
     graph = Graph(tuple(edges), goal)
     short = frozenset(range(size)) - goal

@@ -31,7 +31,7 @@ class Archiver(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-ARCHIVER = Kind(name="archiver", prefix="a", first=Archiver(), service=True)
+ARCHIVER = Kind(name="archiver", prefix="arch", first=Archiver(), service=True)
 
 
 def compose(composition: Composition) -> None:

@@ -59,7 +59,7 @@ class Consumer(NamedTuple):
 
 
 CONSUMER = Kind(
-    name="consumer", prefix="k", first=Consumer(), idle_steps=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1)
+    name="consumer", prefix="cons", first=Consumer(), idle_steps=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1)
 )
 NO_ACTORS: Mapping[str, Any] = MappingProxyType({})
 
@@ -99,11 +99,11 @@ def window_bounds(newest_time: int) -> tuple[int, int]:
 
 def bounds_before_pending(
     own: Consumer, newest_time: int, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
-    every_loader: Mapping[str, Any] = NO_ACTORS,
+    every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
     """RFC-22's options 1 and 2: the oldest pending write bounds the checkpoint, or the window as well."""
     done = {entry.requested for entry in published}
-    writers = (*every_writer.values(), *every_loader.values())
+    writers = (*every_writer.values(), *every_bulk_inserter.values())
     oldest = min((each.requested for each in writers if each.requested and each.requested not in done), default=inf)
     safe = max(own.checkpoint, int(min(newest_time, oldest - 1)))
     return (safe, safe) if protocol[Consumers].checkpoint == "fenced" else (newest_time, safe)

@@ -1,6 +1,6 @@
 """The conflict check of an optimistic actor: it passes and publishes, or it aborts (RFC-22).
 
-Writers and replacers check in the same way: a replace conflicts with the writes of its partitions like any other write.
+Writers and overwriters check in the same way: a replace conflicts with the writes of its partitions.
 """
 
 from __future__ import annotations

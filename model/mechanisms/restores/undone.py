@@ -1,6 +1,6 @@
 """How an actor finds that a restore has undone its instant: before it starts its plan, as it reads, or under the lock.
 
-Writers and replacers find it under the lock alone. Compactors and log compactors may also find a file of their plan
+Writers and overwriters find it under the lock alone. Compactors and log compactors may also find a file of their plan
 deleted, or their plan gone before they start it.
 """
 
@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...kernel.compactor import PLANS, READS_INPUT, Compactor, Plans
+from ...kernel.compactor import PLANS, READS_INPUT, Compactor
+from ...kernel.table import Plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.plans import STARTS_PLAN
 from ...machine.transition import Action, Changes, Component, Guard, preset, transition
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse
-from ..replacing import Replacer
+from ..replacing import Overwriter
 from .rules import Restore, is_undone, loses_input
 
 Planned = tuple[Restore, ...]
@@ -33,8 +34,8 @@ def compose(composition: Composition) -> None:
     """Let every actor find that its instant is undone."""
     for me in composition.actors_of("writer"):
         refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
-    for me in composition.actors_of("replacer"):
-        refuse(composition, "replacer", me, IS_NOT_UNDONE, preset(become, state=Replacer("gave up")))
+    for me in composition.actors_of("overwriter"):
+        refuse(composition, "overwriter", me, IS_NOT_UNDONE, preset(become, state=Overwriter("gave up")))
     for kind, plans, idle in RUNNERS:
         for me in composition.actors_of(kind):
             _counts_undone(composition, me, plans)
@@ -101,7 +102,7 @@ def actions() -> Iterator[Action]:
         yield Action(f"{kind}_misses_input",
                      "finds a file of its plan deleted, by the restore that has undone the plan",
                      "{actor} finds its input gone")  # fmt: skip
-    for kind in (*kinds, "replacer"):
+    for kind in (*kinds, "overwriter"):
         yield Action(f"{kind}_is_refused",
                      "under the lock: finds that a restore has undone its plan; gives the lock back",
                      "{actor} finds that its plan was undone")  # fmt: skip

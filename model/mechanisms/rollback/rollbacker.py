@@ -62,7 +62,7 @@ class Rollbacker(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
-ROLLBACKER = Kind(name="rollbacker", prefix="b", first=Rollbacker(), in_random_worlds=(0, 0, 0, 1, 2), service=True)
+ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_random_worlds=(0, 0, 0, 1, 2), service=True)
 
 
 class Undoing(NamedTuple):
