@@ -14,8 +14,8 @@ from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
 from nbcc.engine.writes import batches
-from nbcc.engine.writes.batches import EXTRA, FOLDER, repeated
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes.commit_protocol import request
+from nbcc.engine.writes.idempotency import EXTRA, FOLDER, repeated
 from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms.batches import rows_of
 from nbcc.model.promises import PROMISES
