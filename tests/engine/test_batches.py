@@ -17,7 +17,7 @@ from nbcc.engine.writes import batches
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.engine.writes.idempotency import EXTRA, FOLDER, repeated
 from nbcc.model import Model, Protocol, World
-from nbcc.model.mechanisms.batches import rows_of
+from nbcc.model.mechanisms.exactly_once import rows_of
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run
