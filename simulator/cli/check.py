@@ -20,6 +20,7 @@ from .command import (
     Finite,
     Section,
     Teaching,
+    WholeNumber,
     answer,
     debug_option,
     json_option,
@@ -69,11 +70,11 @@ def _sections() -> Iterable[Section]:
 @click.argument("world", required=False)
 @click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
 @click.option("--on", "systems", multiple=True, default=("engine",), metavar="SYSTEM", help="May be repeated.")
-@click.option("--examples", type=click.IntRange(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
+@click.option("--examples", type=WholeNumber(min=1), help=f"Histories to play.  [default: {EXAMPLES}]")
 @click.option("--time", "seconds", type=Duration(), metavar="TIME", help="As many as begin within it: 90s, 5m, 2h.")
 @click.option("--seed", type=int, default=0, show_default=True, help="The same seed plays the same histories.")
-@click.option("--seeds", type=click.IntRange(min=1), metavar="K", help="So many seeds, from --seed on, each alone.")
-@click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes that share the seeds.")
+@click.option("--seeds", type=WholeNumber(min=1), metavar="K", help="So many seeds, from --seed on, each alone.")
+@click.option("--workers", type=WholeNumber(min=1), default=1, metavar="N", help="Processes that share the seeds.")
 @click.option(
     "--across", "master", metavar="spark|URL", help="Share the seeds on a Spark cluster: here, or of the master at URL."
 )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .command import FileToWrite, Finite, answer, debug_option, json_option, on_option, users_words
+from .command import FileToWrite, Finite, WholeNumber, answer, debug_option, json_option, on_option, users_words
 from .matrix import differences, table
 from .outcome import Exit, gravest
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Write the pages of the matrix up to this depth.",
 )
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
+@click.option("--workers", type=WholeNumber(min=1), metavar="N", help="Processes at once; one a core unless given.")
 @on_option
-@click.option("--max-states", type=click.IntRange(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
+@click.option("--max-states", type=WholeNumber(min=1), help="Leave a world beyond so many states (UNDETERMINED).")
 @click.option("--memory", type=Finite(min=0.1), metavar="G", help="Stop beyond so many GiB in all.")
 @click.option(
     "--checkpoint",
