@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.search_checkpoint import NoCheckpoint
+from nbcc.simulator.explore.search_checkpoint import NotACheckpoint
 
 from .command import users_words
 
@@ -66,7 +66,7 @@ def search(
                 result = explore(
                     system, asked, canary=canary, reduce=reduce, checkpoint=checkpoint, progress=tick, **bounds
                 )
-            except NoCheckpoint as error:
+            except NotACheckpoint as error:
                 raise click.ClickException(str(error)) from None
     return Search(world, protocol, system, result)
 

@@ -33,7 +33,7 @@ DEMO = specs.world("demo")
 STEPS = (Step("w1", "writes", (("group", 1), ("seen", ()))), Step("c1", "plans", (("instants", (1, 2)),)))
 FOUND = Result(
     distinct=12, generated=20, depth=3, seconds=0.5, stopped="more than 12 distinct states", deadlock=STEPS, ends=2,
-    ends_by_budget=1, canary=True, reductions=("symmetry",), stands_for=24,
+    ends_at_limit=1, canary=True, reductions=("symmetry",), stands_for=24,
     promises={
         "SNAP": PromiseResult(name="SNAP", verdict=Verdict.VIOLATED, because="one row", trace=STEPS),
         "CDC": PromiseResult(name="CDC", verdict=Verdict.HOLDS),
