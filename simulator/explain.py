@@ -143,7 +143,7 @@ def taken_by(action: str) -> str:
 def _action(action: Action) -> Explanation:
     kind = taken_by(action.name)
     return Explanation(
-        action.name, "action", action.about, "RFC-66, an access of storage, lock or clock that other actors can observe",
+        action.name, "action", action.about, "RFC-66, an access of storage, lock or clock that others can observe",
         (f"taken by: {'any actor' if kind == 'any' else kind}",),
         "The shortest run that ends with it:", lambda: minimal_examples.taking(action.name),
     )  # fmt: skip
