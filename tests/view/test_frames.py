@@ -40,7 +40,8 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
         (
             traces.lost_row(),
             "w1's update k1=B was acknowledged at step 13; every snapshot from step 18 on returns k1=A.",
-            "Sliced by requested time, t1 < barrier t4: it counts as replaced by base t4, which never took it because it "
+            "Sliced by requested time, t1 < barrier t4: it counts as replaced by base t4, which never took it "
+            "because it "
             "had not completed.",
             "Sliced by completion time, t5 > barrier t4: the log belongs to slice t4, and the reader returns k1=B.",
         ),
@@ -61,9 +62,11 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
         (
             traces.torn_snapshot(),
             "w1's update k1=A was acknowledged at step 10; r1's snapshot at step 15 missed it but saw w2's later k1=B.",
-            "The reader's one listing saw k1=B, completed t4, but missed this one, completed t3: both completed while it "
+            "The reader's one listing saw k1=B, completed t4, but missed this one, completed t3: both "
+            "completed while it "
             "ran.",
-            "The reader lists again and takes all writes completed up to the latest one it saw, t4, and the reader returns "
+            "The reader lists again and takes all writes completed up to the latest one it saw, t4, and the "
+            "reader returns "
             "k1=A.",
         ),
         (
