@@ -1,4 +1,4 @@
-"""Lists of texts that a user gave."""
+"""Validation of arguments that are lists of names."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .errors import BadInput
 
 
 def texts(given: object, asked: str) -> tuple[str, ...]:
-    """The texts of a list; `BadInput` for anything else, a text alone as well: it would be taken letter by letter."""
+    """The names in a list. `BadInput` for anything else, also for a string, whose letters would be the names."""
     if isinstance(given, str):
         raise BadInput(asked, "that is a text", f"give a list of names: [{given!r}]")
     listed = tuple(given) if isinstance(given, Iterable) else (given,)

@@ -13,7 +13,7 @@ from ..data.columns import IS_DELETED, RECORD_KEY
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.group_files import BaseFile
-from ..files.log_block import Block, BlockKind, read_blocks, standing
+from ..files.log_block import Block, BlockKind, read_blocks, without_rolled_back
 from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import Storage
@@ -42,7 +42,7 @@ def _wrong(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
         if isinstance(file, BaseFile):
             rows, deletes = _rows(decode_parquet(data, file.path), schema), stat.deletes
         else:
-            rows, deletes = _counted(standing(read_blocks(data, file.path)), file, schema)
+            rows, deletes = _counted(without_rolled_back(read_blocks(data, file.path)), file, schema)
     except Exception as broken:  # whatever a decoder makes of broken bytes
         return " ".join(str(getattr(broken, "exists", None) or f"{type(broken).__name__}: {broken}").split())[:300]
     if (rows, deletes) != (stat.rows, stat.deletes):

@@ -1,9 +1,9 @@
-"""Services of other engines on a table of ours: found by the mark that their instants lack (docs/contract.md,
+"""Detects table services of other engines on a table of nbcc: their instants lack nbcc's mark (docs/contract.md,
 Assumptions).
 
-A compaction that is not ours folds by requested time and drops tombstones: the file groups that begin with its base
-files are merged by its rules, until a compaction of ours. A clean that is not ours publishes no horizon. Who takes a
-replacing write's plan for a compaction carries it out with nothing, and what it should have hidden stays.
+A compaction of Hudi merges by requested time and drops tombstones. The file groups that begin with its base files are
+merged by Hudi's rules until nbcc's next compaction. A clean of Hudi publishes no horizon. If Hudi executes the plan of
+a replacing write as a compaction, it writes no rows, and the rows to be replaced stay visible.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..timeline import Commits, Timeline
 
 
 def foreign_services(timeline: Timeline, commits: Commits, slices: Iterable[FileSlice]) -> Iterator[str]:
-    """What other engines' services mean for whoever reads the table now, a sentence each, by requested time."""
+    """One sentence about the effect on reads for each service of another engine, by requested time."""
     bases = [piece.base.requested for piece in newest_bases(slices) if piece.base]
     for instant in timeline.instants:
         if instant.completed is None:
@@ -28,5 +28,5 @@ def foreign_services(timeline: Timeline, commits: Commits, slices: Iterable[File
             yield f"another engine has taken the replace {instant.requested} for a compaction: it has replaced nothing"
         elif count := bases.count(instant.requested):
             groups = f"{count} file group{'' if count == 1 else 's'}"
-            who = f"another engine's compaction {instant.requested}"
-            yield f"{groups} merged by Hudi's rules: {who} wrote the base files"
+            compaction = f"another engine's compaction {instant.requested}"
+            yield f"{groups} merged by Hudi's rules: {compaction} wrote the base files"

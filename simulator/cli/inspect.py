@@ -8,12 +8,13 @@ import click
 
 from .command import FileToWrite, answer, debug_option, json_option
 from .outcome import Exit
-from .tables import opened, shown
+from .tables import opened, shown, storage_option
 
 
 @click.command(short_help="Timeline and file slices of any Hudi table; no Spark, no JVM.")
 @click.argument("table")
 @click.option("--as-of", "as_of", metavar="T", help="The slices at that completion time (17 digits).")
+@storage_option
 @json_option
 @click.option("--html", "page", type=FileToWrite(), metavar="FILE", help="Also a page.")
 @click.option("--redact", is_flag=True, help="Hide paths, table name, partition values, random parts of file ids.")
@@ -21,9 +22,9 @@ from .tables import opened, shown
 def command(table: str, as_of: str | None, as_json: bool, page: Path | None, redact: bool) -> Exit:
     """Say what is in TABLE: its instants, file slices, sizes, pending work, and by whose rules it is read.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). Only names and metadata are
-    read, never a row; the last line, on standard error, says how many objects that took. Tables of versions 8 and 9 are
-    read by their completion times; of an older one you see what its names tell.
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option). Only names
+    and metadata are read, never a row; the last line, on standard error, says how many objects that took. Tables of
+    versions 8 and 9 are read by their completion times; of an older one you see what its names tell.
 
     \b
     Examples:

@@ -6,7 +6,7 @@ import click
 
 from .command import answer, debug_option, json_option
 from .outcome import Exit
-from .tables import opened
+from .tables import opened, storage_option
 
 
 @click.command(short_help="Every file that holds a key: kept or hidden, by which rule.")
@@ -14,6 +14,7 @@ from .tables import opened
 @click.argument("key")
 @click.option("--partition", metavar="P", help="Only this partition, spelled as in the table's folders.")
 @click.option("--as-of", "as_of", metavar="T", help="The answer at that completion time (17 digits).")
+@storage_option
 @json_option
 @debug_option
 def command(table: str, key: str, partition: str | None, as_of: str | None, as_json: bool) -> Exit:

@@ -9,8 +9,8 @@ from typing import Final
 
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
-from nbcc.model.mechanisms.replacing import OVERWRITER
 
 from .history import histories
 from .judge import MOST_REFUSALS, judge, protocols

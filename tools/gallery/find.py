@@ -22,7 +22,7 @@ from nbcc.simulator.witness import candidates, witness
 from .catalogue import BROKEN, Entry
 from .goals import GOALS
 
-COMMAND = "python -m tools.gallery --write"
+COMMAND = "python -m tools.regenerate gallery"
 
 
 class NotFound(ValueError):

@@ -127,7 +127,7 @@ def partition_metadata(view: View) -> Iterator[Found]:
 
 
 def stray_base(view: View) -> Iterator[Found]:
-    """Hudi makes a slice of it, and what completed since is hidden in a slice that is not committed (§9.2)."""
+    """Hudi makes a slice of it, and what completed since is hidden in a slice that is not committed."""
     for path, file in view.found.files.items():
         if not isinstance(file, BaseFile) or file.completed is not None or not view.pending(file.requested):
             continue
