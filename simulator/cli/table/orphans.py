@@ -7,7 +7,7 @@ import click
 from ..command import answer, debug_option, json_option
 from ..outcome import Exit
 from ..tables import opened
-from .options import done, dry_run_option, gathered, locked, pass_table
+from .options import audit_of, done, dry_run_option, locked, pass_table
 
 
 @click.command(short_help="Data files that belong to no write; --delete removes them.")
@@ -26,10 +26,10 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
     from nbcc.engine.repair import orphan_files
 
     with opened(table, "look for orphans in") as storage:
-        found = orphan_files(gathered(storage))
+        found = orphan_files(audit_of(storage))
         if delete and not dry_run and found:
             with locked(storage):
-                found = orphan_files(gathered(storage))
+                found = orphan_files(audit_of(storage))
                 for orphan in found:
                     if not orphan.kept:
                         storage.delete(orphan.path)
