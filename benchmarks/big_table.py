@@ -16,9 +16,9 @@ import pyarrow as pa
 
 from nbcc.engine.clock import to_instant
 from nbcc.engine.config import TableConfig, to_properties
-from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.properties import encode_properties
-from nbcc.engine.files.names import BaseName, LogName, in_partition, partition_metadata
+from nbcc.engine.definition.load import PROPERTIES
+from nbcc.engine.file_names import BaseName, LogName, in_partition, partition_metadata
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.timeline import (
     CommitMetadata,

@@ -13,8 +13,8 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nbcc.engine.data.tasks import WrittenFile
+from nbcc.engine.file_names import LogName
 from nbcc.engine.files.group_files import LogFile
-from nbcc.engine.files.names import LogName
 from nbcc.engine.files.slices import build_slices, to_read
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.rules import NBCC

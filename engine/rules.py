@@ -20,10 +20,10 @@ Axis = Literal["completion", "requested"]
 class Rules:
     """How files become slices, and slices become rows.
 
-    slice_by         which time of a log is held against the barriers; base_instant: the one in its name (old layout)
-    log_order        which time orders the logs inside a slice
-    as_of_by         which time of an instant is held against the T of a read
-    incremental_by   which time of an instant is held against a window
+    slicing          which time of a log is held against the barriers; base_instant: the one in its name (old layout)
+    merge_order      which time orders the logs inside a slice
+    as_of_axis       which time of an instant is held against the T of a read
+    incremental_axis which time of an instant is held against a window
     completion_time  whether a completion time is taken under the lock that also covers its publication
     tombstones       whether compaction keeps the deletes that it merges away
     listing          whether a reader lists the timeline twice (a listing is not a snapshot)
@@ -58,10 +58,10 @@ class Rules:
     unmarked         a file group whose base file another engine made is merged as that engine does; or as if we had
     """
 
-    slice_by: Literal["completion", "requested", "base_instant"] = "completion"
-    log_order: Axis = "completion"
-    as_of_by: Axis = "completion"
-    incremental_by: Axis = "completion"
+    slicing: Literal["completion", "requested", "base_instant"] = "completion"
+    merge_order: Axis = "completion"
+    as_of_axis: Axis = "completion"
+    incremental_axis: Axis = "completion"
     completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
     tombstones: Literal["keep", "drop"] = "keep"
     listing: Literal["twice", "once"] = "twice"
@@ -88,7 +88,7 @@ class Rules:
     files: Literal["listed", "directory"] = "listed"
     log_compaction_rank: Literal["inputs", "own"] = "inputs"
     bulk_insert: Literal["checked", "unchecked"] = "checked"
-    unmarked: Literal["by_its_maker", "by_the_table"] = "by_its_maker"
+    unmarked: Literal["by_its_engine", "by_the_table"] = "by_its_engine"
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> Rules:
@@ -110,5 +110,5 @@ class Rules:
 NBCC: Final = Rules()
 """Tables that carry nbcc's properties."""
 
-HUDI: Final = Rules(log_order="requested", tombstones="drop", fold="logs_first", files="directory")
+HUDI: Final = Rules(merge_order="requested", tombstones="drop", fold="logs_first", files="directory")
 """Tables that do not: Hudi's slices and Hudi's fold; visibility and time travel stay on the completion axis."""

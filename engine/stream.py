@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from .config import TableConfig
 from .errors import BadInput
-from .seams import context_of, coordinated
 from .storage import Storage
+from .wiring import context_of, coordinated
 from .writes.batches import check
 
 if TYPE_CHECKING:

@@ -10,29 +10,29 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import html
 from .actions import operations
-from .config import TableConfig, opening
+from .config import TableConfig
 from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
-from .config.creation import table_config
 from .config.facts import described, facts
-from .config.opening import with_stored_schema
 from .context import Context
+from .definition import load as definition
+from .definition.creation import table_config
 from .errors import BadInput, NbccError, Unsupported
 from .files.slices import FileSlice
 from .reads.times import Time
 from .reads.windows import Replaced
-from .seams import as_a_guest, context_of, coordinated
 from .services.archiving import RETAINED
 from .services.cleaning import PolicyName
 from .storage import TRANSIENT, open_storage
 from .stream import sink_of
 from .timeline import Instant, load
+from .wiring import context_of, coordinated, with_hudi_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from .config.creation import Schema
+    from .definition.creation import Schema
 
 
 class Table:
@@ -202,7 +202,7 @@ class Table:
         could not follow. Whoever opened the table before goes on with the columns that it knew.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
-        self.config = with_stored_schema(self.context.storage, self.config)
+        self.config = definition.with_stored_schema(self.context.storage, self.config)
         return done
 
     def schedule_compaction(self) -> Instant | None:
@@ -336,15 +336,15 @@ def create_table(context: Context, config: TableConfig) -> Table:
     config = replace(config, shared_store=is_shared(context.storage.url))
     if config.weakness is not None:
         raise Unsupported(f"create a table at {context.storage.url}", *config.weakness)
-    opening.create_table(context.storage, config)
+    definition.create_table(context.storage, config)
     return Table(coordinated(context, config), config)
 
 
 def open_table(context: Context) -> Table:
     """The table where `context` points. One that is not ours is read by Hudi's rules, whatever `context` says."""
-    config = opening.open_table(context.storage)
+    config = definition.open_table(context.storage)
     if config.notice is not None:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
         return Table(coordinated(context, config), config)
-    return Table(as_a_guest(context, config), config)
+    return Table(with_hudi_rules(context, config), config)

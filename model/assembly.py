@@ -19,11 +19,11 @@ def compose(world: World, protocol: Protocol, only: Iterable[str] | None = None)
     """The composition of a model. `only`: the mechanisms to apply (default: every one)."""
     known = mechanisms.kinds()
     actors = {
-        name: tuple(f"{kind.prefix}{number + 1}" for number in range(world.actors.get(name, 0)))
+        name: tuple(kind.actor(number + 1) for number in range(world.actors.get(name, 0)))
         for name, kind in known.items()
     }
     own = cache(lambda actor: world.protocol_of(actor, protocol))
-    composition = Composition(world, protocol, actors, own, mechanisms.rests())
+    composition = Composition(world, protocol, actors, own, mechanisms.idle_steps())
     kernel.compose(composition)
     for name, mechanism, after in mechanisms.in_order():
         if only is None or name in only:
@@ -41,7 +41,7 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
     def constants(actor: str) -> dict[str, Any]:
         own = world.protocol_of(actor, protocol) if actor else protocol
         of_table = {"world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
-        return {**composition.constants, **of_table, "protocol": own, "rules": rules_of(own)}
+        return {**of_table, "protocol": own, "rules": rules_of(own)}
 
     fields = composition.fields
     return Names(first_values(composition), composition.actors, constants, composition.views, fields)
@@ -54,7 +54,7 @@ def first_values(composition: Composition) -> dict[str, Any]:
     for name, actors in composition.actors.items():
         extra = tuple(composition.fields.get(name, {}).values())
         first = known[name].first
-        found.update((actor, first._replace(extra=extra) if extra else first) for actor in actors)
+        found.update((actor, first._replace(records=extra) if extra else first) for actor in actors)
     return found
 
 

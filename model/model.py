@@ -16,7 +16,7 @@ from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
 from .machine.bound import Bound, BoundTransition
-from .machine.limits import Limits
+from .machine.limits import LimitChecker
 from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
@@ -45,7 +45,7 @@ class Model:
         self.components = tuple(first)
         self.coding = Coding(first, [names for names in self.actors.values() if names])
         self._everybody = tuple(chain.from_iterable(self.actors.values()))
-        self._rests = {me: self.composition.rests[kind] for kind, some in self.actors.items() for me in some}
+        self._idle_steps = {me: self.composition.idle_steps[kind] for kind, some in self.actors.items() for me in some}
         parts = mechanisms.every().values()
         self._actions: dict[str, Action] = {action.name: action for part in parts for action in part.actions}
         self._services = frozenset(a.name for part in parts for a in part.actions if part.service or a.service)
@@ -53,17 +53,19 @@ class Model:
         rows = assembly.bound(self.composition, self._names)
         observed = (ACTIVE, PENDING, UNPUBLISHED, TABLE, SETTLED)
         self._views: dict[Hashable, Bound] = {name: self._names.view(name) for name in observed}
-        # At the grain `peer` whoever is in the midst of what one call does goes on before anybody else.
-        self.joins = frozenset(a.name for a in self._actions.values() if a.joins and world.grain == "peer")
-        self.stepper = Stepper(self.coding, rows, joins=self.joins)
+        # At the granularity `call` whoever is in the midst of what one call does goes on before anybody else.
+        self.continuations = frozenset(
+            a.name for a in self._actions.values() if a.continues_call and world.granularity == "call"
+        )
+        self.stepper = Stepper(self.coding, rows, continuations=self.continuations)
         self._by_name = {(c.transition.actor, c.transition.action): c for c in self.stepper.rows}
         if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
-        self._limits = Limits(self.coding, self.stepper.rows)
+        self._limits = LimitChecker(self.coding, self.stepper.rows)
         self._derived: dict[Hashable, Any] = {}
         self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
-    def of(self, kind: str) -> tuple[str, ...]:
+    def actors_of(self, kind: str) -> tuple[str, ...]:
         """The actors of a kind; none if the world has none."""
         return self.actors.get(kind, ())
 
@@ -78,7 +80,7 @@ class Model:
         return 0
 
     @property
-    def parting(self) -> tuple[str, Callable[[Any], Hashable]] | None:
+    def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """The component in which runs part for good, and which way each value of it went (None: not yet). None where
         nothing stays: a restore takes back what was published."""
         return None if "published" in self.composition.withdrawn else ("published", _first_published)
@@ -110,7 +112,7 @@ class Model:
         row = compiled.transition
         reasons = tuple(
             guard.reason
-            for guard in (*row.own, *row.guards)
+            for guard in (*row.actor_guards, *row.guards)
             if not guard.holds(*(self.component(state, name) for name in guard.reads))
         )
         possible = () if reasons else tuple(row.arguments.call(*self.coding.read(state, compiled.argument_reads)))
@@ -247,9 +249,9 @@ class Model:
 
     def is_busy(self, actor: str, own: Any) -> bool:
         """Whether an actor in the state `own` is alive and in an operation."""
-        return own.step != DEAD and own.step not in self._rests[actor]
+        return own.step != DEAD and own.step not in self._idle_steps[actor]
 
-    def stopped_by_budget(self, state: State) -> Iterator[str]:
+    def stopped_by_limits(self, state: State) -> Iterator[str]:
         """The actors that only a limit of the world keeps from an action, crashes aside."""
         return self._limits.stopped(state)
 
@@ -260,7 +262,7 @@ class Model:
     def describe(self, step: Step) -> str:
         """One short sentence."""
         args = dict(step.args)
-        said = self._actions[step.action].says.format(actor=step.actor, **args)
+        said = self._actions[step.action].sentence.format(actor=step.actor, **args)
         return said + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")
 
 

@@ -1,4 +1,4 @@
-"""A protocol: the options of every mechanism and variant, collected. The defaults keep every promise.
+"""A protocol: the options of every mechanism and variant, assemble. The defaults keep every promise.
 
 Options are read when transitions and rules are composed. Each weaker value is what an RFC, an older table layout or a
 reader does.
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from . import mechanisms
-from .fields import nearest, refuse_unknown
-from .machine.options import Options, about, collected, values_of
+from .machine.options import Options, assemble, declarations, values_of
+from .validation import nearest, refuse_unknown
 
 Part = TypeVar("Part", bound=Options)
 
@@ -35,7 +35,7 @@ class Protocol:
             if value not in known[name]:
                 raise ValueError(f"protocol: {name} = {value!r}; {nearest(str(value), known[name])}")
         flat = {**(_flat(options) if options else {}), **given}
-        object.__setattr__(self, "options", collected(mechanisms.options(), flat))
+        object.__setattr__(self, "options", assemble(mechanisms.options(), flat))
         object.__setattr__(self, "_hash", hash(tuple(self.options.values())))
         for mechanism in mechanisms.every().values():
             mechanism.agree(self)
@@ -78,4 +78,4 @@ def choices() -> dict[str, tuple[str, ...]]:
 
 def documented() -> dict[str, str]:
     """Option name -> what it decides."""
-    return {name: str(said["about"]) for part in mechanisms.options() for name, said in about(part).items()}
+    return {name: str(said["about"]) for part in mechanisms.options() for name, said in declarations(part).items()}

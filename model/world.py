@@ -7,13 +7,13 @@ from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Any, Literal, TypeVar, get_args
 
 from . import mechanisms
-from .fields import nearest, refuse_unknown, whole_number, write_shape
-from .machine.options import Limits, about, collected, names_of
+from .machine.options import Limits, assemble, declarations, names_of
 from .protocol import Protocol
+from .validation import nearest, refuse_unknown, whole_number, write_shape
 
 Part = TypeVar("Part", bound=Limits)
 
-Grain = Literal["storage", "peer"]
+Granularity = Literal["storage", "call"]
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING", "CUSTOM"]
 """CUSTOM: a user's function makes one row of two."""
 
@@ -30,8 +30,8 @@ class World:
     `settings` maps an actor or a kind of actors to the choices of the protocol that it makes otherwise.
     `limits` are the limits that mechanisms declare: `world[Crashes].crashes`.
     `keys` and `orderings` say how much data a random history draws; the search itself holds no rows.
-    `grain`: how much one step is. At `storage` one access that others can see; at `peer` one call of a client that does
-    its data phase in one, and its publication: what cannot be stopped half way. Every such run is a run at `storage`.
+    `granularity`: how much one step does. `storage`: one access to storage that other actors can observe. `call`: one
+    call of a client that cannot be interrupted, such as its whole data phase. Each run at `call` is a run at `storage`.
     """
 
     actors: Mapping[str, int] = field(default_factory=lambda: {"writer": 2, "compactor": 1}, hash=False)
@@ -46,7 +46,7 @@ class World:
     writes: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     reads: Mapping[tuple[str, int], tuple[int, ...]] = field(default_factory=dict, hash=False)
     settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, hash=False)
-    grain: Grain = "storage"
+    granularity: Granularity = "storage"
     name: str = field(default="", compare=False)
     about: str = field(default="", compare=False)
     limits: Mapping[type[Limits], Limits] = field(default_factory=dict, hash=False)
@@ -58,7 +58,7 @@ class World:
             made = each.default if each.default_factory is MISSING else each.default_factory()
             object.__setattr__(self, name, given.get(name, made))
         flat = {n: getattr(part, n) for part in given.get("limits", {}).values() for n in names_of(type(part))}
-        object.__setattr__(self, "limits", collected(mechanisms.limits(), {**flat, **given}))
+        object.__setattr__(self, "limits", assemble(mechanisms.limits(), {**flat, **given}))
         self._check_actors()
         self._check_table()
         self._check_numbers()
@@ -87,7 +87,7 @@ class World:
             Protocol.from_mapping(_of_protocol(choices))
 
     def _check_table(self) -> None:
-        for name, known in (("merge_mode", get_args(MergeMode)), ("grain", get_args(Grain))):
+        for name, known in (("merge_mode", get_args(MergeMode)), ("granularity", get_args(Granularity))):
             if (value := getattr(self, name)) not in known:
                 raise ValueError(f"world: unknown {name} {value!r}; {nearest(str(value), known)}")
 
@@ -164,7 +164,8 @@ class World:
     @classmethod
     def from_mapping(cls, given: Mapping[str, Any]) -> World:
         """A world from the sections of its TOML file; ValueError names the nearest field."""
-        refuse_unknown(given, ("format", "name", "about", "grain", "actors", "actor", "writes", *sections()), "world")
+        own = ("format", "name", "about", "granularity", "actors", "actor", "writes")
+        refuse_unknown(given, (*own, *sections()), "world")
         if given.get("format", 1) != 1:
             raise ValueError(f"world: format {given['format']!r} is not known; this version reads format 1")
         flat: dict[str, Any] = {}
@@ -177,7 +178,7 @@ class World:
             flat["actors"] = dict(given["actors"])
         return cls(
             **flat,
-            grain=given.get("grain", "storage"),
+            granularity=given.get("granularity", "storage"),
             name=given.get("name", ""),
             about=given.get("about", ""),
             writes=dict(write_shape(row) for row in given.get("writes", ())),
@@ -210,7 +211,7 @@ class World:
             "format": 1,
             **({"name": self.name} if self.name else {}),
             **({"about": self.about} if self.about else {}),
-            **({"grain": self.grain} if self.grain != "storage" else {}),
+            **({"granularity": self.granularity} if self.granularity != "storage" else {}),
             **found,
             "actors": dict(self.actors),
             **(
@@ -238,13 +239,13 @@ OWN_LIMITS = ("writes_per_writer", "compactions")
 
 def chosen_by(kind: str) -> tuple[str, ...]:
     """The options that each actor of a kind may choose for itself."""
-    said = (each for part in mechanisms.options() for each in about(part).items())
+    said = (each for part in mechanisms.options() for each in declarations(part).items())
     return tuple(sorted(name for name, declared in said if kind in declared["by"]))
 
 
 def limits_by(kind: str) -> tuple[str, ...]:
     """The limits that a world may state for one kind of actors, or for one actor."""
-    said = (each for part in mechanisms.limits() for each in about(part).items())
+    said = (each for part in mechanisms.limits() for each in declarations(part).items())
     return tuple(name for name, declared in said if kind in declared["by"])
 
 
@@ -262,7 +263,7 @@ def sections() -> dict[str, tuple[str, ...]]:
     """The sections of a world's file, each with the names in it: the kernel's, then those of mechanisms."""
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
-        for name, said in about(part).items():
+        for name, said in declarations(part).items():
             if name != "table_type":
                 found[said["section"]].append(name)
     return {section: tuple(names) for section, names in found.items()}

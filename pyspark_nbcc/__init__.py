@@ -5,6 +5,6 @@ Spark imports every top-level module called ``pyspark_*`` and takes its `Default
 
 from __future__ import annotations
 
-from nbcc.engine.spark.source import NbccSource as DefaultSource
+from nbcc.engine.data_source import NbccSource as DefaultSource
 
 __all__ = ["DefaultSource"]

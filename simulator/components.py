@@ -12,7 +12,7 @@ from nbcc.model.mechanisms.lost_locks import LostLocks
 
 def field_of(own: ActorState, name: str, otherwise: Any = 0) -> Any:
     """A field of an actor's component, or of a record that a mechanism adds to it; `otherwise` if it has none."""
-    return next((getattr(each, name) for each in (own, *own.extra) if hasattr(each, name)), otherwise)
+    return next((getattr(each, name) for each in (own, *own.records) if hasattr(each, name)), otherwise)
 
 
 def is_dead(own: ActorState) -> bool:

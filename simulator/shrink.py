@@ -138,7 +138,7 @@ def smaller_world(trace: Trace) -> Trace:
     world = trace.world
     used = {step.actor for step in trace.steps}
     counts = {
-        kind: max((int(name[1:]) for name in used if name in actors), default=0)
+        kind: max((actors.index(name) + 1 for name in used if name in actors), default=0)
         for kind, actors in Model(world, trace.protocol).actors.items()
     }
     writes = {write: shape for write, shape in world.writes.items() if write in trace.batches}

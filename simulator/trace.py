@@ -2,6 +2,14 @@
 
 Steps are named, never numbered by position among the enabled ones, and times are symbolic: ``r1`` is the requested time
 of the first instant by requested time, ``c1`` that instant's completion time. So a trace survives changes of the code.
+
+The file is an object:
+
+- ``format``, ``handle``, ``title``, ``promise``, ``verdict``, ``because``, ``found_by``: see `Trace`;
+- ``actors``: the kind of each actor that takes a step, such as ``{"over1": "overwriter", "w1": "writer"}``;
+- ``world`` and ``protocol``: a field that is left out has its default;
+- ``rows``: the rows that each write puts, one object a row;
+- ``steps``: ``actor``, ``action``, ``args`` and ``observed`` of each step.
 """
 
 from __future__ import annotations
@@ -15,8 +23,9 @@ from pathlib import Path
 from typing import Any
 
 from nbcc.model import Protocol, Record, Step, World
-from nbcc.model.fields import nearest
+from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.promises import PROMISES
+from nbcc.model.validation import nearest
 
 from .crosscheck.observables import Batch
 
@@ -58,6 +67,7 @@ class Trace:
         observed = self.observed or ({},) * len(self.steps)
         return {
             "title": self.title,
+            "actors": {actor: kind_of(actor) for actor in sorted({step.actor for step in self.steps})},
             "world": self.world.to_mapping(),
             "protocol": self.protocol.differences(),
             "rows": list(_rows(self.batches)),
@@ -81,7 +91,8 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
     """The trace of a JSON value.
 
     Raises:
-        ValueError: another format, or a field is missing; the sentence says which.
+        ValueError: the format is another one, a field is missing, or an actor is of another kind; the message says
+            which.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"a {type(given).__name__} where a trace is an object with 'world', 'protocol' and 'steps'")
@@ -91,12 +102,23 @@ def from_mapping(given: Mapping[str, Any]) -> Trace:
     if missing:
         raise ValueError(f"a trace without {missing[0]!r}")
     try:
+        _check_kinds(given.get("actors", {}))
         trace = _made(given)
     except (TypeError, KeyError, AttributeError, IndexError) as error:
         raise ValueError(f"a trace that is not as nbcc writes it: {type(error).__name__}: {error}") from error
     if trace.promise and trace.promise not in PROMISES:
-        raise ValueError(f"a trace of the promise {trace.promise!r}; {nearest(str(trace.promise), PROMISES)}")
+        guess = nearest(str(trace.promise), PROMISES, "nbcc list promises")
+        raise ValueError(f"a trace of the promise {trace.promise!r}; {guess}")
     return trace
+
+
+def _check_kinds(actors: Mapping[str, str]) -> None:
+    """Raise ValueError for an actor that this version takes for one of another kind."""
+    known = kinds()
+    for actor, kind in actors.items():
+        if kind_of(actor) != kind:
+            right = f"this version calls it {known[kind].actor(1)}" if kind in known else nearest(kind, known)
+            raise ValueError(f"a trace in which the actor {actor!r} is of the kind {kind!r}; {right}")
 
 
 def _made(given: Mapping[str, Any]) -> Trace:

@@ -21,7 +21,7 @@ from .trace import Batches
 
 ORDERINGS = (1, 2)
 MOST_WRITES = 4
-WITHOUT_DELETES = ("loader", "replacer")
+WITHOUT_DELETES = ("bulk_inserter", "overwriter")
 """Actors whose writes are base files, which hold no deletes."""
 
 

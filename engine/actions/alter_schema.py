@@ -6,11 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..config import TableConfig
-from ..config.creation import arrow_schema, check_columns, check_partial
-from ..config.opening import PROPERTIES, load_properties
 from ..config.properties import encode_properties
 from ..config.schemas import schema_versions, with_version
 from ..context import Context
+from ..definition.creation import arrow_schema, check_columns, check_partial
+from ..definition.load import PROPERTIES, load_properties
 from ..errors import Unsupported
 from ..lock import held
 from ..schema.evolution import ASKED, check_evolution
@@ -20,7 +20,7 @@ from ..writes.writing import complete, request, take_time, taken_back_on_error
 from .upsert import action_of
 
 if TYPE_CHECKING:
-    from ..config.creation import Schema
+    from ..definition.creation import Schema
 
 OPERATION = "ALTER_SCHEMA"
 

@@ -7,11 +7,11 @@ from typing import Any
 from ..config import TableConfig
 from ..config.schemas import as_it_was
 from ..context import Context
+from ..data.shape import table_shape
 from ..reads.retention import archived_completions
 from ..reads.tasks import state_tasks
 from ..reads.times import Time, instant_of
 from ..reads.travel import refuse_before_first, refuse_requested_time, settled_at
-from ..shape import table_shape
 
 ASKED = "read the table as of"
 

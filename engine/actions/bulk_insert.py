@@ -7,12 +7,12 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import WriteTask
 from ..errors import Conflict
 from ..files.group_files import Group
 from ..files.slices import find_files, pending_plans
 from ..reads.retention import refuse_unlisted
-from ..shape import table_shape
 from ..timeline import Instant, Timeline, load, put_inflight
 from ..writes.batch import as_upserts, refuse_other_rows
 from ..writes.commits import write_commit

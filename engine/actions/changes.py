@@ -6,13 +6,13 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import ChangesTask, ReadTask
 from ..files.group_files import Group
 from ..files.window import writes_between
 from ..reads.tasks import state_tasks
 from ..reads.times import BEGINNING, Time
 from ..reads.windows import Window, refuse_replacements, settled_window, window_tasks
-from ..shape import table_shape
 from ..timeline import completion_of
 
 ASKED = "read what changed"

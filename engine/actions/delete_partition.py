@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from difflib import get_close_matches
 
+from ..arguments import texts
 from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
 from ..files.slices import find_files
-from ..given import texts
 from ..services.replacing import replace_partitions
 from ..timeline import Instant, load
 

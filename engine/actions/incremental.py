@@ -7,9 +7,9 @@ from typing import Any
 from ..config import TableConfig
 from ..config.schemas import as_it_was
 from ..context import Context
+from ..data.shape import table_shape
 from ..reads.times import BEGINNING, Time
 from ..reads.windows import settled_window, window_tasks
-from ..shape import table_shape
 
 ASKED = "read what was written"
 

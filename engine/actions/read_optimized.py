@@ -6,9 +6,9 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..files.slices import newest_bases
 from ..reads.tasks import read_task, slices_as_of
-from ..shape import table_shape
 from ..timeline import load_settled
 
 

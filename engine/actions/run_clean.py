@@ -7,8 +7,8 @@ import time
 from ..config import TableConfig
 from ..context import Context
 from ..errors import Unsupported
+from ..file_names import in_partition, parse_base, parse_log
 from ..files.group_files import Group
-from ..files.names import in_partition, parse_base, parse_log
 from ..reads.times import Time
 from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, put_inflight

@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from ..config import TableConfig
-from ..config.opening import with_stored_schema
 from ..context import Context
 from ..data.layers import EVENT_TIME
+from ..data.shape import table_shape
 from ..data.tasks import CompactTask, ReadTask, TableShape, WrittenFile
-from ..files.names import in_partition, parse_base, split_path
+from ..definition.load import with_stored_schema
+from ..file_names import in_partition, parse_base, split_path
 from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
 from ..rules import Rules
 from ..services.inputs import PlanInputs
 from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
-from ..shape import table_shape
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
 from ..writes.commits import compaction_commit
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..config import TableConfig
-from ..config.opening import with_stored_schema
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import LogCompactTask, ReadTask, WrittenFile
+from ..definition.load import with_stored_schema
 from ..reads.times import Time
 from ..services.inputs import PlanInputs
 from ..services.taking_up import completed, taken_up, unless_completed, where_it_is_known
-from ..shape import table_shape
 from ..timeline import LOG_COMPACTION, CompactionOperation, Instant, put_inflight
 from ..writes.commits import log_compaction_commit
 

@@ -6,8 +6,8 @@ import time
 
 from ..config import TableConfig
 from ..context import Context
+from ..file_names import marker, split_path
 from ..files.group_files import is_change_log, listed_file
-from ..files.names import marker, split_path
 from ..reads.times import Time
 from ..services.taking_up import completed, taken_up, where_it_is_known
 from ..timeline import Instant, Timeline, put_inflight
@@ -54,5 +54,5 @@ def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
     last = dict.fromkeys((*states, *saved, instant))  # what it has put is found by its completed file, which goes last
     markers = (marker(instant.requested, *split_path(path)) for path in marked)
     context.storage.delete_all([*(f"{FOLDER}/{each.file_name}" for each in last), *markers])
-    context.hearts.stop(instant.requested)
+    context.heartbeats.stop(instant.requested)
     return files

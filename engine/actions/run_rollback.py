@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..files.names import marker, split_path
+from ..file_names import marker, split_path
 from ..lock import held
 from ..reads.times import Time
 from ..services.taking_up import completed, taken_up, where_it_is_known

@@ -8,8 +8,8 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..reads.tasks import selected, state_tasks
-from ..shape import table_shape
 from ..timeline import load_settled
 
 

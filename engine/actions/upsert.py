@@ -6,15 +6,15 @@ from collections.abc import Collection
 from dataclasses import replace
 from typing import Any
 
+from ..arguments import texts
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import WriteTask
 from ..errors import Conflict
 from ..files.slices import load_slices, to_read
-from ..given import texts
 from ..reads.tasks import base_input
 from ..reads.times import Time, instant_of
-from ..shape import table_shape
 from ..timeline import Instant, Timeline, put_inflight
 from ..writes.batch import as_partial_upserts, as_upserts, refuse_other_rows, set_columns
 from ..writes.batches import UNNAMED, Batch, Repeated, answer, check, digest_of_files, extra

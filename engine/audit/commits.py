@@ -9,8 +9,8 @@ from typing import Any
 from ..timeline import Instant
 from ..timeline.checked import is_inside
 from ..timeline.container import decode_record
+from ..timeline.fast_commit_parser import skim_commit
 from ..timeline.metadata import COVERS, OWN_KEY
-from ..timeline.skimming import skim_commit
 from ..writes.batches import EXTRA as BATCH
 from .record import Commit, Stat
 

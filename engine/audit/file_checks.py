@@ -10,11 +10,11 @@ from typing import Final
 import pyarrow as pa
 
 from ..data.columns import IS_DELETED, RECORD_KEY
-from ..files.base import decode_parquet
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
 from ..files.group_files import BaseFile
-from ..files.log_block import Block, BlockKind, read_blocks, standing
+from ..files.log_block import Block, BlockKind, read_blocks, without_rolled_back
+from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import Storage
 from .record import Audit, Fault, File, Progress, Stat, no_progress
@@ -41,7 +41,7 @@ def _fault(storage: Storage, file: File, stat: Stat, schema: str | None) -> str 
         if isinstance(file, BaseFile):
             rows, deletes = _rows(decode_parquet(data, file.path), schema), stat.deletes
         else:
-            rows, deletes = _counted(standing(read_blocks(data, file.path)), file, schema)
+            rows, deletes = _counted(without_rolled_back(read_blocks(data, file.path)), file, schema)
     except Exception as error:  # damaged bytes can make a decoder raise anything
         return " ".join(str(getattr(error, "exists", None) or f"{type(error).__name__}: {error}").split())[:300]
     if (rows, deletes) != (stat.rows, stat.deletes):

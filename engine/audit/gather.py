@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from ..config.opening import PROPERTIES, audited_properties
-from ..files.base import decode_parquet
+from ..definition.load import PROPERTIES, audited_properties
+from ..file_names import split_path
 from ..files.group_files import data_file_of
-from ..files.names import split_path
+from ..parquet import decode_parquet
 from ..storage import Storage, paths_below, sizes_but
 from ..timeline import LOG_COMPACTION, CompactionPlan, Instant, Timeline, parse_instant
 from ..timeline.archive import HISTORY, Archived

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import Final
 
 from ..config import VERSIONS, merge_mode
-from ..config.opening import PROPERTIES
+from ..definition.load import PROPERTIES
 from ..errors import BadInput, NbccError, NotATable, Unsupported
+from ..file_names import split_path
 from ..files.group_files import BaseFile, LogFile
-from ..files.names import split_path
 from ..files.slices import to_read
 from ..reads.times import Time
 from ..storage import Storage

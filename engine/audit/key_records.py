@@ -17,9 +17,9 @@ from ..data.layers import Layer
 from ..data.read import log_layers
 from ..data.tasks import BaseInput, LogInput, TableShape
 from ..errors import BadInput, NbccError, StorageError
-from ..files.base import decode_parquet
 from ..files.group_files import BaseFile, LogFile
 from ..names import bucket_of
+from ..parquet import decode_parquet
 from ..schema import META_COLUMNS
 from ..storage import NotFound, Storage
 

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
+from ..file_names import split_path
 from ..files.group_files import BaseFile, Group, LogFile
-from ..files.names import split_path
 from ..timeline.instant import ACTIONS, COMPLETES_AS
 from ..timeline.timeline import FOLDER
 from .amounts import natural

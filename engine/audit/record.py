@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple
 
+from ..file_names import split_path
 from ..files.group_files import BaseFile, Group, LogFile
-from ..files.names import split_path
 from ..rules import HUDI, NBCC, Rules
 from ..timeline import CompactionPlan, Instant, Timeline
 from ..timeline.cleans import CleanPlan

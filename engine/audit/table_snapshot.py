@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ..errors import BadInput
-from ..files.covering import standing_in
+from ..file_names import parse_log, split_path
 from ..files.group_files import Group, LogFile, data_file
-from ..files.names import parse_log, split_path
+from ..files.log_compaction import without_covered
 from ..files.slices import FileSlice, build_slices, kept_since
 from ..reads.times import Time, instant_of
 from ..reads.travel import refuse_before_first, refuse_requested_time
@@ -100,7 +100,7 @@ class TableSnapshot:
             if self.audit.rules.files == "listed" or self.timeline.is_log_compaction(commit.instant)
         }
         pending = {i.requested for i in self.timeline.pending if self.timeline.is_log_compaction(i)}
-        return standing_in(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
+        return without_covered(files, covers, frozenset(pending), self.audit.rules) if covers or pending else files
 
     def _listed_files(self) -> Iterator[File]:
         """The files that completed commits list, as nbcc reads them: no other file exists."""

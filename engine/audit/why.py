@@ -6,14 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from ..config.opening import open_table
+from ..data.shape import table_shape
 from ..data.tasks import TableShape
+from ..definition.load import open_table
 from ..errors import BadInput, Damaged
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, to_read
 from ..reads.times import Time
 from ..rules import Rules
-from ..shape import table_shape
 from ..storage import Storage
 from .amounts import natural
 from .gather import gather
@@ -163,7 +163,7 @@ def _group(records: list[KeyRecord], shape: TableShape, rules: Rules) -> Group:
             only = "it is the only record that is merged for this key"
             lines.append(_line(record, "it has the greatest rank" if len(merged) > 1 else only, "answers"))
         elif best is not None:
-            lines.append(_line(record, outranked(record, best, shape.merge, rules.log_order), "outranked"))
+            lines.append(_line(record, outranked(record, best, shape.merge, rules.merge_order), "outranked"))
     lines += [_line(r, r.placement.because, "hidden") for r in hidden]
     file = records[0].placement.file
     return Group(file.partition, file.file_id, tuple(lines), best.row if best else None, _answer(best))

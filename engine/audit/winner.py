@@ -24,11 +24,11 @@ def _number(record: KeyRecord) -> int:
     return int(part[NUMBER][0].as_py())
 
 
-def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, log_order: str) -> str:
-    """The rule by which `best` answers and `loser` does not. `log_order` is the time that orders logs in a slice."""
+def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: str) -> str:
+    """The rule by which `best` answers and `loser` does not. `merge_order` is the time that orders logs in a slice."""
     name = rule.ranked_by
     if name is None:
-        return f"commit time: {_later(loser, best, log_order)}"
+        return f"commit time: {_later(loser, best, merge_order)}"
     if best.ordering is None and best.record == "delete":
         return f"a delete without a value of {name} outranks every earlier record"
     if loser.ordering is None and loser.record == "delete":
@@ -36,11 +36,11 @@ def outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, log_order: str
     if best.ordering > loser.ordering:
         return f"event time: {name} {_shown(loser.ordering)} is smaller than {_shown(best.ordering)}"
     if best.ordering == loser.ordering:
-        return f"event time: {name} is {_shown(best.ordering)} in both, and {_later(loser, best, log_order)}"
+        return f"event time: {name} is {_shown(best.ordering)} in both, and {_later(loser, best, merge_order)}"
     return f"a delete without a value of {name} came after it, among the logs"
 
 
-def _later(loser: KeyRecord, best: KeyRecord, log_order: str) -> str:
+def _later(loser: KeyRecord, best: KeyRecord, merge_order: str) -> str:
     mine, other = loser.placement.file, best.placement.file
     if mine.path == other.path:
         return "the answer comes later in the same file"
@@ -50,7 +50,7 @@ def _later(loser: KeyRecord, best: KeyRecord, log_order: str) -> str:
         return "the deletes that a compaction keeps rank after its base file"
     if mine.requested == other.requested:
         return "the answer is in a later file of the same write"
-    times = (other.requested, "requested") if log_order == "requested" else (other.completed, "completed")
+    times = (other.requested, "requested") if merge_order == "requested" else (other.completed, "completed")
     return f"the answer was {times[1]} later, at {times[0]}"
 
 

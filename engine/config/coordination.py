@@ -19,7 +19,7 @@ DECISION_LOG: Final = "decision-log"
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """`skew_ms`: how far the clocks of two writers may differ; None: 0 on one machine, else 200 (`seams.coordinated`).
+    """`skew_ms`: how far the clocks of two writers may differ; None: 0 on one machine, else 200 (`wiring.coordinated`).
 
     `decision`: a commit is made by whoever holds the lock, or by the next number of the decision log.
     `lock`: the provider; '' for the default: among the processes of one machine on a local file system, a lease in a

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from ..file_names import BaseName, LogName
 from ..files.data_block import encode_data
-from ..files.names import BaseName, LogName
 from ..names import Names
 from ..storage import Storage
 from .columns import conform, is_sortable

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 
 from ..errors import Conflict
-from ..files.base import encode_parquet
-from ..files.names import BaseName, in_partition, marker
+from ..file_names import BaseName, in_partition, marker
+from ..parquet import encode_parquet
 from ..storage import Storage, put_own
 from .columns import FILE_NAME, constant
 from .tasks import WrittenFile

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import Unsupported
-from ..files.base import decode_parquet
 from ..files.data_block import decode_data
 from ..files.delete_block import decode_deletes
-from ..files.log_block import Block, BlockKind, Header, read_blocks, standing
+from ..files.log_block import Block, BlockKind, Header, read_blocks, without_rolled_back
+from ..parquet import decode_parquet
 from ..schema import from_avro
 from ..storage import Storage
 from .columns import COMMIT_TIME, IS_DELETED, PARTITION_PATH, RECORD_KEY, SET_COLUMNS, conform, one_array
@@ -113,7 +113,7 @@ def log_layers(
     with decoding(log.path):
         return [
             layer._replace(base=base, kept=base)
-            for block in standing(read_blocks(data, log.path))
+            for block in without_rolled_back(read_blocks(data, log.path))
             for layer in _block(block, log, shape, needed)
         ]
 

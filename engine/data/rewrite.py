@@ -7,7 +7,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..files.names import BaseName
+from ..file_names import BaseName
 from ..storage import Storage
 from .columns import conform, is_deleted
 from .layers import Layer

@@ -11,8 +11,8 @@ from typing import Literal
 
 import pyarrow as pa
 
-from ..files.base import FEW_VALUES
 from ..limits import Limits, limits
+from ..parquet import FEW_VALUES
 from ..schema import with_meta
 from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
 from .digest import Digest

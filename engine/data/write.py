@@ -10,9 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..file_names import BaseName, LogName, partition_metadata
 from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
-from ..files.names import BaseName, LogName, partition_metadata
 from ..names import Names
 from ..schema import META_COLUMNS
 from ..storage import Storage

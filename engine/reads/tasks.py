@@ -8,15 +8,15 @@ from difflib import get_close_matches
 
 import pyarrow as pa
 
+from ..arguments import texts
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import BaseInput, LogInput, ReadTask
 from ..errors import BadInput
 from ..files.group_files import BaseFile, LogFile
 from ..files.slices import FileSlice, all_slices, load_slices, merge_position, to_read
-from ..given import texts
 from ..rules import HUDI, Rules
-from ..shape import table_shape
 from ..timeline import Instant, Timeline
 from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
 
@@ -57,11 +57,11 @@ def group_rules(context: Context, timeline: Timeline, base: str | None) -> Rules
     (docs/contract.md, Assumptions): it may have forgotten deletes, and its maker goes on to merge the group's logs in
     its own order.
     """
-    looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_maker"
+    looks = context.rules.files == "listed" and context.rules.unmarked == "by_its_engine"
     instant = completed_write(context, timeline, base) if base and looks else None
     if instant is None or instant.completed is None or context.commits.commit(instant).own:
         return context.rules
-    return replace(context.rules, fold=HUDI.fold, log_order=HUDI.log_order)
+    return replace(context.rules, fold=HUDI.fold, merge_order=HUDI.merge_order)
 
 
 def completed_write(context: Context, timeline: Timeline, requested: str) -> Instant | None:

@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import BaseInput, ChangedBase, WindowTask
 from ..errors import BadInput, Unsupported
+from ..file_names import in_partition
 from ..files.group_files import BaseFile, Group
-from ..files.names import in_partition
 from ..files.window import WindowFiles, window_files
-from ..shape import table_shape
 from ..timeline import Timeline, WriteStat, completion_of, load_settled
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import base_input, log_inputs, slices_as_of
@@ -106,7 +106,7 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
 def _bases(context: Context, window: Window) -> dict[Group, list[BaseFile]]:
     """All base files of each group until the end of the window, oldest first. A window by requested times may hold what
     completed after its end."""
-    by_completion = context.rules.incremental_by == "completion"
+    by_completion = context.rules.incremental_axis == "completion"
     until = window.until if by_completion else window.timeline.greatest_completion or window.until
     found: dict[Group, list[BaseFile]] = {}
     for piece in slices_as_of(context, window.timeline, until):

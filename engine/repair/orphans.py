@@ -1,4 +1,4 @@
-"""Files that belong to no write: which they are, and which of them can be deleted without doubt."""
+"""Orphans: data files that belong to no write, and whether they can be deleted safely."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _ANOTHER: Final = "each of them may have written it, and the names of files do n
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """`kept` says why it must not be deleted; empty: it can be."""
+    """An orphan. `kept`: why it must not be deleted; '' if it can be."""
 
     path: str
     size: int
@@ -21,11 +21,11 @@ class Orphan:
 
 
 def orphan_files(found: Audit) -> tuple[Orphan, ...]:
-    """The orphans among the data files, by path.
+    """The orphans among the data files, sorted by path.
 
-    `found` listed the files before the timeline: whoever is at work has put its instant first, so that a file whose
-    instant is nowhere is nobody's. Where the archive cannot be read, or does not reach back to a file, it may be that
-    of an instant which completed: such files are kept.
+    `found` listed the files before the timeline. A running writer puts its instant before its files, so a file whose
+    instant is on no timeline belongs to no running write. If the archive cannot be read, or does not reach back to a
+    file, its instant may have completed: such files are kept.
     """
     hurt = next((fault for fault in found.faults if fault.kind == "archive"), None)
     nowhere = [

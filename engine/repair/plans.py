@@ -1,7 +1,7 @@
-"""Pending compaction plans, and giving one up (hudi-format §13.2).
+"""Pending compaction plans, and the removal of one.
 
-Logs are not tied to a plan by their names: without it they fall back into the slice before. So a plan is given up by
-deleting first what it has written, then its inflight instant, then the plan.
+The names of logs do not depend on a plan. Without it they belong to the slice before. So the removal deletes the files
+that the plan's compaction has written, then its inflight instant, then the plan.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from ..audit import Audit
 from ..errors import BadInput, Conflict
-from ..files.names import in_partition
+from ..file_names import in_partition
 from ..storage import Storage
 from ..timeline import load
 from ..timeline.timeline import FOLDER
@@ -18,7 +18,7 @@ from ..timeline.timeline import FOLDER
 
 @dataclass(frozen=True, slots=True)
 class PendingPlan:
-    """`gone` are inputs that do not lie there any more, `written` files that the plan's runner has put already."""
+    """A pending plan. `gone`: its missing inputs. `written`: the files that its compaction has already put."""
 
     barrier: str
     state: str
@@ -29,7 +29,7 @@ class PendingPlan:
 
 
 def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
-    """The compactions that have not completed, by barrier."""
+    """The pending compactions, by barrier."""
     plans = []
     for instant in found.timeline.pending_compactions:
         plan = found.plans.get(instant.requested)
@@ -53,9 +53,9 @@ def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
 
 
 def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
-    """Give a plan up; the paths that were deleted, in their order. Call it under the table's lock.
+    """Remove a plan; returns the deleted paths in order. The caller holds the table's lock.
 
-    Raises `Conflict` if it has completed meanwhile, `BadInput` if it is not there any more.
+    Raises `Conflict` if it has completed meanwhile, `BadInput` if it no longer exists.
     """
     timeline = load(storage)
     instant = timeline.find(plan.barrier, "compaction")

@@ -9,8 +9,8 @@ from typing import Final, Literal, get_args
 from ..clock import to_instant, to_millis
 from ..context import Context
 from ..errors import BadInput
+from ..file_names import in_partition
 from ..files.group_files import Group
-from ..files.names import in_partition
 from ..files.slices import FileSlice, all_slices, kept_since
 from ..timeline import Commits, Instant, Timeline, completion_of
 from ..timeline.cleans import CleanPlan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..context import Context
 from ..data.tasks import BaseInput, LogInput
 from ..errors import Damaged
-from ..files.names import in_partition, parse_base, parse_log
+from ..file_names import in_partition, parse_base, parse_log
 from ..reads.tasks import completed_write
 from ..timeline import CompactionOperation, Timeline
 

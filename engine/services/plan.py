@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from ..config import TableConfig
 from ..context import Context
-from ..files.covering import pending_groups
+from ..file_names import split_path
 from ..files.group_files import LogFile
-from ..files.names import split_path
+from ..files.log_compaction import pending_groups
 from ..files.slices import FileSlice, load_slices, pending_plans, to_read
 from ..reads.retention import refuse_unlisted
 from ..reads.tasks import group_rules, in_merge_order

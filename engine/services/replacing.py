@@ -13,13 +13,13 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..data.shape import table_shape
 from ..data.tasks import CompactTask, ReadTask, WriteTask, WrittenFile
 from ..errors import BadInput, Conflict, Unsupported
+from ..file_names import partition_metadata
 from ..files.group_files import Group
-from ..files.names import partition_metadata
 from ..files.slices import pending_plans
 from ..lock import held
-from ..shape import table_shape
 from ..timeline import (
     REPLACES,
     CompactionOperation,
@@ -94,9 +94,7 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
         raise Unsupported(asked, "the table is COPY_ON_WRITE", "delete its rows and write the new ones")
 
 
-def _schedule(
-    context: Context, config: TableConfig, groups: Iterable[Group], operation: str
-) -> tuple[str, Timeline]:
+def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Timeline]:
     """Publish the plan, under the lock that covers its requested time; the timeline as it was then, too."""
     with held(context.lock):
         last = look(context)
@@ -113,10 +111,10 @@ def _schedule(
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
         with silent_on_error(context, requested):
-            context.hearts.start(requested)
+            context.heartbeats.start(requested)
             there = put_plan(context, last, requested, ACTION, plan)
         if there is None:
-            context.hearts.stop(requested)
+            context.heartbeats.stop(requested)
             raise Conflict(
                 operation.lower().replace("_", " "),
                 "its lock was lost, and something was decided meanwhile that it has not seen",

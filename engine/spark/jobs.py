@@ -21,9 +21,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
 from ..data.digest import Digest, digest_of
+from ..data.jobs import run_compaction, run_read
 from ..data.tasks import AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
-from ..jobs import run_compaction, run_read
 from ..names import Names
 from ..schema import to_spark
 from ..storage import Storage

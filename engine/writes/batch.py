@@ -11,9 +11,9 @@ import pyarrow as pa
 from ..config import TableConfig
 from ..data.check import is_path
 from ..data.columns import IS_DELETED, conform, one_array
+from ..data.jobs import InProcessJobs, Jobs
 from ..data.keys import KeySpec, partition_paths
 from ..errors import BadInput
-from ..jobs import InProcessJobs, Jobs
 
 _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
 
@@ -61,7 +61,7 @@ def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> 
     whole = schema.append(_FLAG) if flag else schema
     if isinstance(data, pa.Table):
         return conform(data.select(wanted.names), whole)
-    from ..spark.batch import widened
+    from .dataframes import widened
 
     return widened(data, wanted.names, whole)
 
@@ -86,7 +86,7 @@ def as_deletes(data: Any, schema: pa.Schema, key: Sequence[str], ordering: str |
     flagged = schema if IS_DELETED in schema.names else schema.append(_FLAG)
     if isinstance(data, pa.Table):
         return _deletes(data.select(wanted), flagged)
-    from ..spark.batch import deletes
+    from .dataframes import deletes
 
     return deletes(data, wanted, flagged)
 

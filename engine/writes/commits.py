@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..config import TableConfig
 from ..data.tasks import WrittenFile
-from ..files.names import parse_base, split_path
+from ..file_names import parse_base, split_path
 from ..timeline import (
     REPLACES,
     CommitMetadata,

@@ -1,8 +1,8 @@
 """Time: one clock, read under the lock, never the same time twice (RFC-66, "Global Monotonically Increasing
 Timestamp").
 
-The component `clock` is the last time that was taken. An actor takes a requested time when it begins an instant, and a
-completion time when it publishes the instant.
+The component `clock` is the last time that an actor took. An actor takes a requested time when it begins an instant,
+and a completion time when it publishes the instant (see `publication.py`).
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 TakeTime = Callable[..., tuple[int, int]]
-"""Of the action of the instant, the clock, and `after`: a time later than both, and the clock afterwards."""
+"""(clock, after, action of a requested instant) -> (a time later than `clock` and `after`, the clock afterwards)."""
 
 READS_CLOCK = "reads clock"
-"""The tag of a transition that takes a time."""
+"""The tag of a transition that takes a requested time or a completion time."""
 
 
-def next_time(action: str, clock: int, after: int = 0) -> tuple[int, int]:
-    """The next time, later than `after`."""
+def next_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
+    """Take the next time of the one clock, for an instant of any action."""
     time = max(clock, after) + 1
     return time, time
 

@@ -93,7 +93,7 @@ def kinds() -> dict[str, Kind]:
     named: dict[str, str] = {}
     for name, kind in sorted(found.items()):
         if (other := named.setdefault(kind.prefix, name)) != name:
-            raise ValueError(f"{other} and {name} both call their first actor {kind.prefix}1")
+            raise ValueError(f"{other} and {name} both call their first actor {kind.actor(1)}")
     return dict(sorted(found.items()))
 
 
@@ -106,10 +106,10 @@ def kind_of(actor: str) -> str:
     return next((name for name, kind in known.items() if kind.prefix == prefix), "")
 
 
-def rests() -> dict[str, tuple[str, ...]]:
+def idle_steps() -> dict[str, tuple[str, ...]]:
     """Kind -> the steps at which its actors are between two operations."""
     parts = every().values()
-    return {name: (*kind.rests, *(step for part in parts for step in part.rests.get(name, ())))
+    return {name: (*kind.idle_steps, *(step for part in parts for step in part.idle_steps.get(name, ())))
             for name, kind in kinds().items()}  # fmt: skip
 
 

@@ -9,40 +9,37 @@ because no completed instant has its rows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..kernel.lock import LOCK_IS_FREE, release_lock
-from ..kernel.publication import COMMITS, LOOKS
+from ..kernel.publication import ABANDONS, COMMITS
 from ..kernel.table import Write
 from ..kernel.writer import WRITE_LEFT, WRITER, Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
-from ..machine.transition import Action, Changes, Choice, Guard, go_to, transition
+from ..machine.options import Limits, Options, limit, option
+from ..machine.transition import Action, Branch, Changes, Guard, go_to, transition
 from ..world import World
 
 Published = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Batches(Options):
     """How a writer finds that its batch has completed."""
 
-    batch_ids: Literal["checked", "at_request", "ignored"] = choice(
+    batch_ids: Literal["checked", "at_request", "ignored"] = option(
         "checked",
         "checked: a writer looks for its batch when it requests an instant and before it publishes. at_request: only "
         "when it requests an instant. ignored: never",
         by=("writer",),
     )
-    replay_difference: Literal["refuse", "keep"] = choice(
+    replay_difference: Literal["refuse", "keep"] = option(
         "refuse",
         "what happens if other rows have completed under the id of a batch. refuse: the writer ends with an error. "
         "keep: it answers that the batch is written",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Resends(Limits):
     """Which batches are sent again."""
 
@@ -86,7 +83,7 @@ def has_other_rows(world: World, published: Iterable[Any], actor: str, number: i
 
 def compose(composition: Composition) -> None:
     """Make each writer of batches look for its batch."""
-    for me in composition.of("writer"):
+    for me in composition.actors_of("writer"):
         batch_ids = composition.protocol_of(me)[Batches].batch_ids
         if batch_of(composition.world, me, 1) and batch_ids != "ignored":
             look_at_request(composition, me)
@@ -117,11 +114,11 @@ def look_at_request(composition: Composition, me: str) -> None:
 def look_before_publication(composition: Composition, me: str) -> None:
     """Make a writer give up if its batch has completed since it requested its instant."""
     differs = compares(composition, me)
-    found = Choice(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), (release_lock, go_to(REPEATED)))
+    found = Branch(own_has_other_rows, (release_lock, go_to(OTHER_ROWS)), (release_lock, go_to(REPEATED)))
     commits = composition.select(COMMITS, actors=[me]).require(NOT_REPEATED)
     commits.exit(lambda _: transition("writer_finds_batch", me, guards=(~NOT_REPEATED,), changes=("own", "lock"),
                                           to="" if differs else REPEATED, effect=found if differs else release_lock,
-                                          tags=(LOOKS,)))  # fmt: skip
+                                          tags=(ABANDONS,)))  # fmt: skip
     composition.add(transition("writer_takes_back_repeat", me, at=REPEATED, guards=(LOCK_IS_FREE,), effect=give_up))
     if differs:
         composition.add(transition("writer_takes_back_other_rows", me, at=OTHER_ROWS, guards=(LOCK_IS_FREE,),

@@ -1,14 +1,14 @@
 """Bulk insert: a base file into each file group that has no files, a log file into the others.
 
 A base file is a barrier at the requested time of its write: a slice before it is hidden, a log that completes later
-belongs to it. So it may be published only as the first file of its group to complete. A loader that another write
-overtook gives up. Apache Hudi, too, checks this one operation for conflicts under non-blocking concurrency control.
+belongs to it. So it may be published only as the first file of its group to complete. A bulk inserter that another
+write overtook gives up. Under non-blocking concurrency control Apache Hudi, too, checks bulk inserts for conflicts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,8 +16,8 @@ from ..kernel.clock import READS_CLOCK, TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, release_lock
 from ..kernel.merge import Fold
 from ..kernel.publication import (
+    ABANDONS,
     COMMITS,
-    LOOKS,
     PUBLISHES,
     READY,
     UNDER_LOCK,
@@ -31,8 +31,8 @@ from ..kernel.writer import PUTS_FILE, REQUESTS
 from ..machine.composition import Composition
 from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Options, choice
-from ..machine.transition import Action, Args, Changes, Choice, Guard, given, go_to, transition
+from ..machine.options import Options, option
+from ..machine.transition import Action, Args, Branch, Changes, Guard, go_to, preset, transition
 from ..protocol import Protocol
 from ..rules import Rules
 from ..variants.slicing import Slicing
@@ -46,15 +46,14 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BulkInsert(Options):
     """When a bulk insert puts base files, and when it gives up."""
 
-    bulk_insert: Literal["checked", "unchecked", "resolved"] = choice(
+    bulk_insert: Literal["checked", "unchecked", "resolved"] = option(
         "checked",
-        "checked: base files only into file groups without files, checked again under the lock. resolved: the loader "
-        "also gives up if another write overtook one of its logs, as Hudi's conflict resolution does. unchecked: base "
-        "files into every file group",
+        "checked: base files only into file groups without files, checked again under the lock. resolved: the bulk "
+        "inserter also gives up if another write overtook one of its logs, as Hudi's conflict resolution does. "
+        "unchecked: base files into every file group",
     )
 
 
@@ -119,7 +118,7 @@ Published = tuple[Any, ...]
 Plans = tuple[Plan, ...]
 
 
-class Loader(NamedTuple):
+class BulkInserter(NamedTuple):
     """It bulk inserts once. `bases`, `logs`: the file groups that get a base file or a log; `files` counts those put.
 
     `sealed` counts the instants that were published when it began to write (`resolved`), or when it requested its
@@ -135,7 +134,7 @@ class Loader(NamedTuple):
     inflight: bool = False
     sealed: int = 0
     clear: bool = False
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def number(self) -> int:
@@ -148,33 +147,39 @@ class Loader(NamedTuple):
         return next(iter(sorted((*self.bases, *self.logs))[self.files :]), None)
 
 
-LOADER = Kind(name="loader", prefix="l", first=Loader(), rests=("idle", "done", "refused"), in_random_worlds=(0, 1))
+BULK_INSERTER = Kind(
+    name="bulk_inserter", prefix="bulk", first=BulkInserter(), idle_steps=("idle", "done", "refused"),
+    in_random_worlds=(0, 1),
+)  # fmt: skip
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every loader."""
+    """Add the transitions of every bulk inserter."""
     by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert}
-    loaders = composition.of("loader")
-    if loaders and composition.protocol[Slicing].slicing == "base_instant":
-        raise ValueError("world: a loader beside slicing = 'base_instant' is not modelled; leave one of them out")
-    for me in loaders:
-        requests = transition("loader_requests_instant", me, at="idle", to="requested", effect=request_instant,
+    bulk_inserters = composition.actors_of("bulk_inserter")
+    if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
+        raise ValueError(
+            "world: a bulk inserter beside slicing = 'base_instant' is not modelled; leave one of them out"
+        )
+    for me in bulk_inserters:
+        requests = transition("bulk_inserter_requests_instant", me, at="idle", to="requested", effect=request_instant,
                               guards=(LOCK_IS_FREE,), changes=("own", "clock"),
                               tags=(REQUESTS, READS_CLOCK))  # fmt: skip
         composition.add(
             requests.extend(seal_timeline) if is_optimistic(composition, me) else requests,
-            transition("loader_starts_writing", me, at="requested", to="writing",
-                       effect=given(start_writing, **by_rule)),
-            transition("loader_writes_base", me, at="writing", guards=(BASE_IS_NEXT,), effect=write_file,
+            transition("bulk_inserter_starts_writing", me, at="requested", to="writing",
+                       effect=preset(start_writing, **by_rule)),
+            transition("bulk_inserter_writes_base", me, at="writing", guards=(BASE_IS_NEXT,), effect=write_file,
                        arguments=next_base, tags=(PUTS_FILE,)),
-            transition("loader_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
+            transition("bulk_inserter_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
                        arguments=next_log, tags=(PUTS_FILE,)),
-            transition("loader_withdraws_instant", me, at="withdrawing", guards=(LOCK_IS_FREE,), effect=withdraw),
+            transition("bulk_inserter_withdraws_instant", me, at="withdrawing", guards=(LOCK_IS_FREE,),
+                       effect=withdraw),
         )  # fmt: skip
-        publication(composition, Publication("loader", me, "written", partial(published_load, me)))
+        publication(composition, Publication("bulk_inserter", me, "written", partial(published_load, me)))
         check_again(composition, me, by_rule)
     composition.map_view(PENDING, pending_loads)
-    if loaders:  # a compactor lists the instants of writers alone
+    if bulk_inserters:  # a compactor lists the instants of writers alone
         others = [me for kind, actors in composition.actors.items() for me in actors if kind != "compactor"]
         composition.map_view(OTHER_WRITES, nothing)
         composition.map_view(OTHER_WRITES, other_loads, others)
@@ -182,16 +187,16 @@ def compose(composition: Composition) -> None:
 
 def request_instant(clock: int, request_time: TakeTime) -> Changes:
     """Under the lock: take a requested time and put the requested instant."""
-    time, clock = request_time("deltacommit", clock)
-    return {"own": Loader(requested=time), "clock": clock}
+    time, clock = request_time(clock, action="deltacommit")
+    return {"own": BulkInserter(requested=time), "clock": clock}
 
 
-def seal_timeline(own: Loader, published: Published) -> Changes:
+def seal_timeline(own: BulkInserter, published: Published) -> Changes:
     """Optimistic: instants that are completed by now do not conflict."""
     return {"own": own._replace(sealed=len(published))}
 
 
-def start_writing(own: Loader, me: str, world: World, published: Published, plans: Plans, rule: str) -> Changes:
+def start_writing(own: BulkInserter, me: str, world: World, published: Published, plans: Plans, rule: str) -> Changes:
     """Find the file groups that have files, and put the inflight instant."""
     groups = sorted({group for group, _ in world.files(me, 1)})
     filled = set() if rule == "unchecked" else filled_groups(published, plans)
@@ -207,11 +212,11 @@ def filled_groups(published: Iterable[Any], plans: Plans) -> set[int]:
     return written | {part.group for plan in plans for part in plan.groups}
 
 
-def base_is_next(own: Loader) -> bool:
+def base_is_next(own: BulkInserter) -> bool:
     return own.group in own.bases
 
 
-def log_is_next(own: Loader) -> bool:
+def log_is_next(own: BulkInserter) -> bool:
     return own.group in own.logs
 
 
@@ -221,40 +226,40 @@ BASE_IS_NEXT = Guard("the next file group must be without files", base_is_next)
 LOG_IS_NEXT = Guard("the next file group must have files", log_is_next)
 
 
-def next_base(own: Loader) -> Iterable[Args]:
+def next_base(own: BulkInserter) -> Iterable[Args]:
     return ((("group", own.group),),)
 
 
-def next_log(own: Loader) -> Iterable[Args]:
+def next_log(own: BulkInserter) -> Iterable[Args]:
     return ((("group", own.group), ("version", 1)),)
 
 
-def write_file(own: Loader) -> Changes:
+def write_file(own: BulkInserter) -> Changes:
     """Put the file of the next file group."""
     last = own.files + 1 == len(own.bases) + len(own.logs)
     return {"own": own._replace(step="written" if last else "writing", files=own.files + 1)}
 
 
 def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -> None:
-    """Make a loader check under the lock whether another write overtook it, and give up if one did."""
-    overtaken = given(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
+    """Make a bulk inserter check under the lock whether another write overtook it, and give up if one did."""
+    overtaken = preset(is_overtaken, **by_rule, optimistic=is_optimistic(composition, me))
     commits = composition.select(COMMITS, actors=[me])
-    gives_up = transition("loader_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
+    gives_up = transition("bulk_inserter_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
                           effect=release_lock, changes=("own", "lock"))  # fmt: skip
     if is_logged(composition):  # the check holds for one number of the log; for the next number it is made again
         reason = "no other may have completed in its new file groups"
         commits.require(Guard(reason, overtaken, negated=True))
-        found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((LOOKS,)))
+        found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((ABANDONS,)))
         commits.exit(lambda _: found)
         return
-    look = Choice(overtaken, (go_to("overtaken"),), (become_clear,))
-    looks = transition("loader_looks_again", me, guards=(MAY_LOOK, HOLDS_LOCK), effect=look)
+    look = Branch(overtaken, (go_to("overtaken"),), (become_clear,))
+    looks = transition("bulk_inserter_looks_again", me, guards=(MAY_LOOK, HOLDS_LOCK), effect=look)
     composition.select(COMMITS, PUBLISHES, actors=[me]).require(IS_CLEAR)
     composition.add(looks, gives_up)
 
 
 def is_overtaken(
-    own: Loader, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
+    own: BulkInserter, protocol: Protocol, published: Published, plans: Plans, rule: str, optimistic: bool
 ) -> bool:
     """Whether another write has completed in its new file groups; or, if it is optimistic, a conflicting one."""
     found = False
@@ -265,15 +270,15 @@ def is_overtaken(
     return found or (optimistic and _conflicts(own, protocol, published, plans))
 
 
-def _conflicts(own: Loader, protocol: Protocol, published: Published, plans: Plans) -> bool:
+def _conflicts(own: BulkInserter, protocol: Protocol, published: Published, plans: Plans) -> bool:
     return conflicting(published, plans, Attempt((*own.bases, *own.logs), (), own.sealed), protocol) is not None
 
 
-def may_look(own: Loader) -> bool:
+def may_look(own: BulkInserter) -> bool:
     return own.step in (UNDER_LOCK, READY) and not own.clear
 
 
-def is_clear(own: Loader) -> bool:
+def is_clear(own: BulkInserter) -> bool:
     return own.clear
 
 
@@ -283,31 +288,33 @@ MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look
 IS_CLEAR = Guard("{me} must have looked again", is_clear)
 
 
-def become_clear(own: Loader) -> Changes:
+def become_clear(own: BulkInserter) -> Changes:
     """Under the lock: no other write overtook it."""
     return {"own": own._replace(clear=True)}
 
 
 def withdraw() -> Changes:
     """Delete the files, then, under the lock, the pending instant."""
-    return {"own": Loader("refused")}
+    return {"own": BulkInserter("refused")}
 
 
-def published_load(me: str, own: Loader) -> tuple[Loader, Write]:
-    """The loader after its bulk insert is published, and the completed instant."""
+def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
+    """The bulk inserter after its bulk insert is published, and the completed instant."""
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
-    return Loader("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
+    return BulkInserter("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 
-def other_loads(me: str, every_loader: Mapping[str, Loader]) -> tuple[Loader, ...]:
-    """The view `other_writes`: the loaders that an actor lists."""
-    return tuple(each for name, each in every_loader.items() if name != me)
+def other_loads(me: str, every_bulk_inserter: Mapping[str, BulkInserter]) -> tuple[BulkInserter, ...]:
+    """The view `other_writes`: the bulk inserters that an actor lists."""
+    return tuple(each for name, each in every_bulk_inserter.items() if name != me)
 
 
-def pending_loads(pending_instants: Iterable[Instant], every_loader: Mapping[str, Loader]) -> Iterator[Instant]:
-    """The pending instants, with those of loaders."""
+def pending_loads(
+    pending_instants: Iterable[Instant], every_bulk_inserter: Mapping[str, BulkInserter]
+) -> Iterator[Instant]:
+    """The pending instants, with those of bulk inserters."""
     yield from pending_instants
-    for own in every_loader.values():
+    for own in every_bulk_inserter.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
 
@@ -316,22 +323,25 @@ MECHANISM = Mechanism(
     rules=refined,
     compose=compose,
     after=("completion", "occ"),
-    kinds=(LOADER,),
+    kinds=(BULK_INSERTER,),
     options=BulkInsert,
     actions=(
-        Action("loader_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+        Action("bulk_inserter_requests_instant",
+               "under the lock: takes a requested time and puts the requested instant",
                "{actor} requests an instant for a bulk insert"),
-        Action("loader_starts_writing", "looks which file groups have files, puts the inflight instant",
+        Action("bulk_inserter_starts_writing", "looks which file groups have files, puts the inflight instant",
                "{actor} starts its bulk insert"),
-        Action("loader_writes_base", "puts a base file into a file group without files",
-               "{actor} loads the base of group {group}", joins=True),
-        Action("loader_writes_log", "puts a log file into a file group that has files",
-               "{actor} writes a log of group {group}", joins=True),
-        Action("loader_looks_again", "under the lock: looks whether anything has completed beside its base files",
+        Action("bulk_inserter_writes_base", "puts a base file into a file group without files",
+               "{actor} loads the base of group {group}", continues_call=True),
+        Action("bulk_inserter_writes_log", "puts a log file into a file group that has files",
+               "{actor} writes a log of group {group}", continues_call=True),
+        Action("bulk_inserter_looks_again",
+               "under the lock: looks whether anything has completed beside its base files",
                "{actor} looks whether others were faster"),
-        Action("loader_gives_up", "gives the lock back and publishes nothing, because others were", "{actor} gives up"),
-        Action("loader_withdraws_instant", "takes its files back and, under the lock, its instant",
+        Action("bulk_inserter_gives_up", "gives the lock back and publishes nothing, because others were",
+               "{actor} gives up"),
+        Action("bulk_inserter_withdraws_instant", "takes its files back and, under the lock, its instant",
                "{actor} withdraws its bulk insert"),
-        *publication_actions("loader"),
+        *publication_actions("bulk_inserter"),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ actor that finds the object there reads its clock again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
@@ -19,9 +19,9 @@ from ..kernel.lock import released
 from ..kernel.publication import TAKES_COMPLETION_TIME
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Chosen, Options, choice
+from ..machine.options import Options, ProtocolOptions, option
 from ..machine.plans import Planner
-from ..machine.transition import Action, Changes, Choice, Guard, Transition, given, go_to, transition
+from ..machine.transition import Action, Branch, Changes, Guard, Transition, go_to, preset, transition
 from ..world import World
 from .clocks import Listing, all_readings, clock_of
 from .decision_log import DecisionLog
@@ -29,15 +29,14 @@ from .lost_locks import TAKES_TIME, LostLocks
 
 WAITING, REFUSED_TIME = "waiting for all clocks", "refused its time"
 HOLDS_REQUEST = "given a time for its request"
-REQUESTING = ("loader", "writer")
+REQUESTING = ("bulk_inserter", "writer")
 """The kinds whose request is divided, besides the kinds that put plans."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Claims(Options):
     """Whether times are claimed."""
 
-    claims: Literal["every_time", "none"] = choice(
+    claims: Literal["every_time", "none"] = option(
         "every_time",
         "with a decision log and locks that can be lost. every_time: an actor claims each time of an instant by a "
         "put if absent; none: it uses the clock reading, so that a barrier and a request may be equal",
@@ -60,13 +59,13 @@ class Held(NamedTuple):
 NOTHING_HELD = Held()
 
 
-def claims_times(world: World, protocol: Chosen) -> bool:
+def claims_times(world: World, protocol: ProtocolOptions) -> bool:
     """Whether a time must be claimed; where no lock is lost every claim succeeds, so that none is modelled."""
     logged = protocol[DecisionLog].decision == "log" and protocol[Claims].claims == "every_time"
     return world[LostLocks].lock_losses > 0 and logged
 
 
-def waits(world: World, protocol: Chosen) -> bool:
+def waits(world: World, protocol: ProtocolOptions) -> bool:
     """Whether reading the clock and waiting are steps of their own.
 
     A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,
@@ -85,15 +84,15 @@ def compose(composition: Composition) -> None:
     claimed = claims_times(world, protocol)
     if claimed:
         composition.add_component("claims", frozenset())
-    fields = {each.actor: (each.kind, each.requested) for each in composition.noted(Planner).values()}
-    fields |= {me: (kind, "requested") for kind in REQUESTING for me in composition.of(kind)}
+    fields = {each.actor: (each.kind, each.requested) for each in composition.facts(Planner).values()}
+    fields |= {me: (kind, "requested") for kind in REQUESTING for me in composition.actors_of(kind)}
     for kind in {kind for kind, _ in fields.values()}:
         composition.add_field(kind, "wait", Wait())
     for kind in REQUESTING:
         composition.add_field(kind, "held", Held())
-        for me in composition.of(kind):
+        for me in composition.actors_of(kind):
             _divide_request(composition, kind, me, claimed)
-    composition.some(TAKES_COMPLETION_TIME, TAKES_TIME, actors=fields).replace(_without_wait)
+    composition.find(TAKES_COMPLETION_TIME, TAKES_TIME, actors=fields).replace(_without_wait)
     for me, (kind, requested) in fields.items():
         _wait(composition, kind, me, requested, claimed)
 
@@ -101,7 +100,7 @@ def compose(composition: Composition) -> None:
 def _without_wait(takes: Transition) -> Transition:
     """The transition that reads the clock: the clock stays, and the actor goes on once all clocks have passed."""
     then = takes.extend(go_to(takes.to)) if takes.to else takes
-    return replace(then, to=WAITING).extend(note_wait).compute_only("clock")
+    return replace(then, to=WAITING).extend(note_wait).make_scratch("clock")
 
 
 def note_wait(own: Any, clock: int) -> Changes:
@@ -159,13 +158,13 @@ def _wait(composition: Composition, kind: str, me: str, requested: str, claimed:
     if not claimed:
         composition.add(waited)
         return
-    claim = given(claim_time, requested=requested)
-    claims = Choice(given(is_claimed, requested=requested), (refuse_time,), (claim, pass_clocks))
-    readings = given(all_readings, own_clock=clock_of(composition.world, composition.protocol))
+    claim = preset(claim_time, requested=requested)
+    claims = Branch(preset(is_claimed, requested=requested), (refuse_time,), (claim, pass_clocks))
+    readings = preset(all_readings, own_clock=clock_of(composition.world, composition.protocol))
     composition.add(
         replace(waited, effects=(claims,), changes=("own", "clock", "claims")),
         transition(f"{kind}_reads_clock_again", me, at=REFUSED_TIME, to=WAITING, arguments=readings,
-                   effect=given(read_clock_again, requested=requested)),
+                   effect=preset(read_clock_again, requested=requested)),
     )  # fmt: skip
 
 
@@ -199,7 +198,7 @@ def read_clock_again(
     own: Any, own_wait: Wait, clock: int, completion_time: TakeTime, requested: str, own_held: Held = NOTHING_HELD
 ) -> Changes:
     """Take a later time than the one that another actor has claimed."""
-    time, later = completion_time("", clock, after=_time_of(own, own_held, requested))
+    time, later = completion_time(clock, after=_time_of(own, own_held, requested))
     wait: dict[str, object] = {"own_wait": own_wait._replace(until=later)}
     if own_held.requested and not own.completed:
         return {"own_held": Held(time), **wait}
@@ -207,7 +206,7 @@ def read_clock_again(
 
 
 def _actions() -> Iterator[Action]:
-    kinds = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    kinds = ("bulk_inserter", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "writer")
     for kind in kinds:
         yield Action(f"{kind}_waits", "waits until every clock has passed the time that it read, and claims that time",
                      "{actor} waits for all clocks")  # fmt: skip

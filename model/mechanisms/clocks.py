@@ -9,7 +9,6 @@ than the skew (`skew_beyond`, fault set F4) is waited out in vain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -18,8 +17,8 @@ from ..kernel.compactor import log_to_compact
 from ..kernel.table import Table
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Chosen, Limits, Options, choice, limit
-from ..machine.transition import Args, given
+from ..machine.options import Limits, Options, ProtocolOptions, limit, option
+from ..machine.transition import Args, preset
 from ..rules import Rules
 from ..world import World
 
@@ -31,24 +30,22 @@ LATEST_ALONE = ("cleaner", "log_compactor")
 """The kinds whose requested time is after the latest time that they list, whatever other actors have requested."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Clocks(Options):
     """Where times come from."""
 
-    clock: Literal["true_time", "time_service", "local", "seconds"] = choice(
+    clock: Literal["true_time", "time_service", "local", "seconds"] = option(
         "true_time",
         "true_time: an actor reads its clock under the lock and waits out the bound on the skew; time_service: every "
         "actor asks one clock; local: an actor reads its own clock and does not wait; seconds: one clock, which may "
         "return a second twice",
     )
-    uniqueness: Literal["as_given", "test_and_set"] = choice(
+    uniqueness: Literal["as_given", "test_and_set"] = option(
         "as_given",
         "as_given: an actor uses the clock reading as its requested time; test_and_set: it puts the requested "
         "instant if absent, and on collision takes the next time",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Skew(Limits):
     """How far clocks differ."""
 
@@ -79,7 +76,7 @@ class Clock(NamedTuple):
         return time, max(clock + min(1 + ahead, 1), time + self.wait - max(ahead, 0))
 
 
-def clock_of(world: World, protocol: Chosen) -> Clock:
+def clock_of(world: World, protocol: ProtocolOptions) -> Clock:
     """The clock of a world under a protocol."""
     match protocol[Clocks].clock:
         case "seconds":
@@ -98,16 +95,16 @@ def compose(composition: Composition) -> None:
     unique = composition.protocol[Clocks].uniqueness == "test_and_set"
     composition.map_view(LISTED, listed_instants)
     if clock != Clock():
-        composition.map_view("completion_time", given(own_completion_time, own_clock=clock))
-        composition.map_view("request_time", given(own_request_time, own_clock=clock))
+        composition.map_view("completion_time", preset(own_completion_time, own_clock=clock))
+        composition.map_view("request_time", preset(own_request_time, own_clock=clock))
     if clock.most_ahead or unique:
         lists = (me for kind, actors in composition.actors.items() if kind not in LATEST_ALONE for me in actors)
-        composition.map_view("request_time", given(listed_request_time, own_clock=clock, unique=unique), lists)
+        composition.map_view("request_time", preset(listed_request_time, own_clock=clock, unique=unique), lists)
     if clock.readings() != ((),):
         for each in composition.select(READS_CLOCK):
             readings = readings_with_logs if each.action == "compactor_schedules_plan" else all_readings
             one = composition.select(each.action, actors=[each.actor])
-            one.add_argument(given(readings, own_clock=clock))
+            one.add_argument(preset(readings, own_clock=clock))
 
 
 def all_readings(own_clock: Clock) -> Iterable[Args]:
@@ -136,7 +133,7 @@ def own_request_time(own_clock: Clock, *, ahead: int = 0) -> TakeTime:
 
 
 def _take(
-    own_clock: Clock, action: str, clock: int, after: int = 0, *, ahead_of_slowest: int, ahead: int | None = None
+    own_clock: Clock, clock: int, after: int = 0, action: str = "", *, ahead_of_slowest: int, ahead: int | None = None
 ) -> tuple[int, int]:
     return own_clock.take(clock, ahead_of_slowest if ahead is None else ahead, after)
 
@@ -173,14 +170,14 @@ def listed_request_time(
 
 
 def _take_listed(
-    request_time: TakeTime, own_clock: Clock, unique: bool, listed: Listing, action: str, clock: int, after: int = 0,
-    **reading: int,
+    request_time: TakeTime, own_clock: Clock, unique: bool, listed: Listing, clock: int, after: int = 0,
+    action: str = "", **reading: int,
 ) -> tuple[int, int]:  # fmt: skip
     published, plans, others = listed
     if own_clock.most_ahead:
         requested = (each.requested for each in (*published, *plans, *others))
         after = max([after, *(entry.completed for entry in published), *requested])
-    time, later = request_time(action, clock, after=after, **reading)
+    time, later = request_time(clock, after, action, **reading)
     if not unique:
         return time, later
     same = plans if action == "commit" else others

@@ -10,7 +10,7 @@ file group that no reader reads.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -25,7 +25,7 @@ from ..kernel.timeline import Published
 from ..machine.composition import Composition
 from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
 from ..protocol import Protocol
 from ..rules import Rules
@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Clustering(Options):
     """What a clustering writes."""
 
-    clustering: Literal["plan", "file_ids"] = choice(
+    clustering: Literal["plan", "file_ids"] = option(
         "plan",
         "plan: a clustering is a compaction that sorts, and keeps the file ids; file_ids: it writes a new file group "
         "that replaces the one it names, and gives up if a write has completed there since its plan",
@@ -100,8 +99,8 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
 def _last_clustering(table: Table, group: int, time: float) -> int:
     """The last clustering that replaced the file group by `time`: only writes into its file group are visible. Or 0."""
     plans = zip(table.plans, table.completed, strict=True)
-    done = [plan for plan, completed in plans if clusters(plan) and plan.of(group) and completed and completed <= time]
-    return max([plan.requested for plan in done], default=0)
+    clusterings = ((plan, completed) for plan, completed in plans if clusters(plan) and plan.part_in(group))
+    return max([plan.requested for plan, completed in clusterings if completed and completed <= time], default=0)
 
 
 Plans = tuple[Plan, ...]
@@ -118,17 +117,19 @@ class Clusterer(NamedTuple):
     groups: tuple[int, ...] = ()
     bases: int = 0
     completed: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-CLUSTERER = Kind(name="clusterer", prefix="g", first=Clusterer(), rests=("idle", "done", "gave up"), service=True)
+CLUSTERER = Kind(
+    name="clusterer", prefix="clus", first=Clusterer(), idle_steps=("idle", "done", "gave up"), service=True
+)
 
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every clusterer; it clusters once."""
     replaces = composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
-    for me in composition.of("clusterer"):
+    for me in composition.actors_of("clusterer"):
         composition.add(
             transition("clusterer_schedules_plan", me, at="idle", to="scheduled", guards=(LOCK_IS_FREE, log),
                        effect=schedule, changes=("own", "clock", "plans")),
@@ -155,9 +156,7 @@ def log_to_cluster(
     return plan(table_rules, table_of(published, plans), world.groups, clock + 1)
 
 
-def schedule(
-    me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules
-) -> Changes:
+def schedule(me: str, clock: int, published: Published, plans: Plans, world: World, table_rules: Rules) -> Changes:
     """Under the lock: take a requested time and put the plan."""
     parts = log_to_cluster(clock, published, plans, world, table_rules)
     replaces = table_rules[Clustering].clustering == "file_ids"
@@ -212,7 +211,7 @@ MECHANISM = Mechanism(
                "{actor} schedules a clustering"),
         Action("clusterer_starts_plan", "puts the inflight instant of its plan", "{actor} starts its clustering"),
         Action("clusterer_writes_base", "puts the new base file of one file group", "{actor} rewrites group {group}",
-               joins=True),
+               continues_call=True),
         Action("clusterer_gives_up",
                "under the lock: finds that a write has completed in its groups, takes its plan back",
                "{actor} gives up"),

@@ -7,11 +7,10 @@ chose the same base file lose the rows of one of them, unless a conflict check (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..answers import Query, Record
-from ..fields import nearest
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, evaluate, logs_of, merge
 from ..kernel.reads import visible
 from ..kernel.table import CompletesAs, Instant, Log, Table, Write
@@ -24,6 +23,7 @@ from ..machine.options import Limits, limit
 from ..machine.transition import Action, Args, Changes, Transition
 from ..rules import Rules
 from ..slices import FileSlice
+from ..validation import nearest
 from ..variants.windows import Windows
 from ..world import World
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TableKind(Limits):
     """The type of the table."""
 
@@ -177,7 +176,7 @@ def is_copy_on_write(world: World) -> bool:
 
 def compose(composition: Composition) -> None:
     """Make each writer choose its base files when it requests an instant, and put base files."""
-    writers = composition.of("writer")
+    writers = composition.actors_of("writer")
     if not is_copy_on_write(composition.world) or not writers:
         return
     composition.add_field("writer", "onto", Onto())
@@ -215,7 +214,7 @@ def check(world: World) -> None:
         raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
     if not is_copy_on_write(world):
         return
-    for actor in ("cleaner", "clusterer", "loader", "replacer", "restorer"):
+    for actor in ("cleaner", "clusterer", "bulk_inserter", "overwriter", "restorer"):
         if world.actors.get(actor):
             raise ValueError(f"world: a {actor} of a COPY_ON_WRITE table is not modelled; leave the {actor} out")
     if world.actors.get("compactor") or world.actors.get("log_compactor") or world.log_versions > 1:

@@ -7,32 +7,29 @@ what a service does, so that another runner can carry it out. Rolling back a fai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Limits, Options, limit, option
 from ..machine.plans import Runner, Start
-from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, given, transition
+from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, preset, transition
 from ..world import World
 
 DONE = "instants_known_done"
 """The view of the instants whose plans need no runner any more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LockExpiry(Options):
     """What becomes of the lock of a dead holder."""
 
-    lock_expiry: Literal["expires", "never"] = choice(
+    lock_expiry: Literal["expires", "never"] = option(
         "expires",
         "whether the lock of a dead holder expires. If it never does, no other actor can publish after the crash",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Crashes(Limits):
     """How many actors crash."""
 
@@ -43,10 +40,10 @@ def compose(composition: Composition) -> None:
     """Add crashes to every actor, and a transition to every runner of plans that resumes those of dead runners."""
     composition.add_component("crashes", 0)
     composition.map_view(DONE, published_instants)
-    composition.refine_noted(Runner, partial(resumes, composition))
+    composition.refine_facts(Runner, partial(resumes, composition))
     everyone = [(kind, me) for kind, actors in composition.actors.items() for me in actors]
     for kind, me in everyone if composition.world[Crashes].crashes else ():
-        busy = given(is_busy, rests=composition.rests[kind])
+        busy = preset(is_busy, idle_steps=composition.idle_steps[kind])
         guards = (Guard("{me} must be alive and in the midst of an operation", busy), CRASH_LEFT)
         composition.add(transition("actor_crashes", me, guards=guards, effect=crash, changes=("own", "crashes")))
         if composition.protocol[LockExpiry].lock_expiry != "never":
@@ -54,8 +51,8 @@ def compose(composition: Composition) -> None:
                                        changes=("lock",)))  # fmt: skip
 
 
-def is_busy(own: ActorState, rests: tuple[str, ...]) -> bool:
-    return own.step != DEAD and own.step not in rests
+def is_busy(own: ActorState, idle_steps: tuple[str, ...]) -> bool:
+    return own.step != DEAD and own.step not in idle_steps
 
 
 def is_dead(own: ActorState) -> bool:
@@ -93,8 +90,8 @@ def resumes(composition: Composition, each: Runner) -> None:
     """Add the transition by which an idle actor resumes the oldest pending plan whose runner died."""
     peers = Component(f"every_{each.kind}")
     parameters = {"plans": Component(each.plans), "peers": peers, "completes": each.completes}
-    pending = Guard(f"a {each.what} must be pending whose runner died", given(orphan, **parameters))
-    resume = given(resume_plan, **parameters, start=each.start, component=each.plans)
+    pending = Guard(f"a {each.what} must be pending whose runner died", preset(orphan, **parameters))
+    resume = preset(resume_plan, **parameters, start=each.start, component=each.plans)
     composition.add(transition(each.resumes, each.actor, at="idle", guards=(pending,), changes=("own", each.plans),
                                effect=resume, tags=(RESUMES_PLAN,)))  # fmt: skip
 

@@ -9,14 +9,14 @@ number taken, and checks again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
 from ..kernel.lock import HOLDS_LOCK, LOCK_IS_FREE, released
 from ..kernel.publication import (
-    LOOKS,
+    ABANDONS,
     PUBLISHES,
     TAKES_COMPLETION_TIME,
     UNDER_LOCK,
@@ -27,9 +27,9 @@ from ..kernel.table import Instant
 from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.plans import Planner
-from ..machine.transition import Action, Changes, Choice, Component, Guard, Transition, given, transition
+from ..machine.transition import Action, Branch, Changes, Component, Guard, Transition, preset, transition
 from ..protocol import Protocol
 from .crashes import DONE
 from .lost_locks import PUTS_PLAN, TAKES_TIME, plan_is_there
@@ -38,17 +38,16 @@ Decisions = tuple[Any, ...]
 """Completed instants, and the times of plans, in the order of their numbers."""
 
 READY_TO_DECIDE, DECIDED = "ready to decide", "decided"
-NOT_BY_LOG = ("alterer", "clusterer")
+NOT_BY_LOG = ("schema_evolver", "clusterer")
 """The kinds whose commits are not modelled with a decision log."""
 FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 """The kinds that publish the last decision of another actor before they begin: that actor may have died."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionLog(Options):
     """What decides a commit."""
 
-    decision: Literal["lock", "log"] = choice(
+    decision: Literal["lock", "log"] = option(
         "lock",
         "lock: an actor commits by publishing under the lock; log: it commits by putting the next number of a log",
     )
@@ -77,18 +76,18 @@ def compose(composition: Composition) -> None:
     composition.add_component("decisions", ())
     composition.map_view(PENDING, without_published)
     composition.map_view(DONE, decided)
-    deciders = {me: each for me, each in composition.noted(Publication).items() if each.kind not in NOT_BY_LOG}
+    deciders = {me: each for me, each in composition.facts(Publication).items() if each.kind not in NOT_BY_LOG}
     for kind in {each.kind for each in deciders.values()}:
         composition.add_field(kind, "seen", Seen())
     composition.map_view("completion_time", completion_after_decisions, deciders)
-    composition.map_view("request_time", request_after_decisions, composition.noted(Planner))
+    composition.map_view("request_time", request_after_decisions, composition.facts(Planner))
     for each in deciders.values():
         _publication(composition, each)
-    composition.some(LOOKS).require(ALL_PUBLISHED)
-    for planner in composition.noted(Planner).values():
+    composition.find(ABANDONS).require(ALL_PUBLISHED)
+    for planner in composition.facts(Planner).values():
         _plan(composition, planner)
     for kind in FINISHING:
-        for me in composition.of(kind):
+        for me in composition.actors_of(kind):
             composition.add(transition(f"{kind}_finishes_decided", me, at="idle", effect=publish_decided,
                                        guards=(LOCK_IS_FREE, SOME_UNPUBLISHED), changes=("published",)))  # fmt: skip
 
@@ -146,9 +145,9 @@ def request_after_decisions(request_time: TakeTime, decisions: Decisions) -> Tak
 
 
 def _take_after(
-    take: TakeTime, last: int, action: str, clock: int, after: int = 0, **reading: int
+    take: TakeTime, last: int, clock: int, after: int = 0, action: str = "", **reading: int
 ) -> tuple[int, int]:
-    return take(action, clock, after=max(after, last), **reading)
+    return take(clock, max(after, last), action, **reading)
 
 
 def _publication(composition: Composition, each: Publication) -> None:
@@ -156,13 +155,13 @@ def _publication(composition: Composition, each: Publication) -> None:
     time = composition.select(TAKES_COMPLETION_TIME, actors=[me])
     time.replace(decides_later)
     time.extend(note_decisions, "own_seen")
-    decides = Choice(number_is_taken, (look_again,), (given(decide, publish=each.publish),))
+    decides = Branch(number_is_taken, (look_again,), (preset(decide, publish=each.publish),))
     composition.add(
         transition(f"{kind}_publishes_decided", me, at=UNDER_LOCK, guards=(SOME_UNPUBLISHED,), effect=publish_decided,
                    changes=("published",)),
         transition(f"{kind}_decides_instant", me, at=READY_TO_DECIDE, effect=decides, changes=("own", "decisions")),
     )  # fmt: skip
-    publish = (given(publish_own_decision, publish=each.publish),)
+    publish = (preset(publish_own_decision, publish=each.publish),)
     publishes = composition.select(PUBLISHES, actors=[me])
     publishes.replace(lambda last: replace(last, at=DECIDED, guards=(), effects=publish, tags=last.tags | {DECIDED}))
 
@@ -213,18 +212,18 @@ def publish_own_decision(
 
 def _plan(composition: Composition, planner: Planner) -> None:
     """The plan takes the next number: an actor that finds the number taken has looked at an old timeline."""
-    number = given(take_number, requested=planner.requested)
-    if not (halves := composition.some(PUTS_PLAN, actors=[planner.actor])):
+    number = preset(take_number, requested=planner.requested)
+    if not (halves := composition.find(PUTS_PLAN, actors=[planner.actor])):
         composition.select(planner.action, actors=[planner.actor]).require(ALL_PUBLISHED).extend(number, "decisions")
         return
     composition.select(TAKES_TIME, actors=[planner.actor]).require(ALL_PUBLISHED).extend(note_decisions, "own_seen")
-    late = given(plan_is_late, plans=Component(planner.plans), requested=planner.requested)
+    late = preset(plan_is_late, plans=Component(planner.plans), requested=planner.requested)
 
     def numbered(puts: Transition) -> Transition:
         [found] = puts.effects
-        assert isinstance(found, Choice), "a lost lock leaves a choice: put the plan, or give it up"
+        assert isinstance(found, Branch), "a lost lock leaves a choice: put the plan, or give it up"
         release, *more = found.otherwise
-        put = Choice(late, found.then, (release, forget_decisions, *more, number))
+        put = Branch(late, found.then, (release, forget_decisions, *more, number))
         return replace(puts, effects=(put,), changes=(*puts.changes, "decisions"))
 
     halves.replace(numbered)
@@ -248,7 +247,9 @@ def agree(protocol: Protocol) -> None:
 
 
 def _actions() -> Iterator[Action]:
-    by_log = ("cleaner", "compactor", "loader", "log_compactor", "replacer", "restorer", "rollbacker", "writer")
+    by_log = (
+        "bulk_inserter", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "writer"
+    )  # fmt: skip
     finishes = "under the lock: puts the completed instant of somebody who decided, and died perhaps"
     for kind in by_log:
         yield Action(f"{kind}_publishes_decided", "puts the completed instant of another whose commit is decided",

@@ -5,7 +5,7 @@ The component `fence` lists the locks that were taken, in this order; where no l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from ..kernel.lock import release_lock
@@ -13,17 +13,16 @@ from ..kernel.publication import PUBLISHES, TAKES_LOCK
 from ..kernel.writer import REQUESTS
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
-from ..machine.transition import Changes, Choice, Transition, go_to
+from ..machine.options import Options, option
+from ..machine.transition import Branch, Changes, Transition, go_to
 from .decision_log import DECIDED
 from .lost_locks import TAKES_TIME, LostLocks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fencing(Options):
     """Whether the store fences."""
 
-    fencing: Literal["none", "storage"] = choice(
+    fencing: Literal["none", "storage"] = option(
         "none",
         "none: the store accepts every put; storage: it refuses a put whose lock was taken before the lock of a put "
         "that it has seen",
@@ -40,14 +39,14 @@ def compose(composition: Composition) -> None:
     if not fenced(composition):
         return
     composition.add_component("fence", ())
-    composition.some(REQUESTS, TAKES_TIME).extend(forget_lost_locks, "fence")
+    composition.find(REQUESTS, TAKES_TIME).extend(forget_lost_locks, "fence")
     composition.select(TAKES_LOCK).extend(note_newest_lock, "fence")
-    composition.some(PUBLISHES).without(DECIDED).replace(_refusable)
+    composition.find(PUBLISHES).without(DECIDED).replace(_refusable)
 
 
 def _refusable(publishes: Transition) -> Transition:
     refused = (release_lock, note_refusal, go_to("idle"))
-    put = Choice(lock_is_newest, (note_put, *publishes.effects), refused)
+    put = Branch(lock_is_newest, (note_put, *publishes.effects), refused)
     return replace(publishes, effects=(put,), changes=(*publishes.changes, "fence"))
 
 

@@ -7,7 +7,6 @@ empty each begin a file group with a new id.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.table import Write
@@ -15,21 +14,20 @@ from ..kernel.writer import REQUESTS, WRITER, Writer
 from ..machine.composition import Composition
 from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
-from ..machine.transition import Changes, given
+from ..machine.options import Options, option
+from ..machine.transition import Changes, preset
 from ..world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileIds(Options):
     """How a write chooses the file ids of its files."""
 
-    file_ids: Literal["fixed", "minted"] = choice(
+    file_ids: Literal["fixed", "generated"] = option(
         "fixed",
-        "fixed: the bucket determines the file id. minted: a writer that finds no file group in a bucket begins one "
+        "fixed: the bucket determines the file id. generated: a writer that finds no file group in a bucket begins one "
         "with a new id",
     )
-    bucket_count: Literal["of_table", "own"] = choice(
+    bucket_count: Literal["of_table", "own"] = option(
         "of_table",
         "of_table: a writer hashes keys into the number of buckets that the table has. own: into a number that its "
         "own options state",
@@ -63,19 +61,19 @@ Groups = Callable[[World, str, Any], tuple[int, ...]]
 
 def compose(composition: Composition) -> None:
     """Make writers choose file ids when they request an instant."""
-    writers = composition.of("writer")
+    writers = composition.actors_of("writer")
     own = [me for me in writers if composition.protocol_of(me)[FileIds].bucket_count == "own"]
     if own or (writers and mints(composition)):
         composition.add_field("writer", "file_ids", MintedIds())
     if writers and mints(composition):
-        composition.select(REQUESTS, actors=writers).extend(given(mint_file_ids, groups=groups_of), "own_file_ids")
+        composition.select(REQUESTS, actors=writers).extend(preset(mint_file_ids, groups=groups_of), "own_file_ids")
     for me in own:  # another number of buckets: file ids that no other writer chooses
         composition.select(REQUESTS, actors=[me]).extend(name_own_buckets, "own_file_ids")
 
 
 def mints(composition: Composition) -> bool:
     """Whether writes begin file groups with new ids."""
-    return bool(composition.protocol[FileIds].file_ids == "minted")
+    return bool(composition.protocol[FileIds].file_ids == "generated")
 
 
 def mint_file_ids(own: Any, me: str, world: World, published: tuple[Any, ...], groups: Groups) -> Changes:

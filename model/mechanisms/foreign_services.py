@@ -6,7 +6,7 @@ not the actor that made the plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
@@ -16,7 +16,7 @@ from ..kernel.table import Plan, Table
 from ..machine.composition import Composition
 from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN
 from ..machine.transition import Changes
 from ..protocol import Protocol
@@ -27,19 +27,18 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignServices(Options):
     """Whose engine compacts, and how readers take what it leaves."""
 
-    services: Literal["own", "foreign"] = choice(
+    services: Literal["own", "foreign"] = option(
         "own",
         "own: this engine compacts, and marks the base file; foreign: another engine compacts, merges by requested "
         "time, drops deletes and leaves no mark",
         by=("compactor",),
     )
-    unmarked: Literal["by_its_maker", "by_the_table"] = choice(
-        "by_its_maker",
-        "how a file group is merged whose base file has no mark. by_its_maker: by the rules of the engine that made "
+    unmarked: Literal["by_its_engine", "by_the_table"] = option(
+        "by_its_engine",
+        "how a file group is merged whose base file has no mark. by_its_engine: by the rules of the engine that made "
         "it, until this engine compacts; by_the_table: by the rules of the table",
     )
 
@@ -69,7 +68,7 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
     if rules[ForeignServices].unmarked == "by_the_table":
         return False
     written = (plan for plan, done in zip(table.plans, table.completed, strict=True) if done is not None)
-    return any(unmarked(plan) and plan.requested == base and plan.of(group) for plan in written)
+    return any(unmarked(plan) and plan.requested == base and plan.part_in(group) for plan in written)
 
 
 def refined(rules: Rules, protocol: Protocol) -> Rules:
@@ -86,7 +85,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
 
     def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
-        part = plan.of(group) if plan else None
+        part = plan.part_in(group) if plan else None
         if not plan or not part or not (unmarked(plan) or merges_by_theirs(rules, table, group, part.base)):
             return inner_file(rules, table, group, barrier)
         merged = inner_file(theirs(rules), table, group, barrier)
@@ -100,7 +99,7 @@ def refined(rules: Rules, protocol: Protocol) -> Rules:
 
 def compose(composition: Composition) -> None:
     """Mark the plans that another engine runs."""
-    compactors = composition.of("compactor")
+    compactors = composition.actors_of("compactor")
     if any(composition.protocol_of(me)[ForeignServices].services == "foreign" for me in compactors):
         composition.select(STARTS_PLAN, RESUMES_PLAN, actors=compactors).extend(note_engine, "plans")
 

@@ -6,31 +6,29 @@ its files. That a lock held by another actor may keep a live writer from publish
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Action, Guard, transition
 
 LEFT = "gone, with a pending write left"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LockWait(Options):
     """How long a writer waits for the lock."""
 
-    lock_wait: Literal["patient", "times_out"] = choice(
-        "patient",
-        "patient: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
+    lock_wait: Literal["unbounded", "times_out"] = option(
+        "unbounded",
+        "unbounded: a writer waits for the lock until it has it; times_out: it may give up, and leaves a pending write",
         by=("writer",),
     )
 
 
 def compose(composition: Composition) -> None:
     """Add the transition by which an impatient writer gives up."""
-    for me in composition.of("writer"):
+    for me in composition.actors_of("writer"):
         if composition.protocol_of(me)[LockWait].lock_wait == "times_out":
             composition.add(transition("writer_stops_waiting", me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))
 
@@ -43,7 +41,7 @@ LOCK_IS_TAKEN = Guard("another must hold the lock", another_holds_lock)
 
 MECHANISM = Mechanism(
     compose=compose,
-    rests={"writer": (LEFT,)},
+    idle_steps={"writer": (LEFT,)},
     options=LockWait,
     actions=(
         Action("writer_stops_waiting",

@@ -6,7 +6,6 @@ writer that takes this for a failure reports as failed a write that every reader
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..kernel.publication import READY
@@ -14,7 +13,7 @@ from ..kernel.timeline import Published
 from ..kernel.writer import Writer, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Limits, Options, limit, option
 from ..machine.transition import Action, Changes, Guard, transition
 from ..protocol import Protocol
 from ..world import World
@@ -23,18 +22,16 @@ from .crashes import HOLDS_LOCK
 UNSURE = "told that its instant exists"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LostAnswers(Options):
     """How a writer takes the answer that its completed instant exists."""
 
-    lost_answer: Literal["recognised", "reported_failed"] = choice(
+    lost_answer: Literal["recognised", "reported_failed"] = option(
         "recognised",
         "what a writer does if its completed instant exists. recognised: it reads the instant, and finds that it is "
         "its own; reported_failed: it reports that the write failed",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(Limits):
     """How many answers of the store are lost."""
 
@@ -51,7 +48,7 @@ def compose(composition: Composition) -> None:
     composition.add_component("lost_answers", 0)
     for name in ("reported_done", "reported_failed"):
         composition.add_component(name, ())
-    for me in composition.of("writer"):
+    for me in composition.actors_of("writer"):
         composition.add(
             transition("answer_is_lost", me, at=READY, to=UNSURE, guards=(HOLDS_LOCK, ANSWER_LEFT),
                        effect=put_without_answer, changes=("published", "lost_answers", "own")),

@@ -7,7 +7,7 @@ the lock becomes two: another actor may act between them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..kernel.lock import release_lock, take_lock
@@ -19,12 +19,12 @@ from ..machine.transition import (
     DEAD,
     Action,
     ActorState,
+    Branch,
     Changes,
-    Choice,
     Component,
     Guard,
     Transition,
-    given,
+    preset,
     transition,
 )
 from ..world import World
@@ -33,7 +33,6 @@ TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
 """Tags of the two halves of a transition that puts a plan."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LostLocks(Limits):
     """How often locks are lost."""
 
@@ -50,7 +49,7 @@ def compose(composition: Composition) -> None:
         for me in actors:
             composition.add(transition("lock_is_lost", me, guards=(IS_ALIVE, HOLDS_LOCK, LOSS_LEFT), effect=lose_lock,
                                        changes=("lock", "losses")))  # fmt: skip
-    for planner in composition.noted(Planner).values():
+    for planner in composition.facts(Planner).values():
         _divide(composition, planner)
 
 
@@ -87,14 +86,14 @@ def _divide(composition: Composition, planner: Planner) -> None:
     The last effect of the transition is the one that puts the plan.
     """
     takes, timed = _WORDS.get(planner.kind, (f"{planner.kind}_takes_time", "given a time for its plan"))
-    there = given(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
+    there = preset(plan_is_there, plans=Component(planner.plans), requested=planner.requested)
 
     def first(whole: Transition) -> Transition:
         half = replace(whole, action=takes, to=timed, effects=whole.effects[:-1], changes=("own", "clock"))
         return replace(half, tags=whole.tags | {TAKES_TIME}).extend(take_lock, "lock")
 
     def then(whole: Transition) -> Transition:
-        puts = Choice(there, (release_lock, planner.give_up), (release_lock, whole.effects[-1]))
+        puts = Branch(there, (release_lock, planner.give_up), (release_lock, whole.effects[-1]))
         changes = (name for name in whole.changes if name not in ("own", "clock"))
         return transition(f"{planner.kind}_puts_plan", planner.actor, at=timed, effect=puts,
                           changes=("own", *changes, "lock"), tags=(PUTS_PLAN,))  # fmt: skip
@@ -125,7 +124,7 @@ def _halves() -> Iterator[Action]:
         "log_compactor": ("lists what is completed, takes a requested time", "takes a time for its log compaction",
                           "puts the plan for that time, or finds that something was decided meanwhile",
                           "puts its plan over logs"),
-        "replacer": ("looks for pending plans, takes a requested time", "takes a time for its replace",
+        "overwriter": ("looks for pending plans, takes a requested time", "takes a time for its replace",
                      "puts the plan of that replace, or finds that something was decided meanwhile",
                      "puts the plan of its replace"),
         "restorer": ("finds what is to be undone, takes a requested time", "finds what a restore would undo",
@@ -137,7 +136,7 @@ def _halves() -> Iterator[Action]:
     }  # fmt: skip
     for kind, (takes, says, puts, says_put) in halves.items():
         action = _WORDS.get(kind, (f"{kind}_takes_time", ""))[0]
-        service = kind not in ("replacer", "restorer")
+        service = kind not in ("overwriter", "restorer")
         yield Action(action, f"under a lock that can be lost: {takes}", f"{{actor}} {says}", service=service)
         yield Action(f"{kind}_puts_plan", puts, f"{{actor}} {says_put}", service=service)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..kernel.lock import LOCK_IS_FREE, release_lock
-from ..kernel.publication import COMMITS, LOOKS
+from ..kernel.publication import ABANDONS, COMMITS
 from ..machine.composition import Composition
 from ..machine.transition import Effect, Guard, transition
 
@@ -29,14 +29,14 @@ def refuse(composition: Composition, kind: str, me: str, guard: Guard, give_up: 
     `check`: the action or tag of the transitions that require it.
     """
     checks = composition.select(check, actors=[me])
-    if earlier := composition.noted(Refusal).get(me):
+    if earlier := composition.facts(Refusal).get(me):
         both = earlier.guard & guard
         checks.swap(earlier.guard, both)
         composition.select(f"{kind}_is_refused", actors=[me]).swap(~earlier.guard, ~both)
-        composition.note(Refusal(me, both))
+        composition.register(Refusal(me, both))
         return
     checks.require(guard)
-    composition.note(Refusal(me, guard))
+    composition.register(Refusal(me, guard))
     checks.exit(lambda _: transition(f"{kind}_is_refused", me, to=REFUSED, guards=(~guard,), effect=release_lock,
-                                         changes=("own", "lock"), tags=(LOOKS,)))  # fmt: skip
+                                         changes=("own", "lock"), tags=(ABANDONS,)))  # fmt: skip
     composition.add(transition(f"{kind}_gives_up", me, at=REFUSED, guards=(LOCK_IS_FREE,), effect=give_up))

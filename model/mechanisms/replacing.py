@@ -12,7 +12,7 @@ and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -27,9 +27,9 @@ from ..kernel.timeline import PENDING
 from ..machine.composition import Composition
 from ..machine.marks import mark, marks, marks_of
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.plans import STARTS_PLAN, Planner
-from ..machine.transition import Action, Changes, Guard, given, transition
+from ..machine.transition import Action, Changes, Guard, preset, transition
 from ..rules import Rules
 from ..world import World
 from .bulk_insert import Loaded
@@ -42,11 +42,10 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Replacing(Options):
     """What hides the rows that a replace replaces."""
 
-    replacing: Literal["plan", "file_ids"] = choice(
+    replacing: Literal["plan", "file_ids"] = option(
         "plan",
         "plan: a replace hides earlier rows by a barrier at its requested time. file_ids: it names the file groups "
         "that it replaces, which also hides what is written to them later (Hudi's replacecommit)",
@@ -111,7 +110,7 @@ SCHEDULED, REPLACING = "scheduled", "replacing"
 RESTS = ("idle", "done", "gave up")
 
 
-class Replacer(NamedTuple):
+class Overwriter(NamedTuple):
     """It replaces once. `partitions` are those that it replaces, `bases` counts the base files that it has put."""
 
     step: str = "idle"
@@ -119,7 +118,7 @@ class Replacer(NamedTuple):
     requested: int = 0
     completed: int = 0
     bases: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def number(self) -> int:
@@ -127,44 +126,44 @@ class Replacer(NamedTuple):
         return 1
 
 
-REPLACER = Kind(name="replacer", prefix="o", first=Replacer(), rests=RESTS)
+OVERWRITER = Kind(name="overwriter", prefix="over", first=Overwriter(), idle_steps=RESTS)
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every replacer."""
-    world, replacers = composition.world, composition.of("replacer")
+    """Add the transitions of every overwriter."""
+    world, overwriters = composition.world, composition.actors_of("overwriter")
     by_plan = composition.protocol[Replacing].replacing == "plan"
-    if any(is_optimistic(composition, me) for me in replacers):
-        composition.add_field("replacer", "validation", Validation())
-    if replacers and mints(composition):
-        composition.add_field("replacer", "file_ids", MintedIds())
-    for me in replacers:
+    if any(is_optimistic(composition, me) for me in overwriters):
+        composition.add_field("overwriter", "validation", Validation())
+    if overwriters and mints(composition):
+        composition.add_field("overwriter", "file_ids", MintedIds())
+    for me in overwriters:
         schedule(composition, me, by_plan)
         composition.add(
-            transition("replacer_starts_replace", me, at=SCHEDULED, to=REPLACING, effect=start,
+            transition("overwriter_starts_replace", me, at=SCHEDULED, to=REPLACING, effect=start,
                        changes=("own", "plans"), tags=(STARTS_PLAN,)),
-            transition("replacer_writes_base", me, at=REPLACING, effect=write_base),
+            transition("overwriter_writes_base", me, at=REPLACING, effect=write_base),
         )  # fmt: skip
-        publication(composition, Publication("replacer", me, "written", partial(published_replace, world, me)))
+        publication(composition, Publication("overwriter", me, "written", partial(published_replace, world, me)))
         if is_optimistic(composition, me):
-            check_conflicts(composition, "replacer", me, partial(groups_of_replace, world, me))
-            composition.add(transition("replacer_takes_back_replace", me, at=ABORTED, guards=(LOCK_IS_FREE,),
+            check_conflicts(composition, "overwriter", me, partial(groups_of_replace, world, me))
+            composition.add(transition("overwriter_takes_back_replace", me, at=ABORTED, guards=(LOCK_IS_FREE,),
                                        effect=take_back, changes=("own", "plans")))  # fmt: skip
     if not by_plan:
         composition.map_view(PENDING, pending_replaces)
 
 
 def schedule(composition: Composition, me: str, by_plan: bool) -> None:
-    """Add the transition by which a replacer takes its requested time and puts its plan."""
-    action = "replacer_schedules_replace"
+    """Add the transition by which a overwriter takes its requested time and puts its plan."""
+    action = "overwriter_schedules_replace"
     plans = transition(action, me, at="idle", to=SCHEDULED, guards=(LOCK_IS_FREE, NO_PLAN_PENDING), effect=take_time,
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
     if is_optimistic(composition, me):
         plans = plans.extend(seal_timeline, "own_validation")
     if mints(composition):
-        plans = plans.extend(given(mint_file_ids, groups=groups_of_replace), "own_file_ids")
+        plans = plans.extend(preset(mint_file_ids, groups=groups_of_replace), "own_file_ids")
     composition.add(plans.extend(put_plan if by_plan else put_no_plan, "plans"))
-    composition.note(Planner("replacer", me, action, "plans", "requested", give_up))
+    composition.register(Planner("overwriter", me, action, "plans", "requested", give_up))
 
 
 def replaced_groups(world: World, me: str) -> tuple[int, ...]:
@@ -178,14 +177,14 @@ def replaced_partitions(world: World, me: str) -> tuple[int, ...]:
     return tuple(sorted({group // world.buckets for group, _ in world.files(me, 1)}))
 
 
-def groups_of_replace(world: World, me: str, own: Replacer) -> tuple[int, ...]:
+def groups_of_replace(world: World, me: str, own: Overwriter) -> tuple[int, ...]:
     return replaced_groups(world, me)
 
 
 def no_plan_is_pending(me: str, world: World, published: Published, plans: Plans) -> bool:
     done = {entry.requested for entry in published if completes_plan(entry)}
     pending = [plan for plan in plans if plan.requested not in done]
-    return not any(plan.of(group) for plan in pending for group in replaced_groups(world, me))
+    return not any(plan.part_in(group) for plan in pending for group in replaced_groups(world, me))
 
 
 NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_pending)
@@ -193,55 +192,55 @@ NO_PLAN_PENDING = Guard("no plan may be pending in its partitions", no_plan_is_p
 
 def take_time(me: str, clock: int, request_time: TakeTime, world: World) -> Changes:
     """Take the requested time: what completed before it in the partitions will be hidden."""
-    time, clock = request_time("commit", clock)
-    return {"own": Replacer(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
+    time, clock = request_time(clock, action="commit")
+    return {"own": Overwriter(SCHEDULED, replaced_partitions(world, me), time), "clock": clock}
 
 
-def put_plan(own: Replacer, me: str, world: World, plans: Plans) -> Changes:
+def put_plan(own: Overwriter, me: str, world: World, plans: Plans) -> Changes:
     """Put a plan that takes nothing, for all file groups of the partitions."""
     groups = tuple(GroupPlan(group, None, ()) for group in replaced_groups(world, me))
     return {"own": own._replace(step=SCHEDULED), "plans": (*plans, Plan(own.requested, me, False, groups))}
 
 
-def put_no_plan(own: Replacer) -> Changes:
+def put_no_plan(own: Overwriter) -> Changes:
     """`replacing = file_ids`: there is no plan."""
     return {"own": own._replace(step=SCHEDULED)}
 
 
 def give_up() -> Changes:
-    return {"own": Replacer("gave up")}
+    return {"own": Overwriter("gave up")}
 
 
-def start(own: Replacer, plans: Plans) -> Changes:
+def start(own: Overwriter, plans: Plans) -> Changes:
     """Put the inflight instant."""
     return {"plans": tuple(p._replace(inflight=True) if p.requested == own.requested else p for p in plans)}
 
 
-def write_base(own: Replacer, me: str, world: World) -> Changes:
+def write_base(own: Overwriter, me: str, world: World) -> Changes:
     """Put the base file of the next file group, with the new rows that there are."""
     last = own.bases + 1 == len(replaced_groups(world, me))
     return {"own": own._replace(step="written" if last else REPLACING, bases=own.bases + 1)}
 
 
-def published_replace(world: World, me: str, own: Replacer) -> tuple[Replacer, Write]:
-    """The replacer after its replace is published, and the completed instant."""
+def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwriter, Write]:
+    """The overwriter after its replace is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
     said = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
-    return Replacer("done"), Write(own.requested, own.completed, me, 1, files, (*said, *marks_of(own)))
+    return Overwriter("done"), Write(own.requested, own.completed, me, 1, files, (*said, *marks_of(own)))
 
 
-def take_back(own: Replacer, plans: Plans) -> Changes:
+def take_back(own: Overwriter, plans: Plans) -> Changes:
     """Delete the files, then, under the lock, the plan."""
-    return {"own": Replacer("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
+    return {"own": Overwriter("gave up"), "plans": tuple(plan for plan in plans if plan.requested != own.requested)}
 
 
 def pending_replaces(
-    pending_instants: Iterable[Instant], every_replacer: Mapping[str, Replacer]
+    pending_instants: Iterable[Instant], every_overwriter: Mapping[str, Overwriter]
 ) -> Iterator[Instant]:
     """The pending instants, with replaces that have no plan."""
     yield from pending_instants
-    for own in every_replacer.values():
+    for own in every_overwriter.values():
         if own.requested:
             yield Instant(own.requested, "commit", "requested" if own.step == SCHEDULED else "inflight", None)
 
@@ -250,21 +249,21 @@ MECHANISM = Mechanism(
     rules=refined,
     compose=compose,
     after=("file_ids", "foreign_services", "occ"),
-    kinds=(REPLACER,),
+    kinds=(OVERWRITER,),
     options=Replacing,
     actions=(
-        Action("replacer_schedules_replace",
+        Action("overwriter_schedules_replace",
                "under the lock: takes a requested time and puts a plan that takes nothing",
                "{actor} schedules a replace"),
-        Action("replacer_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
-        Action("replacer_writes_base", "puts the base file of a file group, with the new rows that there are",
-               "{actor} writes a base file", joins=True),
-        Action("replacer_passes_check", "finds no conflicting write that completed since it began",
+        Action("overwriter_starts_replace", "puts the inflight instant of its replace", "{actor} starts its replace"),
+        Action("overwriter_writes_base", "puts the base file of a file group, with the new rows that there are",
+               "{actor} writes a base file", continues_call=True),
+        Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
-        Action("replacer_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+        Action("overwriter_aborts", "finds a conflicting write that completed since it began; gives the lock back",
                "{actor} aborts: a write conflicts that completed since it began"),
-        Action("replacer_takes_back_replace", "deletes its files, then, under the lock, its plan",
+        Action("overwriter_takes_back_replace", "deletes its files, then, under the lock, its plan",
                "{actor} takes its files and its plan back"),
-        *publication_actions("replacer"),
+        *publication_actions("overwriter"),
     ),
 )  # fmt: skip

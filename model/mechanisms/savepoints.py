@@ -8,7 +8,6 @@ the files of every savepoint.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
@@ -17,7 +16,7 @@ from ..kernel.table import Instant, Table
 from ..kernel.timeline import LATEST, PENDING, Published
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Limits, Options, limit, option
 from ..machine.transition import Action, Changes, Guard, transition
 from ..rules import Rules
 from ..world import World
@@ -26,18 +25,16 @@ from .cleaning.rules import DataFile, Victims, needed
 from .log_compaction.rules import WRITES, covered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Savepoints(Options):
     """What a savepoint keeps from cleaning."""
 
-    savepoint_keeps: Literal["files", "base_files", "nothing"] = choice(
+    savepoint_keeps: Literal["files", "base_files", "nothing"] = option(
         "files",
         "the files that a clean keeps for a savepoint. files: all that the savepoint names; base_files: the base files "
         "among them; nothing: none",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SavepointLimits(Limits):
     """How many savepoints."""
 
@@ -95,7 +92,7 @@ class Savepointer(NamedTuple):
 
     step: str = "idle"
     pinned: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
 def compose(composition: Composition) -> None:
@@ -103,7 +100,7 @@ def compose(composition: Composition) -> None:
 
     `savepoints` are those on the timeline; `saved` and `dropped` count those that were begun and dropped.
     """
-    savepointers = composition.of("savepointer")
+    savepointers = composition.actors_of("savepointer")
     if not savepointers:
         return
     composition.add_component("savepoints", ())
@@ -111,7 +108,7 @@ def compose(composition: Composition) -> None:
     composition.add_component("dropped", 0)
     composition.map_view(PENDING, pending_savepoints)
     composition.map_view(LATEST, latest_time)
-    if composition.of("cleaner"):
+    if composition.actors_of("cleaner"):
         composition.map_view(CLEANED_TABLE, cleaned_table)
         composition.map_view(CLEAN_PLAN, clean_plan)
     drops = (LOCK_IS_FREE, DROP_LEFT, SOME_SAVEPOINT)
@@ -184,7 +181,7 @@ def publish_savepoint(
     """Put the completed savepoint and release the lock."""
     # The savepoint itself may have been dropped, if its lock was lost.
     after = max((time for each in savepoints for time in (each.at, each.completed or 0)), default=0)
-    completed, clock = completion_time("", clock, after=after)
+    completed, clock = completion_time(clock, after=after)
     done = (each._replace(completed=completed) if each.requested == own.pinned else each for each in savepoints)
     return {"own": Savepointer(), "lock": released(lock, me), "clock": clock, "savepoints": tuple(done)}
 
@@ -218,7 +215,7 @@ def pending_savepoints(pending_instants: Iterable[Instant], savepoints: Saved) -
 
 MECHANISM = Mechanism(
     compose=compose,
-    kinds=(Kind(name="savepointer", prefix="s", first=Savepointer(), service=True),),
+    kinds=(Kind(name="savepointer", prefix="save", first=Savepointer(), service=True),),
     options=Savepoints,
     limits=SavepointLimits,
     after=("cleaning",),

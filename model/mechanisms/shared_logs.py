@@ -10,7 +10,7 @@ sees the slice as one sequence of blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -20,7 +20,7 @@ from ..kernel.writer import PUTS_FILE, Writer
 from ..machine.composition import Composition
 from ..machine.marks import mark, with_mark
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Action, Args, Changes, Transition, transition
 from ..protocol import Protocol
 from ..rules import Rules
@@ -33,16 +33,15 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLogs(Options):
     """Whether writes share log files."""
 
-    log_layout: Literal["own", "shared"] = choice(
+    log_layout: Literal["own", "shared"] = option(
         "own",
         "own: each write has log files of its own; shared: all writes append blocks to one log a file slice, and a "
         "rollback block undoes a failed write (RFC-22, option 2: the layout that it leaves)",
     )
-    rollback_block: Literal["anywhere", "earlier", "in_front"] = choice(
+    rollback_block: Literal["anywhere", "earlier", "in_front"] = option(
         "anywhere",
         "shared: which blocks of its write a rollback block undoes. anywhere: all (Apache Hudi 0.14); earlier: those "
         "before it (1.x); in_front: those directly in front of it (before 0.14)",
@@ -144,10 +143,10 @@ def compose(composition: Composition) -> None:
         return
     composition.add_component(LOGS, ((),) * world.groups)
     composition.add_field("writer", "places", Places())
-    composition.some(PUTS_FILE, actors=composition.of("writer")).extend(append_block, "own_places", LOGS)
-    composition.some("rollbacker_starts_rollback", "rollbacker_resumes_rollback").extend(choose_logs)
-    composition.some("rollbacker_deletes_log").replace(appending)
-    composition.some("rollbacker_removes_instant").extend(forget_nothing, "rollbacks")
+    composition.find(PUTS_FILE, actors=composition.actors_of("writer")).extend(append_block, "own_places", LOGS)
+    composition.find("rollbacker_starts_rollback", "rollbacker_resumes_rollback").extend(choose_logs)
+    composition.find("rollbacker_deletes_log").replace(appending)
+    composition.find("rollbacker_removes_instant").extend(forget_nothing, "rollbacks")
     for name, function in ((VISIBLE, instants_left), (VISIBLE_WRITES, writes_left)):
         composition.map_view(name, function)
 
@@ -210,6 +209,6 @@ MECHANISM = Mechanism(
     actions=(
         Action("rollbacker_appends_rollback_block",
                "appends a block that names the failed write behind a log of others",
-               "{actor} appends a rollback block to the log of group {group}", joins=True),
+               "{actor} appends a rollback block to the log of group {group}", continues_call=True),
     ),
 )  # fmt: skip

@@ -49,11 +49,11 @@ def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
 def _readers_miss(model: Model, state: State) -> str | None:
     gone = model.component(state, "removed")
     entries = [entry for entry in model.component(state, "published") if entry.requested in gone]
-    for name in model.of("reader"):
+    for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step in (SURE, *ENDS):
             for entry in entries:
-                if entry.completed <= reader.time and entry.requested not in reader.kept:
+                if entry.completed <= reader.time and entry.requested not in reader.instants:
                     return f"{name} reads as of t{reader.time} and has found t{entry.requested} on neither timeline"
     return None
 
@@ -64,12 +64,12 @@ def _looked_at(model: Model) -> tuple[str, ...]:
 
 ARCH = Promise(
     name="ARCH",
-    about="Archiving changes no answer: each completed instant is found, active or archived, and nothing goes past "
-    "a pending one.",
+    about="Each completed instant is found, active or archived, and nothing is archived past a pending one. "
+    "QUIET judges whether archiving changes an answer.",
     source="RFC-66 and the LSM timeline, completion time look-up; docs/contract.md, ARCH",
     kind="state",
     holds=archive_holds,
     sometimes=lambda model, state: bool(model.component(state, "removed")),
-    reads=lambda model: _looked_at(model) if model.of("archiver") else ("published",),
-    unfit=lambda model: None if model.of("archiver") else "the world has no archiver",
+    reads=lambda model: _looked_at(model) if model.actors_of("archiver") else ("published",),
+    unfit=lambda model: None if model.actors_of("archiver") else "the world has no archiver",
 )

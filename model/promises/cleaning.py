@@ -27,7 +27,7 @@ def clean_holds(model: Model, before: State | None, step: Step | None, after: St
         for group in range(model.world.groups):
             if missing := gone & needed(model.rules, table, group, saved.at):
                 return f"the savepoint of t{saved.requested} needs {_named(min(missing))}, which is deleted"
-    for name in (*model.of("reader"), *model.of("consumer")):
+    for name in (*model.actors_of("reader"), *model.actors_of("consumer")):
         if model.component(after, name).step == "lost":
             return f"{name} found files gone and no horizon that says why"
     return None
@@ -40,7 +40,7 @@ def _named(file: DataFile) -> str:
 
 def _on_files(model: Model) -> tuple[str, ...]:
     cleaning = components_in(model, "cleans", "deleted", "savepoints")
-    return (*on_table(model), *cleaning, *model.of("reader"), *model.of("consumer"))
+    return (*on_table(model), *cleaning, *model.actors_of("reader"), *model.actors_of("consumer"))
 
 
 CLEAN = Promise(
@@ -52,5 +52,5 @@ CLEAN = Promise(
     holds=clean_holds,
     sometimes=lambda model, state: bool(model.component(state, "deleted")),
     reads=_on_files,
-    unfit=lambda model: None if model.of("cleaner") else "the world has no cleaner",
+    unfit=lambda model: None if model.actors_of("cleaner") else "the world has no cleaner",
 )

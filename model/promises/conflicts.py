@@ -7,7 +7,7 @@ from itertools import combinations
 
 from ..kernel.table import Compaction, Write
 from ..machine.state import State
-from ..machine.transition import Step, extra
+from ..machine.transition import Step, record_of
 from ..mechanisms.file_ids import file_id_of, minted_ids
 from ..mechanisms.occ.options import Occ, Validation
 from ..mechanisms.occ.validation import ABORTED
@@ -18,7 +18,7 @@ from .promise import Promise, components_in, protocol_of
 from .sentences import write_named
 
 Published = tuple[Write | Compaction, ...]
-LOOKING = ("writer", "replacer")
+LOOKING = ("writer", "overwriter")
 """The kinds of actors that look for conflicts and abort."""
 
 
@@ -37,7 +37,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
         if own.step != ABORTED or is_undone(model.restores(after), own.requested):
             continue  # the restore that has undone its write may have undone the one that it names
         groups = _touched(model, me, own.number)
-        conflict = extra(own, Validation).conflict
+        conflict = record_of(own, Validation).conflict
         if wrong := _no_reason(conflict, own.requested, groups, model.component(after, "published")):
             return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
     return None
@@ -45,7 +45,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
 
 def _touched(model: Model, me: str, number: int) -> set[int]:
     """The file groups of what an actor is about to publish, and those on which that rests."""
-    if me in model.of("replacer"):
+    if me in model.actors_of("overwriter"):
         return set(replaced_groups(model.world, me))
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
 
@@ -91,7 +91,7 @@ def under_occ(model: Model, actor: str) -> bool:
 
 
 def _who_may_abort(model: Model) -> tuple[str, ...]:
-    return tuple(me for kind in LOOKING for me in model.of(kind) if under_occ(model, me))
+    return tuple(me for kind in LOOKING for me in model.actors_of(kind) if under_occ(model, me))
 
 
 def _writes(published: Published) -> tuple[Write, ...]:
@@ -121,7 +121,7 @@ def _two_writes(model: Model, state: State) -> bool:
 
 
 def _nobody_looks(model: Model) -> str | None:
-    if any(looks(model, me) for kind in LOOKING for me in model.of(kind)):
+    if any(looks(model, me) for kind in LOOKING for me in model.actors_of(kind)):
         return None
     return "every writer is non-blocking: none promises to abort"
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..kernel.table import Write
 from ..machine.state import State
-from ..machine.transition import Step, extra
+from ..machine.transition import Step, record_of
 from ..mechanisms.archiving.reader import ReadBegun
 from ..mechanisms.batches import Resends, batch_of, rows_of
 from ..mechanisms.decision_log import DecisionLog
@@ -22,8 +22,8 @@ from .sentences import write_named
 
 def no_rollback(model: Model) -> str | None:
     """Why a promise about rollback says nothing of this model."""
-    there = model.of("rollbacker") and model.world[Failures].rollbacks
-    return None if there or model.of("restorer") else "nothing is rolled back in this world"
+    there = model.actors_of("rollbacker") and model.world[Failures].rollbacks
+    return None if there or model.actors_of("restorer") else "nothing is rolled back in this world"
 
 
 def recovery_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -36,9 +36,9 @@ def recovery_holds(model: Model, before: State | None, step: Step | None, after:
     for entry in model.component(after, "published"):
         if isinstance(entry, Write) and entry.requested in planned:
             return f"{write_named(entry, entry.requested)} is completed, and a rollback of it is on the timeline"
-    for me in model.of("writer") if planned else ():
+    for me in model.actors_of("writer") if planned else ():
         writer = model.component(after, me)
-        if writer.requested in planned and not extra(writer, Heartbeat).expired:
+        if writer.requested in planned and not record_of(writer, Heartbeat).expired:
             return f"{me}'s write requested at t{writer.requested} is rolled back, and its heartbeat has not expired"
     return None
 
@@ -62,7 +62,8 @@ def _is_undone(model: Model, state: State) -> bool:
 
 def _on_rollbacks(model: Model) -> tuple[str, ...]:
     rollbacks = components_in(model, "rollbacks")
-    return ("published", *rollbacks, *components_in(model, "restores"), *(model.of("writer") if rollbacks else ()))
+    writers = model.actors_of("writer") if rollbacks else ()
+    return ("published", *rollbacks, *components_in(model, "restores"), *writers)
 
 
 REC = Promise(
@@ -93,7 +94,7 @@ def nothing_lost(model: Model) -> str | None:
 
 
 def _read_beside_archiver(model: Model) -> bool:
-    return bool(model.of("reader") and model.of("archiver"))
+    return bool(model.actors_of("reader") and model.actors_of("archiver"))
 
 
 def acknowledged_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -116,7 +117,7 @@ def _told(model: Model, state: State, what: str) -> set[int]:
 
 def _read_too_early(model: Model, state: State) -> str | None:
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
-    for name in model.of("reader"):
+    for name in model.actors_of("reader"):
         reader = model.component(state, name)
         for write in writes if reader.step == "answered" else ():
             if reader.time < (write.completed or 0) <= _begun(reader):
@@ -128,7 +129,7 @@ def _read_too_early(model: Model, state: State) -> str | None:
 
 
 def _on_what_was_told(model: Model) -> tuple[str, ...]:
-    readers = model.of("reader") if _read_beside_archiver(model) else ()
+    readers = model.actors_of("reader") if _read_beside_archiver(model) else ()
     return ("published", *components_in(model, *TOLD), *readers)
 
 
@@ -136,13 +137,13 @@ def _acknowledged(model: Model, state: State) -> bool:
     """An answer was lost, or somebody has read who began after a write."""
     if value_in(model, state, "lost_answers"):
         return True
-    readers = model.of("reader") if _read_beside_archiver(model) else ()
+    readers = model.actors_of("reader") if _read_beside_archiver(model) else ()
     return any(own.step == "answered" and _begun(own) for own in (model.component(state, me) for me in readers))
 
 
 def _begun(reader: Any) -> int:
     """When the newest write had completed as the read began."""
-    return extra(reader, ReadBegun).begun
+    return record_of(reader, ReadBegun).begun
 
 
 ACK = Promise(
@@ -159,7 +160,8 @@ ACK = Promise(
 
 def nothing_sent_again(model: Model) -> str | None:
     """Why ONCE says nothing of this model."""
-    return None if model.world[Resends].resends and len(model.of("writer")) > 1 else "no batch is sent again here"
+    resent = model.world[Resends].resends and len(model.actors_of("writer")) > 1
+    return None if resent else "no batch is sent again here"
 
 
 def once_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -192,7 +194,7 @@ def _answered_without_rows(model: Model, step: Step, after: State) -> str | None
 
 def _answered(model: Model) -> tuple[str, ...]:
     """The components that an answer changes; where all rows of an id are the same, commits alone count."""
-    writers = model.of("writer") if model.world[Resends].other_rows else ()
+    writers = model.actors_of("writer") if model.world[Resends].other_rows else ()
     return ("published", *writers)
 
 

@@ -115,12 +115,12 @@ def _skewed(model: Model, state: State, everybody: bool) -> Iterator[str]:
 
 def _overlapped(model: Model, state: State) -> bool:
     return any(True for _ in _overlapping(model, state, everybody=True)) or any(
-        model.component(state, me).step == "aborted" for me in model.of("writer") if under_occ(model, me)
+        model.component(state, me).step == "aborted" for me in model.actors_of("writer") if under_occ(model, me)
     )
 
 
 def _nobody_isolates(model: Model) -> str | None:
-    if any(under_occ(model, me) for me in model.of("writer")):
+    if any(under_occ(model, me) for me in model.actors_of("writer")):
         return None
     return "no writer is optimistic: reads are snapshots, and that writers are blind is their level"
 
@@ -132,7 +132,7 @@ ISO = Promise(
     kind="state",
     holds=isolation_holds,
     sometimes=_overlapped,
-    reads=lambda model: ("published", *(me for me in model.of("writer") if under_occ(model, me))),
+    reads=lambda model: ("published", *(me for me in model.actors_of("writer") if under_occ(model, me))),
     unfit=_nobody_isolates,
 )
 

@@ -35,8 +35,8 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left
-    working = {model.component(state, name).requested for name in model.of("writer") if name in left}
-    alone = (*model.of("replacer"), *model.of("clusterer"))
+    working = {model.component(state, name).requested for name in model.actors_of("writer") if name in left}
+    alone = (*model.actors_of("overwriter"), *model.actors_of("clusterer"))
     theirs = {plan.requested for plan in model.component(state, "plans") if plan.runner in alone}
     for action, requested in ((instant.action, instant.requested) for instant in owed):
         kind, what = TAKEN_UP.get(action, ("", ""))
@@ -50,13 +50,13 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
 
 
 def _lives(model: Model, state: State, kind: str) -> bool:
-    return any(model.component(state, name).step != DEAD for name in model.of(kind))
+    return any(model.component(state, name).step != DEAD for name in model.actors_of(kind))
 
 
 def limited(model: Model, state: State) -> str:
     """Who, of those that could help, only a limit of the world keeps from acting; empty if nobody."""
-    writers = model.of("writer")
-    return " and ".join(name for name in model.stopped_by_budget(state) if name not in writers)
+    writers = model.actors_of("writer")
+    return " and ".join(name for name in model.stopped_by_limits(state) if name not in writers)
 
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..machine.options import Chosen
+from ..machine.options import ProtocolOptions
 from ..machine.state import State
 from ..machine.transition import Step
 from ..model import Model
@@ -17,7 +17,7 @@ def components_in(model: Model, *names: str) -> tuple[str, ...]:
     return tuple(name for name in names if name in model.components)
 
 
-def protocol_of(model: Model, actor: str) -> Chosen:
+def protocol_of(model: Model, actor: str) -> ProtocolOptions:
     """The protocol of one actor."""
     return model.composition.protocol_of(actor)
 

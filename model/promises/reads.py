@@ -96,7 +96,7 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
     """INCR: a window merges exactly what completed in it, and merged into the state at its start gives its end."""
     view = view_of(model, after)
     # By requested time a window says little of its bounds; there a world with consumers asks what they were given.
-    by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.of("consumer")
+    by_bounds = model.protocol[Windows].incremental_axis == "completion" or not model.actors_of("consumer")
     for start, end in view.windows if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
@@ -119,7 +119,7 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
 def consumers_served(model: Model, state: State) -> str | None:
     """The windows that a consumer reads one after the other deliver every write once."""
     done = view_of(model, state).done
-    for name in model.of("consumer"):
+    for name in model.actors_of("consumer"):
         consumer = model.component(state, name)
         if consumer.again:
             return f"{name} has read {write_named(done.get(consumer.again), consumer.again)} in two of its windows"
@@ -135,11 +135,11 @@ def consumers_served(model: Model, state: State) -> str | None:
 
 
 def _on_table_and_consumers(model: Model) -> tuple[str, ...]:
-    return (*on_table(model), *model.of("consumer"))
+    return (*on_table(model), *model.actors_of("consumer"))
 
 
 def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
-    return None if model.of("consumer") else shape_of(model, *states)
+    return None if model.actors_of("consumer") else shape_of(model, *states)
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:

@@ -25,13 +25,13 @@ SERVICES = ("compactor", "log_compactor", "clusterer", "rollbacker", "archiver")
 
 def no_service(model: Model) -> str | None:
     """Why a promise about compaction says nothing of this model."""
-    there = any(model.of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
+    there = any(model.actors_of(kind) for kind in ("compactor", "log_compactor", "clusterer"))
     return None if there else "the world has no compactor"
 
 
 def nothing_to_notice(model: Model) -> str | None:
     """Why QUIET says nothing of this model."""
-    there = any(model.of(kind) for kind in SERVICES)
+    there = any(model.actors_of(kind) for kind in SERVICES)
     return None if there else "the world has no table service"
 
 

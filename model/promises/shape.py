@@ -146,7 +146,7 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     known = {"published", "plans", "rollbacks"}
     if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []
-    if model.of("clusterer") and model.protocol[Clustering].clustering == "file_ids":
+    if model.actors_of("clusterer") and model.protocol[Clustering].clustering == "file_ids":
         return [], []
 
     def field(name: str, telling: Callable[[Any], Told | Undone]) -> _Field:
@@ -156,7 +156,7 @@ def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     table = [field(name, _told_of_rollbacks if name == "rollbacks" else _told_of_entries) for name in names]
     if model.protocol[Listing].read_time == "clock":
         table.append(field("clock", lambda clock: Told(None, (clock,))))
-    return table, [field(name, _told_by_reader) for name in model.of("reader")]
+    return table, [field(name, _told_by_reader) for name in model.actors_of("reader")]
 
 
 def _ranked(told: Told | Undone, rank: Mapping[int, int]) -> Hashable:
@@ -177,7 +177,7 @@ def _told_of_rollbacks(rollbacks: tuple[Rollback, ...]) -> Told | Undone:
 def _told_by_reader(reader: Any) -> Told:
     if reader.step != "answered":
         return NOTHING
-    return Told((len(reader.plans), len(reader.kept)), (reader.time, *reader.plans, *reader.kept))
+    return Told((len(reader.plans), len(reader.instants)), (reader.time, *reader.plans, *reader.instants))
 
 
 def _told_of_entries(entries: tuple[Any, ...]) -> Told:

@@ -12,7 +12,7 @@ from ..kernel.reader import KEPT_TABLE
 from ..kernel.reads import as_of, base_file, incremental
 from ..kernel.table import Compaction, Log, Table, Write
 from ..machine.state import State
-from ..machine.transition import extra
+from ..machine.transition import record_of
 from ..mechanisms.replacing import ranks_at
 from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
@@ -160,7 +160,7 @@ def answered_times(model: Model, state: State) -> tuple[int, ...]:
 
 def answers(model: Model, state: State) -> Iterator[tuple[str, int, Table]]:
     """Each reader actor that has answered: its name, its T, and the table that its kept instants make up."""
-    for name in model.of("reader"):
+    for name in model.actors_of("reader"):
         reader = model.component(state, name)
         if reader.step == "answered":
             yield name, reader.time, model.view(state, KEPT_TABLE, name)
@@ -172,7 +172,7 @@ def truths(model: Model, state: State, name: str) -> list[View]:
     view, restores = view_of(model, state), model.restores(state)
     if not restores:
         return [view]
-    seen = extra(model.component(state, name), Seen)
+    seen = record_of(model.component(state, name), Seen)
     return [_as_before(view, restores[since:]) for since in range(seen.before, seen.restores + 1)]
 
 
@@ -194,4 +194,4 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
     """The same, and what reader actors answered."""
-    return (*on_table(model), *model.of("reader"))
+    return (*on_table(model), *model.actors_of("reader"))

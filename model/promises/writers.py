@@ -60,11 +60,11 @@ def free_holds(model: Model, before: State | None, step: Step | None, after: Sta
 
 
 def _impatient(model: Model) -> tuple[str, ...]:
-    return tuple(me for me in model.of("writer") if protocol_of(model, me)[LockWait].lock_wait == "times_out")
+    return tuple(me for me in model.actors_of("writer") if protocol_of(model, me)[LockWait].lock_wait == "times_out")
 
 
 def _somebody_may_abort(model: Model) -> str | None:
-    looking = [me for me in model.of("writer") if protocol_of(model, me)[Occ].concurrency != "nbcc"]
+    looking = [me for me in model.actors_of("writer") if protocol_of(model, me)[Occ].concurrency != "nbcc"]
     return f"{looking[0]} does not write under non-blocking concurrency control" if looking else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.slicing import writes_by_slice
@@ -11,7 +11,7 @@ from ..kernel.table import Table, Write
 from ..kernel.timeline import VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..rules import IsVisible, Rules
 from .slicing import all_unpublished, slice_begin
 
@@ -19,20 +19,19 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AsOf(Options):
     """Other readings of time travel."""
 
-    as_of_axis: Literal["completion", "requested", "requested_slices"] = choice(
+    as_of_axis: Literal["completion", "requested", "requested_slices"] = option(
         "completion",
         "The time by which an as-of read includes instants. requested_slices: the requested time, and a pending plan "
         "that was made later is a barrier too, so that late logs are in slices that the read does not visit.",
     )
-    as_of_bound: Literal["at_or_before", "before"] = choice(
+    as_of_bound: Literal["at_or_before", "before"] = option(
         "at_or_before",
         "Whether an as-of read at T includes an instant whose time is T (RFC-66, time travel, excludes it).",
     )
-    as_of_pending: Literal["answered", "refused"] = choice(
+    as_of_pending: Literal["answered", "refused"] = option(
         "answered",
         "Whether an as-of read at or after the request of a pending write is answered.",
     )

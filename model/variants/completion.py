@@ -6,7 +6,7 @@ published after one with a later time, behind the back of readers that took the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ..kernel.publication import (
@@ -20,22 +20,21 @@ from ..kernel.publication import (
 )
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..mechanisms.decision_log import is_decided_by_log
 
 TIMED_EARLY = "given a completion time"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Options):
     """When a completion time is taken."""
 
-    completion_time: Literal["under_lock", "outside_lock"] = choice(
+    completion_time: Literal["under_lock", "outside_lock"] = option(
         "under_lock",
         "under_lock: the completion time is taken under the lock that also covers publication; outside_lock: before "
         "that lock is taken",
-        by=("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer", "restorer",
-            "rollbacker", "writer"),
+        by=("bulk_inserter", "cleaner", "clusterer", "compactor", "log_compactor", "overwriter", "restorer",
+            "rollbacker", "schema_evolver", "writer"),
     )  # fmt: skip
 
 
@@ -54,7 +53,7 @@ def compose(composition: Composition) -> None:
             locks.replace(lambda lock: replace(lock, at=TIMED_EARLY, to=READY)).untag(BEGINS)
             publishes.tag(COMMITS)
 
-    composition.refine_noted(Publication, exchange)
+    composition.refine_facts(Publication, exchange)
 
 
 MECHANISM = Mechanism(compose=compose, options=Completion)

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ..kernel.reader import KEEPS, SURE, Reader, keep_instants, take_time
 from ..kernel.timeline import SETTLED
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Changes, Transition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Options):
     """How a reader finds the instants that it reads."""
 
-    read_time: Literal["settled", "clock"] = choice(
+    read_time: Literal["settled", "clock"] = option(
         "settled",
         "the time of a read that names none. settled: the greatest completion time that is published; clock: the time "
         "on the clock",
     )
-    listing: Literal["twice", "once"] = choice(
+    listing: Literal["twice", "once"] = option(
         "twice",
         "how often a reader lists the timeline. twice: once for its time, and again for the instants up to that time; "
         "once: one listing for both",
@@ -33,11 +32,11 @@ def compose(composition: Composition) -> None:
     """Change how readers list, and what they take for their time."""
     options = composition.protocol[Listing]
     if options.listing == "once":
-        composition.some("reader_starts_listing_again", "reader_ends_listing_again").remove()
-        composition.some("reader_ends_listing").replace(_ends_only_listing)
+        composition.find("reader_starts_listing_again", "reader_ends_listing_again").remove()
+        composition.find("reader_ends_listing").replace(_ends_only_listing)
     if options.read_time == "clock":
-        composition.some("reader_starts_listing").extend(take_clock_time)
-        composition.some("reader_ends_listing").replace(_without_taking_time)
+        composition.find("reader_starts_listing").extend(take_clock_time)
+        composition.find("reader_ends_listing").replace(_without_taking_time)
         composition.map_view(SETTLED, time_on_clock)
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..kernel.merge import Fold, Merger
 from ..kernel.table import Log, Table
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..rules import FoldOf, Rules
 from .order import Order
 
@@ -18,15 +18,14 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Merging(Options):
     """Other readings of the merge of a base file with logs."""
 
-    tombstones: Literal["keep", "drop"] = choice(
+    tombstones: Literal["keep", "drop"] = option(
         "keep",
         "Whether a compaction keeps deletes. By commit time no delete is needed, and none is kept.",
     )
-    fold: Literal["rank", "logs_first"] = choice(
+    fold: Literal["rank", "logs_first"] = option(
         "rank",
         "rank: the logs merge with the base file one after another. logs_first: the logs merge among themselves, with "
         "the tombstones of the compaction as one of them, and the result meets the base file once.",
@@ -68,7 +67,7 @@ def with_tombstones_among_logs(inner: FoldOf) -> FoldOf:
         by_request = rules[Order].merge_order == "requested"
         own = table.plans[plan].requested if by_request else table.completed[plan] or inf
         earlier = sum(rules.log_time(rules, table, group, log) < own for log in logs)
-        return shape._replace(tombstones=earlier)
+        return shape._replace(logs_before_tombstones=earlier)
 
     return fold_of
 

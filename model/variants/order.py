@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..rules import Rules
 
 if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Order(Options):
     """The order in which the logs of a file slice merge."""
 
-    merge_order: Literal["completion", "requested", "appended"] = choice(
+    merge_order: Literal["completion", "requested", "appended"] = option(
         "completion",
         "The order of the logs in a slice, which decides between equal ordering values: by completion time, or by "
         "requested time. appended: the order of their blocks in a shared log.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..kernel.table import Write
@@ -11,7 +11,7 @@ from ..kernel.timeline import COMPLETED_TABLE
 from ..kernel.writer import Writer
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Guard
 from ..rules import Rules
 from .slicing import table_with_unpublished
@@ -20,16 +20,15 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Scheduling(Options):
     """When a compaction is planned, and which logs its plan takes."""
 
-    scheduling: Literal["non_serial", "serial"] = choice(
+    scheduling: Literal["non_serial", "serial"] = option(
         "non_serial",
         "non_serial: a plan may be made while writers write; serial: only while none does",
         by=("compactor",),
     )
-    plan_takes: Literal["completed_before_barrier", "any_log"] = choice(
+    plan_takes: Literal["completed_before_barrier", "any_log"] = option(
         "completed_before_barrier",
         "completed_before_barrier: a plan takes logs that completed before its barrier; any_log: whatever log files "
         "it finds",
@@ -48,7 +47,7 @@ def any_log(write: Write, barrier: float) -> bool:
 
 def compose(composition: Composition) -> None:
     """Refine the planning of each compactor by its own protocol."""
-    for me in composition.of("compactor"):
+    for me in composition.actors_of("compactor"):
         options = composition.protocol_of(me)[Scheduling]
         if options.scheduling == "serial":
             composition.select("compactor_schedules_plan", actors=[me]).require(NO_WRITER_WRITES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..kernel.reads import visible
@@ -13,7 +13,7 @@ from ..kernel.timeline import COMPLETED_TABLE, VISIBLE_WRITES
 from ..machine.composition import Composition
 from ..machine.marks import mark
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..machine.transition import Changes
 from ..rules import Barriers, Rules, SliceTime
 from ..world import World
@@ -22,28 +22,27 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Slicing(Options):
     """To which file slice a log belongs."""
 
-    slicing: Literal["completion", "requested", "base_instant", "temporal"] = choice(
+    slicing: Literal["completion", "requested", "base_instant", "temporal"] = option(
         "completion",
         "which time of a write assigns its logs to a file slice. completion, requested: that time. base_instant: the "
         "barrier in the name of the log, which its writer looked up when it began (layout before RFC-66). temporal: "
         "what 'temporally follows' what (RFC-66); a log that was pending at a barrier is in no slice",
         by=("writer", "compactor"),
     )
-    barriers: Literal["plans", "base_files"] = choice(
+    barriers: Literal["plans", "base_files"] = option(
         "plans",
         "what begins a slice. plans: each plan, as soon as it is made; base_files: base files alone, so that a log "
         "older than the oldest is in no slice, and a read as of a time takes one slice (RFC-66, pseudocode)",
     )
-    first_slice: Literal["first_completed", "first_requested"] = choice(
+    first_slice: Literal["first_completed", "first_requested"] = option(
         "first_completed",
         "what begins the slice without barrier. first_completed: the write that completes first; first_requested: the "
         "earliest request with a log there: while that write is pending, readers see nothing of the slice",
     )
-    tombstone_logs: Literal["by_commit", "by_time"] = choice(
+    tombstone_logs: Literal["by_commit", "by_time"] = option(
         "by_commit",
         "which log keeps the deletes of a compaction. by_commit: the log that the commit lists; by_time: any log that "
         "was requested at the time of the base file",
@@ -165,19 +164,19 @@ def one_slice(rules: Rules, table: Table, group: int, time: float) -> tuple[int 
 
 def compose(composition: Composition) -> None:
     """Let writers look up the barriers, and readers and planners see pending logs, where a reading of the RFC does."""
-    writers = composition.of("writer")
+    writers = composition.actors_of("writer")
     by_name = [me for me in writers if composition.protocol_of(me)[Slicing].slicing == "base_instant"]
     if by_name:
         composition.add_field("writer", "base_instants", BaseInstants())
         composition.select("writer_starts_writing", actors=by_name).extend(note_base_instants, "own_base_instants")
     if composition.protocol[Slicing].first_slice == "first_requested":
         composition.map_view(VISIBLE_WRITES, all_unpublished)
-        composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=composition.of("compactor"))
+        composition.map_view(COMPLETED_TABLE, table_with_unpublished, actors=composition.actors_of("compactor"))
 
 
 def note_base_instants(plans: tuple[Plan, ...], world: World) -> Changes:
     """The layout before RFC-66: the names of log files carry the newest barrier of each file group."""
-    newest = (max((p.requested for p in plans if p.of(group)), default=None) for group in range(world.groups))
+    newest = (max((p.requested for p in plans if p.part_in(group)), default=None) for group in range(world.groups))
     return {"own_base_instants": BaseInstants(tuple(newest))}
 
 

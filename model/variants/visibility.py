@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,7 @@ from ..kernel.timeline import UNPUBLISHED, VISIBLE, VISIBLE_WRITES, Published, n
 from ..kernel.writer import Writer, write_of
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..mechanisms.rollback.removed import is_on_timeline
 from ..mechanisms.rollback.rules import Rollback
 from ..rules import Rules
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Visibility(Options):
     """Which instants a reader shows."""
 
-    visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = choice(
+    visibility: Literal["completed", "any", "all_earlier", "unless_pending"] = option(
         "completed",
         "which logs a reader shows. completed: those of completed instants; any: those that lie on storage; "
         "all_earlier: those of completed instants before the earliest pending request; unless_pending: those whose "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
@@ -12,7 +12,7 @@ from ..kernel.reads import slice_fold, visible
 from ..kernel.slicing import logs_in_order, writes_by_slice
 from ..kernel.table import Log, Table, Write
 from ..machine.mechanism import Mechanism
-from ..machine.options import Options, choice
+from ..machine.options import Options, option
 from ..mechanisms.log_compaction.rules import compacted_in, covered, with_compacted
 from ..rules import OneWindow, Rules
 from .slicing import slice_begin
@@ -21,16 +21,15 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Windows(Options):
     """Other readings of incremental queries."""
 
-    incremental_axis: Literal["completion", "requested"] = choice(
+    incremental_axis: Literal["completion", "requested"] = option(
         "completion",
         "The time by which an incremental window includes writes.",
     )
     window_merge: Literal["logs", "slice_of_window", "slice_of_table", "slice_of_files", "slice_of_files_from"] = (
-        choice(
+        option(
             "logs",
             "What a window merges. logs: its own logs. slice_of_window: the newest slice of the files of its "
             "instants, base files included. slice_of_table: the newest slice of the table that begins within it. "
@@ -39,7 +38,7 @@ class Windows(Options):
             "start come out again.",
         )
     )
-    window_deletes: Literal["marked", "omitted"] = choice(
+    window_deletes: Literal["marked", "omitted"] = option(
         "marked",
         "Whether a window shows the deletes that win in it.",
     )

@@ -1,4 +1,4 @@
-"""SNAP, on the key that everybody updates: of the writes in a snapshot the one with the greatest ordering value won."""
+"""SNAP on the hot key: of the writes in a snapshot, the one with the greatest ordering value wins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .history import HOT, Chronicle, batches_in
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """One look at each batch of each read."""
+    """Find the greatest batch of each read in one pass."""
     ordering = {write.batch: write.ordering for write in history.writes}
     for read in history.reads:
         seen = [batch for batch in batches_in(read) if batch in ordering]
@@ -19,7 +19,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each batch of a read against every other."""
+    """Compare each batch of a read with every other."""
     for read in history.reads:
         won = next((batch for key, batch, _ in read.rows if key == HOT), None)
         present = {batch for key, batch, _ in read.rows if key != HOT}

@@ -1,4 +1,4 @@
-"""ONCE: a batch is committed by one instant at most, however often it was sent."""
+"""ONCE: at most one instant commits a batch, however often it was sent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .history import Chronicle
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """The instants of each batch."""
+    """Group the instants by batch."""
     found = defaultdict(list)
     for instant in history.published:
         if instant.batch:
@@ -20,7 +20,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """Each instant against every other."""
+    """Compare each instant with every other."""
     for batch in sorted({instant.batch for instant in history.published if instant.batch}):
         same = [instant.requested for instant in history.published if instant.batch == batch]
         if len(same) > 1:

@@ -1,4 +1,4 @@
-"""TRAVEL: a read as of T holds what had completed by T, as the timeline still says in the end, and nothing else."""
+"""TRAVEL: a read as of T contains exactly the writes that completed by T, by the final timeline."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ WRITE = "deltacommit"
 
 
 def broken(history: Chronicle) -> Iterator[str]:
-    """What must be there is a prefix of the writes by completion: its length and one membership a row decide."""
-    first: dict[str, str] = {}  # of an instant that is on the timeline twice the earlier completion counts
+    """The expected writes are a prefix of the writes by completion: compare its length, and the place of each row."""
+    first: dict[str, str] = {}  # the earlier completion counts if an instant is on the timeline twice
     for p in history.published:
         if p.action == WRITE:
             first[p.requested] = min(p.completed, first.get(p.requested, p.completed))
@@ -31,7 +31,7 @@ def broken(history: Chronicle) -> Iterator[str]:
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
-    """The set that must be there, made anew for each read."""
+    """Compute the expected set for each read."""
     for read in history.reads:
         writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]
         due, found = {p.requested for p in writes}, _instants(read)
@@ -44,5 +44,5 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
 
 
 def _instants(read: Read) -> set[str]:
-    """Every write has rows that nobody overwrites, so that each one visible is here."""
+    """The visible writes of a read: every write has rows that no other write overwrites."""
     return {requested for key, _, requested in read.rows if key != HOT}

@@ -62,6 +62,17 @@ class FileToWrite(click.Path):
         return path
 
 
+class WholeNumber(click.IntRange):
+    """A whole number within bounds. click's own message speaks of an integer range."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        try:
+            return int(super().convert(int(value), param, ctx))
+        except ValueError:
+            least = "" if self.min is None else f"; use {self.min} or more"
+            self.fail(f"{value!r} is not a whole number{least}", param, ctx)
+
+
 class Finite(click.FloatRange):
     """A number within bounds that is one: no nan, no inf."""
 
@@ -73,7 +84,7 @@ class Finite(click.FloatRange):
 
 
 workers_option = click.option(
-    "--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once.",
+    "--workers", type=WholeNumber(min=1), metavar="N", help="Processes at once.",
 )  # fmt: skip
 on_option = click.option(
     "--on", "master", metavar="spark|URL",

@@ -82,14 +82,14 @@ def _theatre(out: Path) -> Iterator[Theatre]:
 def _agreement(theatre: Theatre, world: World, traces: Path) -> Exit:
     from nbcc.simulator.demo import random_interleaving
     from nbcc.simulator.trace import save
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view.text import render, screen_width
 
     click.echo("1. Two writers and a compactor on Spark, interleaved at random\n")
     trace = random_interleaving(world)
     _progress(f"{len(trace.steps)} steps on Spark")
     outcome, tally = theatre.agreement(trace, "agreement")
     save(outcome.trace, traces)
-    click.echo(render(outcome.trace))
+    click.echo(render(outcome.trace, width=screen_width()))
     click.echo()
     if outcome.verdict != "AGREED":
         click.echo(outcome.sentence)
@@ -131,7 +131,7 @@ def _on_spark(theatre: Theatre, found: Trace, traces: Path) -> Exit:
     from nbcc.simulator.trace import save
     from nbcc.simulator.view import page, text
 
-    click.echo(f"\n{text.render(found)}\n\n4. The same steps on Spark\n")
+    click.echo(f"\n{text.render(found, width=text.screen_width())}\n\n4. The same steps on Spark\n")
     _progress(f"{len(found.steps)} steps on Spark, twice")
     lost = theatre.play(found, "lost")
     kept = theatre.play(under(found, Protocol()), "kept")

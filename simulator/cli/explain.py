@@ -50,7 +50,7 @@ def command(name: str, traces: Path, as_json: bool) -> Exit:
 
 
 def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view.text import render, screen_width
 
     yield f"{told.name}  ({told.kind})"
     yield f"  {_sentence(told.about)}"
@@ -58,7 +58,7 @@ def _lines(told: Explanation, run: Trace | None) -> Iterator[str]:
     yield from (f"  see: {address}" for address in told.links)
     yield from (f"  {line}" for line in told.more)
     if run is not None:
-        yield from ("", told.shows, "", render(run))
+        yield from ("", told.shows, "", render(run, width=screen_width()))
     elif told.shows:
         yield from ("", f"{told.shows} there is none.")
 

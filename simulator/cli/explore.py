@@ -16,6 +16,7 @@ from .command import (
     Finite,
     Section,
     Teaching,
+    WholeNumber,
     answer,
     debug_option,
     json_option,
@@ -40,7 +41,7 @@ def _sections() -> Iterable[Section]:
 @click.argument("world")
 @click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the setting.")
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
-@click.option("--max-states", type=click.IntRange(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
+@click.option("--max-states", type=WholeNumber(min=1), help="Stop beyond so many distinct states (UNDETERMINED).")
 @click.option("--memory", type=Finite(min=0.1), metavar="G", help="Stop beyond so many GiB of memory.")
 @click.option("--no-reduction", is_flag=True, help="Every state and every step by itself: no symmetry, nothing fused.")
 @click.option("--checkpoint", type=FileToWrite(), metavar="FILE",
@@ -66,8 +67,9 @@ def command(
 ) -> Exit:
     """Explore every state that WORLD can reach under a protocol, and say of each promise whether it HOLDS.
 
-    WORLD is a name below or a .toml file. HOLDS means: in every interleaving within the world's limits. A promise that
-    is VIOLATED comes with the shortest interleaving that breaks it, saved as a trace that `nbcc replay` takes.
+    WORLD is a name below, a .toml file, or package.module:factory of a model of your own. HOLDS means: in every
+    interleaving within the world's limits. A promise that is VIOLATED comes with the shortest interleaving that breaks
+    it, saved as a trace that `nbcc replay` takes.
 
     \b
     Examples:
@@ -136,7 +138,7 @@ def _save(broken: dict[str, Trace], folder: Path) -> None:
 
 def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     """The answer in lines: one a promise, the bound, then the shortest of the interleavings that were found."""
-    from nbcc.simulator.view.text import render
+    from nbcc.simulator.view.text import render, screen_width
 
     result = found.result
     verdict_width = max((len(str(promise.verdict)) for promise in result.promises.values()), default=0)
@@ -154,7 +156,7 @@ def report(found: Search, broken: dict[str, Trace]) -> Iterator[str]:
     yield from seen(result)
     if broken:
         yield ""
-        yield render(min(broken.values(), key=lambda trace: len(trace.steps)))
+        yield render(min(broken.values(), key=lambda trace: len(trace.steps)), width=screen_width())
 
 
 def _because(promise: PromiseResult, trace: Trace | None) -> str:

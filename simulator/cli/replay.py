@@ -87,7 +87,9 @@ def command(
     if as_json:
         answer({"handle": asked.handle, "systems": {outcome.system: _plain(outcome) for outcome in outcomes}})
     else:
-        click.echo(text.render(outcomes[0].trace, _again(outcomes[0].trace.handle, folders, trace, protocol)))
+        played = outcomes[0].trace
+        again = _again(played.handle, folders, trace, protocol)
+        click.echo(text.render(played, again, text.screen_width()))
         for outcome in outcomes:
             click.echo(outcome.sentence)
     if expect is not None:

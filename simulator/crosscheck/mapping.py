@@ -1,9 +1,8 @@
-"""Which calls of the engine each action of the model stands for: one row an action.
+"""The mapping: for each action of the model, the segment of the engine's calls that it stands for.
 
-A segment starts where the actor stands and ends after the first call with the text ``ends_after`` (the words of
-`nbcc.simulator.control.calls.Call.text`), together with the calls in ``also`` that follow it directly; RETURN means:
-when the operation returns; of several texts whichever comes first. Footprints check after every history that a segment
-is atomic for the others.
+A segment begins at the actor's next call. It ends after the first call whose `Call.text` is ``ends_after``, or one of
+several such texts, and the calls in ``also`` directly after it. RETURN: it ends when the operation returns. After every
+history `footprints.violations` checks that each segment was atomic for other actors.
 To map a new action, append a row.
 """
 
@@ -24,17 +23,16 @@ CRASH: Final = "crash"
 FAULT: Final = "fault"
 
 Constant = Callable[[World, str], object]
-"""A value that the world fixes for an actor."""
+"""A function that computes an argument from the world and the actor's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class MappingRow:
-    """One action. ``operation`` is the engine's; ``starts`` marks the action with which it begins.
+    """One action of the model. ``operation`` is the engine's; ``starts`` marks the action that begins it.
 
-    ``given`` names arguments of the operation that the model has: argument -> the field of the actor's component, or a
-    function of the world and the actor's name.
-    ``raises``: the error with which the operation may end in this segment; ``always``: it must end with it.
-    ``operation`` CRASH kills the actor's operation; FAULT is something that happens to the system, not in an actor.
+    ``given``: arguments of the operation. Each is a field of the actor's component, or a function of the world and the
+    actor's name. ``raises``: the error that may end the operation in this segment; ``always``: it must.
+    ``operation`` CRASH kills the actor's operation; FAULT happens to the system and not in an actor.
     """
 
     action: str
@@ -48,14 +46,14 @@ class MappingRow:
 
 
 DECIDED: Final = ("put deltacommit", "put commit", "put rollback", "put clean", "put restore")
-"""The completed instants that a log decides."""
+"""The completed instants that a decision log decides."""
 
 LOOKS_FOR_ROLLBACKS: Final = ("get version", "get archive", "get rollback.requested", "get restore.requested")
-"""How a writer that has listed the timeline finds out whether its write was rolled back."""
+"""The calls by which a writer that has listed the timeline checks whether its write was rolled back."""
 
 
 def retained(world: World, actor: str) -> int:
-    """How many writes a cleaner retains, or how many instants an archiver leaves on the active timeline."""
+    """The number of writes that a cleaner retains, or of instants that an archiver leaves on the active timeline."""
     if kind_of(actor) == "archiver":
         return world[ArchiveLimits].instants_retained
     return world.limits_of(actor, Cleans).commits_retained
@@ -96,12 +94,12 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("writer_refuses_batch",            "upsert", starts=True, raises="Conflict", always=True),
     MappingRow("writer_takes_back_other_rows",    "upsert", raises="Conflict", always=True),
     MappingRow("writer_stops_waiting",            "upsert", raises="LockTimeout"),
-    # only under settings that the engine cannot be put under
+    # only under options that the engine does not support
     MappingRow("writer_looks_at_heartbeat",       "upsert"),
     # the put happens, and its answer is "exists"
     MappingRow("answer_is_lost",                  "upsert", ends_after="put deltacommit"),
     MappingRow("writer_recognises_instant",       "upsert"),
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     MappingRow("writer_reports_failure",          "upsert"),
     # under the lock: its instant is not there any more, or somebody has planned to roll it back
     MappingRow("writer_is_refused",               "upsert", ends_after="list.end timeline",
@@ -153,30 +151,30 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("log_compactor_publishes_instant",     "run_log_compaction"),
 
     # under the lock: the properties with one column more; then a commit without files
-    MappingRow("alterer_adds_column",             "alter_schema", ends_after="lock.release", starts=True,
+    MappingRow("schema_evolver_adds_column",      "alter_schema", ends_after="lock.release", starts=True,
         given=(("columns", "columns"),)),
-    MappingRow("alterer_requests_instant",        "alter_schema", ends_after="lock.release"),
-    MappingRow("alterer_starts_commit",           "alter_schema", ends_after="put deltacommit.inflight"),
-    MappingRow("alterer_takes_lock",              "alter_schema", ends_after="lock.acquire"),
-    MappingRow("alterer_takes_completion_time",   "alter_schema", ends_after="clock.take"),
-    MappingRow("alterer_publishes_instant",       "alter_schema"),
+    MappingRow("schema_evolver_requests_instant", "alter_schema", ends_after="lock.release"),
+    MappingRow("schema_evolver_starts_commit",    "alter_schema", ends_after="put deltacommit.inflight"),
+    MappingRow("schema_evolver_takes_lock",       "alter_schema", ends_after="lock.acquire"),
+    MappingRow("schema_evolver_takes_completion_time", "alter_schema", ends_after="clock.take"),
+    MappingRow("schema_evolver_publishes_instant", "alter_schema"),
 
-    MappingRow("loader_requests_instant",         "bulk_insert", ends_after="lock.release", starts=True),
-    MappingRow("loader_takes_time",               "bulk_insert", ends_after="clock.take", starts=True),
-    *waiting("loader",                     "bulk_insert"),
-    MappingRow("loader_puts_request",             "bulk_insert", ends_after="lock.release"),
-    MappingRow("loader_finds_request",            "bulk_insert", raises="Conflict"),
-    MappingRow("loader_starts_writing",           "bulk_insert", ends_after="put deltacommit.inflight"),
-    MappingRow("loader_writes_base",              "bulk_insert", ends_after="put base"),
-    MappingRow("loader_writes_log",               "bulk_insert", ends_after="put log"),
-    MappingRow("loader_takes_lock",               "bulk_insert", ends_after="lock.acquire"),
-    MappingRow("loader_looks_again",              "bulk_insert", ends_after="list.end timeline"),
-    MappingRow("loader_gives_up",                 "bulk_insert", ends_after="lock.release"),
-    MappingRow("loader_withdraws_instant",        "bulk_insert", raises="Conflict"),
-    MappingRow("loader_publishes_decided",        "bulk_insert", ends_after=DECIDED),
-    MappingRow("loader_takes_completion_time",    "bulk_insert", ends_after="clock.take"),
-    MappingRow("loader_decides_instant",          "bulk_insert", ends_after="put decision"),
-    MappingRow("loader_publishes_instant",        "bulk_insert"),
+    MappingRow("bulk_inserter_requests_instant",  "bulk_insert", ends_after="lock.release", starts=True),
+    MappingRow("bulk_inserter_takes_time",        "bulk_insert", ends_after="clock.take", starts=True),
+    *waiting("bulk_inserter",              "bulk_insert"),
+    MappingRow("bulk_inserter_puts_request",      "bulk_insert", ends_after="lock.release"),
+    MappingRow("bulk_inserter_finds_request",     "bulk_insert", raises="Conflict"),
+    MappingRow("bulk_inserter_starts_writing",    "bulk_insert", ends_after="put deltacommit.inflight"),
+    MappingRow("bulk_inserter_writes_base",       "bulk_insert", ends_after="put base"),
+    MappingRow("bulk_inserter_writes_log",        "bulk_insert", ends_after="put log"),
+    MappingRow("bulk_inserter_takes_lock",        "bulk_insert", ends_after="lock.acquire"),
+    MappingRow("bulk_inserter_looks_again",       "bulk_insert", ends_after="list.end timeline"),
+    MappingRow("bulk_inserter_gives_up",          "bulk_insert", ends_after="lock.release"),
+    MappingRow("bulk_inserter_withdraws_instant", "bulk_insert", raises="Conflict"),
+    MappingRow("bulk_inserter_publishes_decided", "bulk_insert", ends_after=DECIDED),
+    MappingRow("bulk_inserter_takes_completion_time", "bulk_insert", ends_after="clock.take"),
+    MappingRow("bulk_inserter_decides_instant",   "bulk_insert", ends_after="put decision"),
+    MappingRow("bulk_inserter_publishes_instant", "bulk_insert"),
 
     # where buckets fix the file ids, clustering is a compaction that sorts
     MappingRow("clusterer_schedules_plan",        "schedule_compaction", starts=True),
@@ -186,31 +184,31 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("clusterer_takes_lock",            "run_compaction", ends_after="lock.acquire"),
     MappingRow("clusterer_takes_completion_time", "run_compaction", ends_after="clock.take"),
     MappingRow("clusterer_publishes_instant",     "run_compaction"),
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     MappingRow("clusterer_gives_up",              "run_compaction"),
 
     # under the lock: list the timeline, look at its pending plans, take K, put the plan
-    MappingRow("replacer_schedules_replace",      "insert_overwrite", ends_after="lock.release", starts=True,
+    MappingRow("overwriter_schedules_replace",    "insert_overwrite", ends_after="lock.release", starts=True,
         given=(("partitions", "partitions"),)),
-    MappingRow("replacer_starts_replace",         "insert_overwrite", ends_after="put compaction.inflight"),
-    MappingRow("replacer_writes_base",            "insert_overwrite", ends_after="put base"),
-    MappingRow("replacer_takes_time",             "insert_overwrite", ends_after="clock.take", starts=True,
+    MappingRow("overwriter_starts_replace",       "insert_overwrite", ends_after="put compaction.inflight"),
+    MappingRow("overwriter_writes_base",          "insert_overwrite", ends_after="put base"),
+    MappingRow("overwriter_takes_time",           "insert_overwrite", ends_after="clock.take", starts=True,
         given=(("partitions", "partitions"),)),
-    MappingRow("replacer_puts_plan",              "insert_overwrite", ends_after="lock.release", raises="Conflict"),
-    *waiting("replacer",                   "insert_overwrite"),
-    MappingRow("replacer_takes_lock",             "insert_overwrite", ends_after="lock.acquire"),
+    MappingRow("overwriter_puts_plan",            "insert_overwrite", ends_after="lock.release", raises="Conflict"),
+    *waiting("overwriter",                 "insert_overwrite"),
+    MappingRow("overwriter_takes_lock",           "insert_overwrite", ends_after="lock.acquire"),
     # an optimistic one, as a writer
-    MappingRow("replacer_passes_check",           "insert_overwrite", ends_after="list.end timeline",
+    MappingRow("overwriter_passes_check",         "insert_overwrite", ends_after="list.end timeline",
         also=LOOKS_FOR_ROLLBACKS),
-    MappingRow("replacer_aborts",                 "insert_overwrite", ends_after="list.end timeline",
+    MappingRow("overwriter_aborts",               "insert_overwrite", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")),
-    MappingRow("replacer_takes_back_replace",     "insert_overwrite", raises="Conflict"),
-    MappingRow("replacer_publishes_decided",      "insert_overwrite", ends_after=DECIDED),
-    MappingRow("replacer_takes_completion_time",  "insert_overwrite", ends_after="clock.take"),
-    MappingRow("replacer_decides_instant",        "insert_overwrite", ends_after="put decision"),
-    MappingRow("replacer_publishes_instant",      "insert_overwrite"),
+    MappingRow("overwriter_takes_back_replace",   "insert_overwrite", raises="Conflict"),
+    MappingRow("overwriter_publishes_decided",    "insert_overwrite", ends_after=DECIDED),
+    MappingRow("overwriter_takes_completion_time", "insert_overwrite", ends_after="clock.take"),
+    MappingRow("overwriter_decides_instant",      "insert_overwrite", ends_after="put decision"),
+    MappingRow("overwriter_publishes_instant",    "insert_overwrite"),
 
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     MappingRow("rollbacker_chooses_write",        "schedule_rollback", starts=True),
     MappingRow("rollbacker_plans_rollback",       "schedule_rollback", starts=True),
     # the same in two steps, where the lock can be lost between them
@@ -223,7 +221,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("rollbacker_resumes_rollback",     "run_rollback", ends_after="list.end marker", starts=True,
         given=(("instant", "rollback"),)),
     MappingRow("rollbacker_deletes_log",          "run_rollback", ends_after="delete log"),
-    # only under settings that the engine cannot be put under
+    # only under options that the engine does not support
     MappingRow("rollbacker_appends_rollback_block", "run_rollback"),
     # and the markers of what it deleted
     MappingRow("rollbacker_removes_instant",      "run_rollback", ends_after="lock.release", also=("delete marker",)),
@@ -283,9 +281,9 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("log_compactor_is_refused",        "run_log_compaction", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
     MappingRow("log_compactor_gives_up",          "run_log_compaction", raises="Conflict"),
-    MappingRow("replacer_is_refused",             "insert_overwrite", ends_after="list.end timeline",
+    MappingRow("overwriter_is_refused",           "insert_overwrite", ends_after="list.end timeline",
         also=(*LOOKS_FOR_ROLLBACKS, "lock.release")),
-    MappingRow("replacer_gives_up",               "insert_overwrite", raises="Conflict"),
+    MappingRow("overwriter_gives_up",             "insert_overwrite", raises="Conflict"),
 
     # under the lock: the archive's file, its manifest, its version; earlier states leave the active timeline
     MappingRow("archiver_archives_instants",      "archive", ends_after="lock.release", starts=True,
@@ -301,7 +299,7 @@ MAPPING: Final[list[MappingRow]] = [
     MappingRow("reader_ends_listing_again",       "snapshot", ends_after="list.end timeline"),
     # what the manifest lists was put before it and is read when it is needed
     MappingRow("reader_looks_into_archive",       "snapshot", ends_after="get version"),
-    # only under a setting that the engine cannot be put under
+    # only under options that the engine does not support
     MappingRow("reader_opens_archive",            "snapshot", ends_after="get version", starts=True),
     MappingRow("reader_reads",                    "snapshot", raises="Cleaned"),
     # only in worlds with a metadata table: the engine lists files beside one, and writes no table that has one
@@ -330,7 +328,7 @@ MAPPING: Final[list[MappingRow]] = [
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:
-    """The rows by the name of their action.
+    """The rows by action.
 
     Raises:
         ValueError: an action has two rows.

@@ -1,4 +1,4 @@
-"""What a check has to say: how much it played, what of it was interesting, and the disagreement, if there was one."""
+"""The report of a check: its figures, and the disagreement if there is one."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from typing import Any
 from nbcc.model import Step
 
 from ..trace import Trace, context_switches
-from ..view.text import render
+from ..view.text import render, screen_width
 
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """Figures of a check.
+    """The figures of a check.
 
-    ``overlapping`` counts histories in which a compaction was pending while a write was; ``edges`` of ``all_edges`` of
-    the pinned world were taken; ``differences`` counts, by rule, where another reader answers differently as predicted;
-    ``skipped`` counts what a system could not be asked for. ``found`` is the trace of a disagreement, shrunk.
+    ``overlapping`` counts histories in which a compaction and a write were pending at once. The histories took
+    ``edges`` of ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted differences
+    of other readers. ``skipped`` counts steps and reads that the system does not offer. ``found`` is the trace of
+    a disagreement.
     """
 
     histories: int
@@ -38,7 +39,7 @@ class CheckReport:
 
     @property
     def agreed(self) -> bool:
-        """No history disagreed, and there was one."""
+        """Whether at least one history was played and none disagreed."""
         return self.found is None and self.histories > 0
 
     @property
@@ -48,7 +49,7 @@ class CheckReport:
 
     @property
     def sentence(self) -> str:
-        """The verdict. It never says that anything holds: histories are drawn at random."""
+        """The verdict. It never says HOLDS, because histories are random."""
         if self.found is not None:
             return f"DISAGREED after {self.histories} histories: {self.found.because}"
         if not self.histories:
@@ -74,7 +75,8 @@ class CheckReport:
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
             ]
         )
-        return "\n".join([self.sentence, *figures, *(["", render(self.found)] if self.found else [])])
+        run = ["", render(self.found, width=screen_width())] if self.found else []
+        return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""
@@ -98,7 +100,7 @@ class CheckReport:
 
 
 class Tally:
-    """Adds up histories while a check runs."""
+    """The counts of a check in progress."""
 
     def __init__(self) -> None:
         self.lengths: list[int] = []
@@ -106,11 +108,11 @@ class Tally:
         self.overlapping = 0
         self.differences: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
-        self.pairs: Counter[tuple[str, str]] = Counter()  # histories by what overlapped in them on one file group
-        self.crowded = 0  # histories in which anything did
+        self.pairs: Counter[tuple[str, str]] = Counter()  # histories by overlapping kinds of actions
+        self.crowded = 0  # histories with any such overlap
 
     def add(self, steps: Sequence[Step], overlapped: bool, pairs: Collection[tuple[str, str]] = ()) -> None:
-        """A history has been played to its end."""
+        """Count a history that was played to its end."""
         self.pairs.update(pairs)
         self.crowded += bool(pairs)
         self.lengths.append(len(steps))

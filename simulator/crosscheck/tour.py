@@ -1,7 +1,7 @@
-"""A tour: the fewest runs that take every edge of a world, up to the names of equal actors, driven on a system.
+"""A tour: the fewest runs that take every edge of a world, up to renaming of equal actors, driven on a system.
 
-Random histories meet what is likely; a tour takes every step from every state that there is, the rarest first. The
-rows of the writes are drawn: a tour covers what can happen, not what can be written.
+Random histories reach likely states. A tour takes every step from every state, the rarest first. The rows of the
+writes are random: a tour covers the interleavings, not the contents.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..explore.quotient import Quotient
 from ..explore.tours import tours
 from ..schedule import Replay
 from ..shrink import shrink_disagreement
-from ..view.text import render
+from ..view.text import render, screen_width
 from .check import Check, CheckOptions, close
 from .disagreement import Disagreement
 from .generators import draw_batches
@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """`edges` of `all_edges` were taken in `runs` of the `all_runs` that take them all; `found`: a disagreement."""
+    """The figures of a tour: `runs` of `all_runs` took `edges` of `all_edges`. `found`: the trace of a disagreement."""
 
     world: World
     runs: int
@@ -60,7 +60,7 @@ class TourReport:
             f"  {self.edges:,} of {self.all_edges:,} edges of {self.world.name} ({share:.0f} %, up to renaming)",
             f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.found is not None)} disagreements",
         ]
-        return "\n".join([*lines, *(["", render(self.found)] if self.found else [])])
+        return "\n".join([*lines, *(["", render(self.found, width=screen_width())] if self.found else [])])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""
@@ -87,12 +87,12 @@ def tour(
     progress: Progress | None = None,
     traces_dir: Path | None = None,
 ) -> TourReport:
-    """Drive a share of the runs through the world of the options; stop at the first disagreement.
+    """Drive a share of the runs through the world of the options. Stop at the first disagreement.
 
-    `progress(number from 0, how many)` is called after each run. The same seed writes the same rows.
+    `progress(number from 0, total)` is called after each run. Equal seeds write equal rows.
 
     Raises:
-        ValueError: the options has no world, or the system cannot take single steps.
+        ValueError: the options have no world, or the system cannot take single steps.
     """
     if options.world is None:
         raise ValueError("a tour needs a world: nbcc check WORLD --tour")
@@ -133,6 +133,6 @@ def _must_step(options: CheckOptions, world: World) -> None:
     system = options.factory(world, options.protocol, {})
     try:
         if getattr(system, "coarse", ()) or getattr(system, "impossible", ()):
-            raise ValueError(f"{system.name} does several steps at once; a tour takes each by itself: --on engine")
+            raise ValueError(f"{system.name} takes several steps at once, a tour takes single ones; use --on engine")
     finally:
         close(system)

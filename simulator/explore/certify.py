@@ -1,11 +1,11 @@
-"""Whether an exchange of actors is a symmetry of everything that a reduced search of a `RowSystem` rests on.
+"""Checks that exchanged actors were a symmetry of everything that a reduced search of a `TransitionSystem` evaluated.
 
-Exchanges are found on a sample of states (see `exchanges`). For the table's model that suffices, because its actors of
-one kind have the same rows; a `RowSystem` may declare the same (`uniform`). The rows of any other system are arbitrary
-functions: two actors may differ in states that no sample holds. Therefore a search of such a system is checked when it
-ends, on all that it evaluated: every row on every footprint, every promise on every value of what it reads, and their
-images under the exchanges, until no new image turns up. If all of these commute with the exchanges, then so does every
-step of every reachable state.
+`symmetry_detection` finds exchanges on a sample of states. For the model of the table this suffices, because its actors
+of one kind have the same transitions; a `TransitionSystem` may declare the same (`uniform`). The transitions of any
+other system are arbitrary functions: two actors may differ in states outside of the sample. At its end, the search of
+such a system is therefore checked on all that it evaluated: every transition on every footprint, every promise on every
+value that it read, and their images under the exchanges, until no new image appears. If all of these commute with the
+exchanges, then so does every step of every reachable state.
 """
 
 from __future__ import annotations
@@ -20,19 +20,24 @@ from nbcc.model.machine.state import WIDTH
 from nbcc.model.machine.stepper import Compiled, Stepper
 
 from .renaming import Image, Renaming, renamed_step
-from .rows import RowSystem
 from .search import Search
 from .space import Reduced
 from .system import rests_on
+from .transition_system import TransitionSystem
 
-_Checked = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
-"""Of one item and an exchange: the image of the item, and whether the exchange changes nothing there."""
+_Check = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
+"""(item, exchange) -> the image of the item, and whether both behave the same."""
 
 
 def refuted(search: Search) -> str | None:
-    """Why the reduction of a search that has run is not sound; None if it is."""
+    """Why the reduction of a finished search is not sound; None if it is."""
     space = search.space
-    if not isinstance(space, Reduced) or space.kept is None or isinstance(space.model, Model) or space.model.uniform:
+    if (
+        not isinstance(space, Reduced)
+        or space.canonical is None
+        or isinstance(space.model, Model)
+        or space.model.uniform
+    ):
         return None
     promises = [watch.promise for watch in search.watchers.watches if watch.unfit is None]
     swaps = [{one: two, two: one} for each in space.exchangeable for one, two in pairwise(each)]
@@ -48,21 +53,21 @@ def refuted(search: Search) -> str | None:
 
 
 class Exchanged:
-    """Two names exchanged in states of a system."""
+    """The exchange of two names in states of a system."""
 
-    def __init__(self, system: RowSystem, names: Renaming) -> None:
+    def __init__(self, system: TransitionSystem, names: Renaming) -> None:
         self.names = names
         self.words = " and ".join(sorted(names))
         self.place = [system.coding.place[names.get(name, name)] for name in system.coding.names]
         self._image = Image(system, names, range(len(system.coding.names)), ())
 
     def state(self, state: State, mask: State) -> State:
-        """The image of a state, those bits of it alone."""
+        """The image of a state, restricted to a mask."""
         return self._image.of_own(state) & mask
 
 
-def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Checked) -> Exchanged | None:
-    """An exchange that changes something at one of these items, or at an image of one."""
+def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
+    """An exchange under which an item, or an image of one, behaves differently; None if there is none."""
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:
@@ -70,7 +75,7 @@ def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged],
         for exchange in exchanges:
             try:
                 image, same = check(item, exchange)
-            except Exception:  # an image that no run reaches may be more than a row or a promise can take
+            except Exception:  # no run reaches this image, and a transition or promise cannot evaluate it
                 return exchange
             if not same:
                 return exchange
@@ -80,28 +85,28 @@ def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged],
     return None
 
 
-_Part = tuple[str, Iterable[Hashable], _Checked]
+_Part = tuple[str, Iterable[Hashable], _Check]
 
 
 def _parts(
     space: Reduced, states: Sequence[State], moves: Sequence[tuple[State, Step, State]], promises: Sequence[Any]
 ) -> Iterator[_Part]:
     system = space.model
-    assert isinstance(system, RowSystem)
-    rows = _Rows(system)
+    assert isinstance(system, TransitionSystem)
+    transitions = _Transitions(system)
     for compiled in space.rows():
-        yield f"the action {compiled.transition.action}", rows.found(compiled), rows.check
+        yield f"the action {compiled.transition.action}", transitions.found(compiled), transitions.check
     for promise in promises:
-        said = _Promise(system, promise, space.exchangeable)
+        judge = _Promise(system, promise, space.exchangeable)
         if promise.kind == "state":
-            yield f"the promise {promise.name}", {said.part(state) for state in states}, said.check_state
+            yield f"the promise {promise.name}", {judge.part(state) for state in states}, judge.check_state
         elif promise.kind == "step":
-            those = {(said.part(before), step, said.part(after)) for before, step, after in moves}
-            yield f"the promise {promise.name}", those, said.check_step
+            those = {(judge.part(before), step, judge.part(after)) for before, step, after in moves}
+            yield f"the promise {promise.name}", those, judge.check_step
     ends = [end for state in states if not next(space.successors(state), None) for end in space.ends(state)]
     asked: list[tuple[str, Callable[[State], bool]]] = [
         ("whether a run may stop", lambda end: bool(space.finished(end))),
-        ("whether a limit stops a run", lambda end: any(True for _ in space.budget(end))),
+        ("whether a limit stops a run", lambda end: any(True for _ in space.limits(end))),
     ]
     for promise in (each for each in promises if each.kind == "run"):
         asked.append((f"the promise {promise.name}", partial(_left, promise, system)))
@@ -109,7 +114,7 @@ def _parts(
         yield what, ends, partial(_check_end, holds)
 
 
-def _left(promise: Any, system: RowSystem, end: State) -> bool:
+def _left(promise: Any, system: TransitionSystem, end: State) -> bool:
     return bool(promise.outstanding(system, end)) and not promise.limited(system, end)
 
 
@@ -118,19 +123,22 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
     return image, holds(end) == holds(image)
 
 
-class _Rows:
-    """Rows and footprints. They are evaluated apart from the search, whose coverage counts footprints."""
+class _Transitions:
+    """Transitions and footprints.
 
-    def __init__(self, system: RowSystem) -> None:
+    A stepper of its own evaluates them, because coverage counts the search's footprints.
+    """
+
+    def __init__(self, system: TransitionSystem) -> None:
         self.coding = system.coding
         self.stepper = Stepper(system.coding, system.transitions)
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
 
     def found(self, compiled: Compiled) -> list[Hashable]:
-        """What the search evaluated of a row: footprints, and values of its own component."""
+        """What the search evaluated of a transition: footprints, and values of the actor's own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
-        return [*awake, *((row, "moves", footprint) for footprint in compiled.found)]
+        return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
 
     def check(self, item: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
         (actor, action), kind, bits = item
@@ -147,16 +155,16 @@ class _Rows:
 
     def _awake(self, compiled: Compiled, bits: State) -> bool:
         value = self.coding.value(bits, compiled.own)
-        return all(guard.holds(value) for guard in compiled.transition.own)
+        return all(guard.holds(value) for guard in compiled.transition.actor_guards)
 
     def _moves(self, compiled: Compiled, bits: State) -> list[tuple[Step, State]]:
         return [(step, bits + change) for step, change in self.stepper._row(compiled, bits)]
 
 
 class _Promise:
-    """A promise on the components that it reads, and on those that become them by an exchange."""
+    """A promise, restricted to the components that it reads and those that an exchange maps to them."""
 
-    def __init__(self, system: RowSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
+    def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise
         reads = rests_on(system, promise)
         names = set(system.coding.names if reads is None else reads)
@@ -165,7 +173,7 @@ class _Promise:
                 names |= set(each)
         self.mask = system.coding.mask(system.coding.place[name] for name in names)
         self._known: dict[Hashable, bool] = {}
-        self._hidden = 0 if reads is None else system.coding.hiding(reads)
+        self._hidden = 0 if reads is None else system.coding.mask_undeclared(reads)
         self._shown = ~0 if reads is None else system.coding.mask(system.coding.place[name] for name in reads)
 
     def part(self, state: State) -> State:

@@ -1,4 +1,4 @@
-"""From a protocol of the model to the engine's rules; or the reason why the engine cannot be put under a setting."""
+"""The engine's rules for a protocol of the model, or the reason why the engine does not support it."""
 
 from __future__ import annotations
 
@@ -11,84 +11,79 @@ from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 
 from .protocol import CannotPlay
 
-_NAMES: Final = {"slicing": "slice_by", "merge_order": "log_order", "as_of_axis": "as_of_by",
-                 "incremental_axis": "incremental_by"}  # fmt: skip
-"""Where model and engine call the same choice by different names."""
-
 _NOT_OURS: Final = {
-    ("barriers", "base_files"): "a plan is a barrier for it as soon as it is made",
-    ("log_layout", "shared"): "no object store appends, so that each write puts log files of its own",
-    ("merge_order", "appended"): "each write puts log files of its own",
-    ("slicing", "base_instant"): "its logs are named by their own instant",
-    ("slicing", "temporal"): "a completed log is in a slice",
-    ("as_of_bound", "before"): "as of a completion time it answers with that write",
-    ("checkpoint", "fenced"): "its open windows end at the newest completion",
-    ("behind_horizon", "skipped"): "it refuses windows that begin before the horizon",
-    ("visibility", "all_earlier"): "its readers do not wait for what was requested earlier",
-    ("file_ids", "minted"): "a bucket has one file id",
-    ("bucket_count", "own"): "the number of buckets is the table's, and another one is refused",
-    ("timeline", "reloaded"): "its writers list the timeline once before they write",
-    ("early_detection", "on"): "its writers look at completed instants alone",
+    ("barriers", "base_files"): "a plan is a barrier as soon as it is made",
+    ("log_layout", "shared"): "object stores cannot append, so each write puts log files of its own",
+    ("merge_order", "appended"): "each write puts its own log files",
+    ("slicing", "base_instant"): "log files are named by their own instant",
+    ("slicing", "temporal"): "every completed log is in a slice",
+    ("as_of_bound", "before"): "a read as of a completion time includes that write",
+    ("checkpoint", "fenced"): "an open window ends at the newest completion",
+    ("behind_horizon", "skipped"): "a window that begins before the horizon is refused",
+    ("visibility", "all_earlier"): "readers do not wait for earlier requests",
+    ("file_ids", "generated"): "a bucket has one fixed file id",
+    ("bucket_count", "own"): "the table states its number of buckets, and a writer with another number is refused",
+    ("timeline", "reloaded"): "a writer lists the timeline once before it writes",
+    ("early_detection", "on"): "a writer compares itself with completed instants only",
     ("visibility", "unless_pending"): "a file counts only if a completed instant lists it",
-    ("rollback_check", "before_lock"): "it looks for failed writes under the lock",
-    ("lost_answer", "reported_failed"): "it reads the file that exists",
-    ("commit_check", "before_lock"): "its writers look under the lock",
-    ("commit_check", "none"): "its writers look under the lock",
-    ("archive_lookup", "before_listing"): "its readers look into the archive after they have listed",
-    ("horizon", "after_delete"): "it publishes the horizon with the plan of a clean",
-    ("as_of_axis", "requested"): "as of a time it looks at the plans made by then, not at later ones",
-    ("clock", "seconds"): "its instants are milliseconds, and its generator gives none twice",
-    ("uniqueness", "test_and_set"): "its generator gives no time twice",
-    ("claims", "none"): "of two instants of one time the first to complete removes the files of the other",
-    ("fencing", "storage"): "no store compares the numbers of locks",
-    ("as_of_axis", "requested_slices"): "as of a time it looks at the plans made by then, not at later ones",
-    ("first_slice", "first_requested"): "it looks at no file that a completed instant does not list",
-    ("as_of_pending", "refused"): "it answers as of every settled time",
-    ("window_merge", "slice_of_window"): "a window is made of the logs of its writes",
-    ("window_merge", "slice_of_table"): "a window is made of the logs of its writes",
-    ("window_merge", "slice_of_files"): "a window is made of the logs of its writes",
-    ("window_merge", "slice_of_files_from"): "a window is made of the logs of its writes",
-    ("column_merge", "by_row"): "each column keeps the ordering value that it was set with",
-    ("column_merge", "by_row_in_base"): "beside a base file it keeps what the rows do not say",
-    ("columns_shown", "of_now"): "as of a time it shows the columns that the table had then",
-    ("columns_shown", "of_commit"): "the columns of its tables are in their properties",
-    ("columns_kept", "as_opened"): "its services ask for the columns when they begin",
-    ("clustering", "file_ids"): "it clusters by a compaction that sorts",
-    ("replacing", "file_ids"): "it replaces by a plan that takes nothing",
-    ("log_compaction_window", "delivered"): "its windows leave out what services have put",
-    ("metadata_commit", "after_data"): "it writes no table that has a metadata table",
-    ("metadata_lock", "outside_lock"): "it writes no table that has a metadata table",
-    ("metadata_again", "refused"): "it writes no table that has a metadata table",
-    ("metadata_trust", "listed"): "it lists the files of a table that has a metadata table",
-    ("metadata_read", "before_timeline"): "it lists the files of a table that has a metadata table",
+    ("rollback_check", "before_lock"): "failed writes are chosen under the lock",
+    ("lost_answer", "reported_failed"): "a writer reads the completed instant that it finds",
+    ("commit_check", "before_lock"): "a writer checks its heartbeat under the lock",
+    ("commit_check", "none"): "a writer checks its heartbeat under the lock",
+    ("archive_lookup", "before_listing"): "a reader looks into the archive after it has listed the timeline",
+    ("horizon", "after_delete"): "a clean publishes its horizon with its plan",
+    ("as_of_axis", "requested"): "an as-of read uses the plans made by its time, not later ones",
+    ("clock", "seconds"): "instants are milliseconds, and the time generator never returns one twice",
+    ("uniqueness", "test_and_set"): "the time generator never returns a time twice",
+    ("claims", "none"): "the first of two instants of one time to complete removes the files of the other",
+    ("fencing", "storage"): "no object store compares lock numbers",
+    ("as_of_axis", "requested_slices"): "an as-of read uses the plans made by its time, not later ones",
+    ("first_slice", "first_requested"): "files that no completed instant lists are ignored",
+    ("as_of_pending", "refused"): "an as-of read is answered for every settled time",
+    ("window_merge", "slice_of_window"): "a window merges the logs of its writes",
+    ("window_merge", "slice_of_table"): "a window merges the logs of its writes",
+    ("window_merge", "slice_of_files"): "a window merges the logs of its writes",
+    ("window_merge", "slice_of_files_from"): "a window merges the logs of its writes",
+    ("column_merge", "by_row"): "each column keeps the ordering value with which it was set",
+    ("column_merge", "by_row_in_base"): "each column keeps the ordering value with which it was set",
+    ("columns_shown", "current"): "an as-of read shows the columns that the table had at that time",
+    ("columns_shown", "last_commit"): "the table properties record the columns",
+    ("columns_written", "at_open"): "a service reads the columns when it starts",
+    ("clustering", "file_ids"): "a clustering is a compaction that sorts",
+    ("replacing", "file_ids"): "a replace is a plan that takes no files",
+    ("log_compaction_window", "included"): "a window excludes the logs of table services",
+    ("metadata_commit", "after_data"): "tables that have a metadata table are not written",
+    ("metadata_lock", "outside_lock"): "tables that have a metadata table are not written",
+    ("metadata_again", "refused"): "tables that have a metadata table are not written",
+    ("metadata_trust", "listed"): "the metadata table is not read; readers list the files",
+    ("metadata_read", "before_timeline"): "the metadata table is not read; readers list the files",
     ("window_deletes", "omitted"): "a window shows its deletes",
 }
-"""Settings of the model that the engine cannot be put under, and why."""
+"""(option, value) of the model that the engine does not support -> what the engine does instead."""
 
 
 def rules_of(protocol: Protocol) -> Rules:
     """The engine's rules for a protocol of the model.
 
     Raises:
-        CannotPlay: the engine cannot do a setting; the sentence says why.
+        CannotPlay: the engine does not support an option; the message says what it does instead.
     """
     for (name, value), why in _NOT_OURS.items():
         if protocol.to_mapping()[name] == value:
-            raise CannotPlay(f"the engine cannot be put under {name} = {value}: {why}; play it on the model")
+            raise CannotPlay(f"the engine does not support {name} = {value}: {why}; run it on the model instead")
     known = {field.name for field in fields(Rules)}
-    named = {_NAMES.get(name, name): value for name, value in protocol.to_mapping().items()}
-    return Rules.from_mapping({name: value for name, value in named.items() if name in known})
+    return Rules.from_mapping({name: value for name, value in protocol.to_mapping().items() if name in known})
 
 
 def by_their_rules(rules: Rules) -> Rules:
-    """The rules of another engine's service: the files of the table, merged as that engine does."""
-    return replace(rules, log_order=HUDI.log_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
+    """The rules of a service of another engine: it merges the files of the table as Hudi does."""
+    return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 
 def check_world(world: World) -> None:
-    """Raise CannotPlay if the engine cannot play in a world."""
+    """Raise CannotPlay for a world that the engine does not support."""
     if world[HasMetadataTable].metadata_table:
         raise CannotPlay(
-            "the engine cannot be put under metadata_table = 1: it reads a table that has a metadata table by listing "
-            "its files, and refuses to write it; play it on the model"
+            "the engine does not support metadata_table = 1: it lists the files of a table that has a metadata table, "
+            "and refuses to write to it; run it on the model instead"
         )

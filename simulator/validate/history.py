@@ -9,8 +9,8 @@ from itertools import chain, pairwise
 from typing import NamedTuple, TypeGuard
 
 from nbcc.engine.audit.record import File
+from nbcc.engine.file_names import in_partition, parse_base
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
-from nbcc.engine.files.names import in_partition, parse_base
 
 from .view import GroupPlan, View
 

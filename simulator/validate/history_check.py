@@ -9,6 +9,10 @@ from typing import Final
 
 from nbcc.engine.audit.amounts import several
 from nbcc.engine.audit.record import Progress, no_progress
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
+from nbcc.model.mechanisms.replacing import OVERWRITER
 
 from .history import histories
 from .judge import MAX_REFUSALS, judge, protocols
@@ -126,8 +130,8 @@ def _event(segment: Segment, number: int) -> str:
 def _with_instants(sentence: str, segment: Segment) -> str:
     """A sentence of the model in which each actor of the segment is replaced by its instant."""
     actors = {
-        "w": ("write", segment.writes), "c": ("compaction", segment.plans), "o": ("replace", segment.plans),
-        "m": ("log compaction", segment.log_plans),
+        WRITER.prefix: ("write", segment.writes), COMPACTOR.prefix: ("compaction", segment.plans),
+        OVERWRITER.prefix: ("replace", segment.plans), LOG_COMPACTOR.prefix: ("log compaction", segment.log_plans),
     }  # fmt: skip
 
     def name(actor: re.Match[str]) -> str:
@@ -137,4 +141,4 @@ def _with_instants(sentence: str, segment: Segment) -> str:
             return actor[0]
         return f"the {kind} {times[number]}" if times[number] else "another write"
 
-    return re.sub(r"\b([wcom])(\d+)\b", name, sentence)
+    return re.sub(rf"\b({'|'.join(actors)})(\d+)\b", name, sentence)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from nbcc.model import Model, Protocol, State, Step, World
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.machine.mechanism import Kind
+from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
+from nbcc.model.mechanisms.replacing import OVERWRITER
 from nbcc.model.variants.completion import Completion
 
 from .segments import Event, Shape
@@ -13,11 +19,10 @@ from .segments import Event, Shape
 MIN_ACTORS: Final = 8
 """Most segments have at most this many writers and plans. Models are rounded up to it, so that segments share one."""
 
-COMPLETES: Final = {
-    "complete": ("w", "writer"), "done": ("c", "compactor"), "replaced": ("o", "replacer"),
-    "logs compacted": ("m", "log_compactor"),
+COMPLETES: Final[Mapping[str, Kind]] = {
+    "complete": WRITER, "done": COMPACTOR, "replaced": OVERWRITER, "logs compacted": LOG_COMPACTOR,
 }  # fmt: skip
-"""The prefix and kind of the actor that completes each kind of event."""
+"""The kind of the actor that completes each kind of event."""
 
 
 class Refused(NamedTuple):
@@ -36,7 +41,7 @@ TRACELESS: Final = (
     "as_of_axis", "as_of_bound", "as_of_pending", "incremental_axis", "window_merge", "window_deletes", "checkpoint",
     "behind_horizon", "listing", "read_time", "fold", "column_merge", "log_compaction_window", "archive_lookup",
     # how rows are merged, and what they contain
-    "tombstones", "merge_laws", "columns_shown", "columns_kept",
+    "tombstones", "merge_laws", "columns_shown", "columns_written",
     # failures, cleans, archiving, restores, bulk inserts and repeated batches: no segment has them
     "bulk_insert", "failed_writes", "rollback_check", "commit_check", "lost_answer", "lock_wait", "lock_expiry",
     "batch_ids", "replay_difference",
@@ -69,14 +74,14 @@ def _model(versions: tuple[int, ...], plans: int, replaces: bool, log_plans: int
     """The model of one file group in which each writer writes once. Segments with the same counts share it."""
     actors = {"writer": len(versions), "compactor": plans}
     if replaces:
-        actors["replacer"] = plans
+        actors["overwriter"] = plans
     if log_plans:
         actors["log_compactor"] = log_plans
     world = World(
         actors=actors,
         compactions=plans,
         log_compactions=log_plans,
-        writes={(f"w{w + 1}", 1): (count,) for w, count in enumerate(versions)},
+        writes={(WRITER.actor(w + 1), 1): (count,) for w, count in enumerate(versions)},
     )
     return Model(world, protocol)
 
@@ -119,14 +124,14 @@ class _Play:
             case "plan":
                 return self._plan(event.actor)
             case "replace":
-                return self._replace(f"o{event.actor + 1}")
+                return self._replace(OVERWRITER.actor(event.actor + 1))
             case "compact logs":
                 return self._log_plan(event.actor)
-        prefix, kind = COMPLETES[event.kind]
-        return self._complete(f"{prefix}{event.actor + 1}", kind)
+        kind = COMPLETES[event.kind]
+        return self._complete(kind.actor(event.actor + 1), kind.name)
 
     def _request(self, write: int) -> tuple[str, ...]:
-        actor = f"w{write + 1}"
+        actor = WRITER.actor(write + 1)
         if reasons := self._advance(actor, "writer_requests_instant"):
             return reasons
         self.requested[self.model.component(self.state, actor).requested] = write
@@ -151,12 +156,12 @@ class _Play:
 
     def _may_publish_late(self, actor: str) -> bool:
         """Whether no plan of the segment took the write: it may have been published after the next plan."""
-        write = int(actor[1:]) - 1
+        write = int(actor.removeprefix(WRITER.prefix)) - 1
         taken = (*(plan.logs for plan in self.shape.plans), *self.shape.log_plans)
         return write < len(self.shape.early) and all(w != write for logs in taken for w, _ in logs)
 
     def _plan(self, plan: int) -> tuple[str, ...]:
-        actor, wanted = f"c{plan + 1}", self.shape.plans[plan]
+        actor, wanted = COMPACTOR.actor(plan + 1), self.shape.plans[plan]
         if reasons := self._advance(actor, "compactor_schedules_plan"):
             return reasons
         if reasons := self._publish_late_writes():
@@ -178,14 +183,14 @@ class _Play:
         return ()
 
     def _replace(self, actor: str) -> tuple[str, ...]:
-        if reasons := self._advance(actor, "replacer_schedules_replace"):
+        if reasons := self._advance(actor, "overwriter_schedules_replace"):
             return reasons
         barriers = [plan.requested for plan in self.model.component(self.state, "plans")]
         made = self.model.component(self.state, actor).requested in barriers
         return () if made else (f"{actor} must name the file groups that it replaces, and make no plan",)
 
     def _log_plan(self, number: int) -> tuple[str, ...]:
-        actor = f"m{number + 1}"
+        actor = LOG_COMPACTOR.actor(number + 1)
         if reasons := self._advance(actor, "log_compactor_schedules_plan"):
             return reasons
         if reasons := self._publish_late_writes():
@@ -218,7 +223,7 @@ class _Play:
 
 
 def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...]) -> list[str]:
-    """How the logs of a plan differ from the right ones. w1 is the first write, m1 the first log compaction."""
+    """How the logs of a plan differ from the right ones. w1 is the first write, logc1 the first log compaction."""
     found = [
         f"{_log_name(log)} must be taken: it completed before the barrier, in the newest slice"
         for log in made
@@ -236,8 +241,12 @@ def _differences(made: list[tuple[int, int]], wanted: tuple[tuple[int, int], ...
 
 def _log_name(log: tuple[int, int]) -> str:
     actor, version = log
-    return f"the log {version} of w{actor + 1}" if actor >= 0 else f"the log of m{-actor}"
+    return (
+        f"the log {version} of {WRITER.actor(actor + 1)}" if actor >= 0 else f"the log of {LOG_COMPACTOR.actor(-actor)}"
+    )
 
 
 def _ordered(logs: list[tuple[int, int]] | tuple[tuple[int, int], ...]) -> str:
-    return ", ".join(f"w{actor + 1}.{version}" if actor >= 0 else f"m{-actor}" for actor, version in logs)
+    return ", ".join(
+        f"{WRITER.actor(actor + 1)}.{version}" if actor >= 0 else LOG_COMPACTOR.actor(-actor) for actor, version in logs
+    )

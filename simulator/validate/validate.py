@@ -16,7 +16,7 @@ from nbcc.engine.errors import Unsupported
 from nbcc.engine.schema import from_avro
 from nbcc.engine.storage import Storage
 
-from ..explore.memory import not_collecting
+from ..explore.memory import without_gc
 from .diagnostics import RULES, Rule, diagnostics_of
 from .history_check import check_history
 from .report import Report, missing_evidence
@@ -38,7 +38,7 @@ def validate(
     many processes play the history of a big table (a script that uses several needs its ``__main__`` guard). Raises
     `NotATable` without ``hoodie.properties``; no other file in a table makes it fail.
     """
-    with not_collecting():
+    with without_gc():
         return _validate(storage, opened, now, rules, progress, workers=workers)
 
 

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from nbcc.engine.audit import Audit, Commit, Fault, Stat
 from nbcc.engine.audit.record import SERVICES, File
+from nbcc.engine.file_names import parse_base, parse_log, split_path
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile, data_file
-from nbcc.engine.files.names import parse_base, parse_log, split_path
 from nbcc.engine.files.slices import FileSlice, build_slices, to_read
 from nbcc.engine.timeline import CompactionOperation, Instant
 

@@ -12,6 +12,7 @@ from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
 from nbcc.model.kernel.reads import as_of, base_file, incremental
 from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms import copy_on_write
+from nbcc.model.mechanisms.log_compaction import rules as log_compaction
 from nbcc.model.variants.slicing import Slicing
 
 from .rows import Case, reader_table, shown
@@ -52,7 +53,7 @@ class Files:
             self._tables[rests_on] = self._listed(state)
         found = dict(self._tables[rests_on])
         for group in range(self.model.world.groups):
-            barriers = [plan.requested for plan in self.model.component(state, "plans") if plan.of(group)]
+            barriers = [plan.requested for plan in self.model.component(state, "plans") if plan.part_in(group)]
             for log in self._pending(state, group):
                 name = f"log {group}/{log[0]}.{log[1]}"
                 found.setdefault(name, ["pending", "not completed", self._rows(group, log), max(barriers, default=0)])
@@ -77,6 +78,9 @@ class Files:
         bases = [each.base for each in slices if each.base]
         taken = {log: part.requested for part in reversed(self._plans(state, group)) for log in part.logs}
         merged = frozenset(logs_of(fold.base)) if fold.base is not None else frozenset()
+        read = frozenset(logs_of(fold._replace(base=None)))
+        table = self.model.table(state)
+        inputs = log_compaction.inputs(table, group)
         for each in slices:
             newer = min((base for base in bases if fold.base is not None and base > (each.barrier or 0)), default=0)
             yield (
@@ -86,17 +90,21 @@ class Files:
             if each.barrier is not None:
                 yield f"base {group}/{each.barrier}", self._base(state, each, newer)
             for log in each.logs:
-                if log in fold.logs:
-                    shown = ["read", ""]
-                elif log in merged:
-                    shown = ["merged", self._compacted(state, group, taken[log], log)]
+                # The rows of a log compaction's log are those of its inputs: folds name only these.
+                rows_of = [one for one in log_compaction.covered(table, group, (log,)) if one[0] not in inputs]
+                if read.issuperset(rows_of):
+                    names = ", ".join(f"t{time}.log.{version}" for time, version in rows_of)
+                    shown = ["read", f"in place of {names}" if rows_of != [log] else ""]
+                elif merged.issuperset(rows_of):
+                    base = next(taken[one] for one in (log, *rows_of) if one in taken)
+                    shown = ["merged", self._compacted(state, group, base, log)]
                 else:
                     shown = ["hidden", self._skipped(state, log, newer) if newer else self._left_out()]
                 yield f"log {group}/{log[0]}.{log[1]}", [*shown, self._rows(group, log), each.barrier or 0]
 
     def _plans(self, state: Any, group: int) -> list[_Part]:
         plans = self.model.component(state, "plans")
-        return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.of(group)) is not None]
+        return [_Part(plan.requested, part.logs) for plan in plans if (part := plan.part_in(group)) is not None]
 
     def _compacted(self, state: Any, group: int, barrier: int, log: Log) -> str:
         """What became of a log's rows in the base file that took it."""
@@ -124,7 +132,7 @@ class Files:
             return f"not in {self.case.reading.reader}'s listing"
         if query.kind == "incremental":
             return f"outside (t{query.after or 0}, t{query.until}]"
-        return f"after t{query.until}"
+        return "in a replaced file group" if query.until is None else f"after t{query.until}"
 
     def _base(self, state: Any, each: FileSlice, newer: int) -> Shown:
         barrier = each.barrier or 0

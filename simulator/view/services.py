@@ -14,12 +14,12 @@ class Service(NamedTuple):
 
 
 SERVICES: Final[Mapping[str, Service]] = {
-    "alterer": Service("new columns"),
+    "schema_evolver": Service("new columns"),
     "cleaner": Service("clean"),
     "clusterer": Service("clustering", barrier=True),
     "compactor": Service("compaction", barrier=True),
     "log_compactor": Service("log compaction"),
-    "replacer": Service("replace", barrier=True),
+    "overwriter": Service("replace", barrier=True),
     "restorer": Service("restore"),
     "rollbacker": Service("rollback"),
 }

@@ -13,12 +13,12 @@ from typing import Any
 import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
-from nbcc.engine.config.opening import create_table
-from nbcc.engine.files.base import encode_parquet
+from nbcc.engine.definition.load import create_table
+from nbcc.engine.file_names import BaseName, LogName, in_partition
 from nbcc.engine.files.data_block import DataFormat, encode_data
 from nbcc.engine.files.delete_block import encode_deletes
-from nbcc.engine.files.names import BaseName, LogName, in_partition
 from nbcc.engine.names import bucket_file_id
+from nbcc.engine.parquet import encode_parquet
 from nbcc.engine.schema import META_COLUMNS, with_meta
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.timeline import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from nbcc.engine import Context, Table
-from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.storage import Entry, Storage
 
 

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import datasource as ds
 
+from nbcc.engine.data_source import NbccSource
+from nbcc.engine.data_source import write as source_write
 from nbcc.engine.schema import to_spark
-from nbcc.engine.spark.source import NbccSource
-from nbcc.engine.spark.source import write as source_write
 from nbcc.engine.table import Table
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("v", pa.string())])

@@ -11,8 +11,8 @@ import pyarrow as pa
 from nbcc.engine import Context, Table, create_table
 from nbcc.engine.clock import to_instant
 from nbcc.engine.config.concurrency import NON_BLOCKING
-from nbcc.engine.config.creation import table_config
-from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.definition.creation import table_config
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.lock.between_processes import FILE
 from nbcc.engine.names import RandomNames

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.actions import upsert
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
 from nbcc.engine.writes import batches

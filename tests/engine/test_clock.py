@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.clock import WallClock, to_instant, to_millis
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.table import Table
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])

@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from nbcc import Table
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
-from nbcc.engine.jobs import InProcessJobs
 
 SCHEMA = pa.schema([("id", pa.string()), ("day", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 OPTIMISTIC = "OPTIMISTIC_CONCURRENCY_CONTROL"

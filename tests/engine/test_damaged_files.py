@@ -12,8 +12,8 @@ import pytest
 from nbcc.engine import Table, open_table
 from nbcc.engine.audit import why
 from nbcc.engine.errors import Damaged, Missing, NbccError, Unsupported
+from nbcc.engine.file_names import parse_base, parse_log
 from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks
-from nbcc.engine.files.names import parse_base, parse_log
 from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, decode_commit, encode_commit, own_extra
 from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
 from nbcc.engine.timeline.decisions import Decision, last_decision, put_decision

@@ -13,13 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc.engine.data.columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, IS_DELETED, PARTITION_PATH, RECORD_KEY
-from nbcc.engine.data.layers import COMMIT_TIME_ORDERING, EVENT_TIME
-from nbcc.engine.data.tasks import LogFormat, TableShape
-from nbcc.engine.errors import BadInput, Conflict, Unsupported
-from nbcc.engine.files.delete_block import encode_deletes
-from nbcc.engine.files.log_block import BlockKind, Header, encode_block
-from nbcc.engine.files.names import LogName
-from nbcc.engine.jobs import (
+from nbcc.engine.data.jobs import (
     ChangesTask,
     CompactTask,
     InProcessJobs,
@@ -29,6 +23,12 @@ from nbcc.engine.jobs import (
     WriteTask,
     WrittenFile,
 )
+from nbcc.engine.data.layers import COMMIT_TIME_ORDERING, EVENT_TIME
+from nbcc.engine.data.tasks import LogFormat, TableShape
+from nbcc.engine.errors import BadInput, Conflict, Unsupported
+from nbcc.engine.file_names import LogName
+from nbcc.engine.files.delete_block import encode_deletes
+from nbcc.engine.files.log_block import BlockKind, Header, encode_block
 from nbcc.engine.names import RandomNames, bucket_file_id
 from nbcc.engine.schema import META_COLUMNS
 from nbcc.engine.storage import LocalStorage, open_storage

@@ -13,8 +13,8 @@ from nbcc.engine import Table
 from nbcc.engine.actions import run_compaction, schedule_compaction, upsert
 from nbcc.engine.audit import gather
 from nbcc.engine.clock import to_instant, to_millis
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import BadInput
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.repair import orphan_files
 from nbcc.engine.repair.times import retiming
 from nbcc.engine.rules import Rules

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from nbcc.engine.config import TableConfig, from_properties, merge_mode, to_properties
 from nbcc.engine.config.coordination import coordination_of
 from nbcc.engine.config.intact import OWN_MANDATORY
-from nbcc.engine.config.opening import BACKUP, PROPERTIES, create_table, open_table
 from nbcc.engine.config.properties import CHECKSUM, decode_properties, encode_properties, table_checksum
+from nbcc.engine.definition.load import BACKUP, PROPERTIES, create_table, open_table
 from nbcc.engine.errors import BadInput, Damaged, NotATable, Unsupported
 from nbcc.engine.rules import HUDI, NBCC
 from nbcc.engine.storage import open_storage

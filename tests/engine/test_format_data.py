@@ -17,9 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc.engine.errors import NotATable, Unsupported
-from nbcc.engine.files.base import decode_parquet, encode_parquet
 from nbcc.engine.files.data_block import DataFormat, decode_data, encode_data
 from nbcc.engine.files.log_block import Block, BlockKind, Header, read_blocks
+from nbcc.engine.parquet import decode_parquet, encode_parquet
 from nbcc.engine.schema import META_COLUMNS, avro_json, ddl, from_avro, from_spark, to_spark, with_meta, without_meta
 
 VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
@@ -159,7 +159,7 @@ def test_ddl_is_what_spark_says() -> None:
 
 
 def test_the_engine_imports_no_pyspark() -> None:
-    program = "import sys, nbcc.engine.schema, nbcc.engine.config.opening; sys.exit('pyspark' in sys.modules)"
+    program = "import sys, nbcc.engine.schema, nbcc.engine.definition.load; sys.exit('pyspark' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
 
 

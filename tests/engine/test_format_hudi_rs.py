@@ -12,10 +12,10 @@ import pytest
 from hudi import HudiReadOptions, HudiTable
 
 from nbcc.engine.config import TableConfig
-from nbcc.engine.config.opening import create_table
+from nbcc.engine.definition.load import create_table
+from nbcc.engine.file_names import LogName
 from nbcc.engine.files.data_block import DataFormat, encode_data
 from nbcc.engine.files.delete_block import encode_deletes
-from nbcc.engine.files.names import LogName
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.schema import META_COLUMNS, with_meta
 from nbcc.engine.storage import open_storage

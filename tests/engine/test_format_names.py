@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nbcc.engine.files.names import (
+from nbcc.engine.file_names import (
     BaseName,
     LogName,
     marked_file,

@@ -63,14 +63,14 @@ def test_a_log_is_sliced_by_when_it_completed() -> None:
 
 
 def test_the_old_slicing_puts_a_late_log_where_no_reader_of_the_base_looks() -> None:
-    requested = Rules(slice_by="requested")
+    requested = Rules(slicing="requested")
     assert shape(build_slices(LATE, {}, requested)) == [
         (None, None, ["log1.1", "log3.1"]), (4, "base4", ["log6.1", "log9.1"])]  # fmt: skip
 
 
 def test_the_oldest_slicing_goes_by_the_base_instant_in_the_name() -> None:
     files = [base(2, 3), log(5, 8, named=2), base(6, 9), log(7, 10, named=6)]
-    assert shape(build_slices(files, {}, Rules(slice_by="base_instant"))) == [
+    assert shape(build_slices(files, {}, Rules(slicing="base_instant"))) == [
         (2, "base2", ["log5.1"]), (6, "base6", ["log7.1"])]  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def test_slices_as_of_then_are_those_of_then(as_of: int, tmp_path: Path) -> None
 
 def test_as_of_by_requested_time_is_another_answer(tmp_path: Path) -> None:
     writer = history(tmp_path)
-    by_request = Rules(as_of_by="requested")
+    by_request = Rules(as_of_axis="requested")
     assert slices_at(writer, 3, by_request) == [(None, None, [1, 3])]
     assert slices_at(writer, 3) == [(None, None, [1])]
 
@@ -201,8 +201,8 @@ def test_windows_hold_the_writes_that_completed_in_them(tmp_path: Path) -> None:
     assert seconds(2, 9) == [3, 6]
     assert seconds(1, 2) == [1]
     assert seconds(5, 8) == []
-    assert seconds(2, 5, Rules(incremental_by="requested")) == [3]
-    assert seconds(5, 8, Rules(incremental_by="requested")) == [6]
+    assert seconds(2, 5, Rules(incremental_axis="requested")) == [3]
+    assert seconds(5, 8, Rules(incremental_axis="requested")) == [6]
 
 
 # --- in directories: whom to believe

@@ -38,7 +38,7 @@ from nbcc.engine.timeline import (
     put_inflight,
     put_requested,
 )
-from nbcc.engine.timeline.folding import timeline_of
+from nbcc.engine.timeline.listing_cache import timeline_of
 from nbcc.engine.timeline.timeline import FOLDER
 
 from .format_samples import HUDI_TABLES, hudi_facts, hudi_table, t

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.audit import gather
-from nbcc.engine.files.names import LogName, marker
+from nbcc.engine.file_names import LogName, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.repair.orphans import orphan_files
 from nbcc.engine.table import Table

@@ -16,15 +16,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from nbcc.engine.errors import BadInput, Damaged, LimitExceeded, NbccError
-from nbcc.engine.files.base import FEW_VALUES, decode_parquet
 from nbcc.engine.files.data_block import decode_data
 from nbcc.engine.files.delete_block import decode_deletes
 from nbcc.engine.files.log_block import Block, BlockKind, Header, encode_block, read_blocks
 from nbcc.engine.limits import Limits, limits, set_limits
+from nbcc.engine.parquet import FEW_VALUES, decode_parquet
 from nbcc.engine.schema.avro_check import checked_schema
 from nbcc.engine.timeline import CommitMetadata, encode_commit
 from nbcc.engine.timeline.container import decode_record, encode_record
-from nbcc.engine.timeline.skimming import skim_commit
+from nbcc.engine.timeline.fast_commit_parser import skim_commit
 from nbcc.simulator.cli.main import run as command
 
 from .table_samples import batch, make_table

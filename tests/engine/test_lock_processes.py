@@ -75,7 +75,7 @@ WRITER = """
     import sys
     import pyarrow as pa
     from nbcc.engine.schema import to_spark
-    from nbcc.engine.spark.source import NbccSource
+    from nbcc.engine.data_source import NbccSource
     path, name = sys.argv[1:]
     for number in range(5):
         rows = pa.table({"id": [f"{name}{number}"], "ts": pa.array([number], pa.int64())})

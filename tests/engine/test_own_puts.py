@@ -15,8 +15,8 @@ import pytest
 from obstore.exceptions import GenericError
 
 from nbcc import Table
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import StorageError
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.storage import Entry, NotFound, Storage, object_storage, open_storage, put_own
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])

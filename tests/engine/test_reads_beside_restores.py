@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from nbcc import Table
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import BadInput, Cleaned
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline.timeline import FOLDER
 

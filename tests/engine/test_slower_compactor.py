@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine import Table
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import AnyCompaction, WrittenFile
 from nbcc.engine.errors import Missing
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.timeline import Instant
 
 from .table_samples import batch, make_table

@@ -9,11 +9,11 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import datasource as ds
 
+from nbcc.engine.data_source import NbccSource
+from nbcc.engine.data_source.filters import pushable
+from nbcc.engine.data_source.options import read_options
 from nbcc.engine.errors import BadInput
 from nbcc.engine.schema import to_spark
-from nbcc.engine.spark.source import NbccSource
-from nbcc.engine.spark.source.filters import pushable
-from nbcc.engine.spark.source.options import read_options
 from nbcc.engine.table import Table
 from tests.engine.source_samples import CREATE, SCHEMA, by_table, deleted, load, plain, rows_of
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
+from nbcc.engine.data_source.options import write_options
+from nbcc.engine.data_source.write import begin
 from nbcc.engine.errors import Unsupported
-from nbcc.engine.spark.source.options import write_options
-from nbcc.engine.spark.source.write import begin
 
 from .table_samples import make_table
 

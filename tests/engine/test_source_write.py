@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nbcc.engine.data_source import NbccSource
+from nbcc.engine.data_source.options import write_options
 from nbcc.engine.errors import BadInput, Conflict, NotATable, Unsupported
 from nbcc.engine.schema import to_spark
-from nbcc.engine.spark.source import NbccSource
-from nbcc.engine.spark.source.options import write_options
 from nbcc.engine.table import Table
-from nbcc.engine.writes.heartbeat import FOLDER as HEARTBEATS
+from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from tests.engine.source_samples import (
     COMMIT_TIME,
     CREATE,

@@ -12,9 +12,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.data.columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, IS_DELETED
-from nbcc.engine.data.tasks import TableShape
-from nbcc.engine.errors import BadInput
-from nbcc.engine.jobs import (
+from nbcc.engine.data.jobs import (
     ChangesTask,
     CompactTask,
     InProcessJobs,
@@ -24,6 +22,8 @@ from nbcc.engine.jobs import (
     WriteTask,
     WrittenFile,
 )
+from nbcc.engine.data.tasks import TableShape
+from nbcc.engine.errors import BadInput
 from nbcc.engine.names import RandomNames
 from nbcc.engine.schema import avro_json, to_spark
 from nbcc.engine.spark import jobs as jobs_of_spark

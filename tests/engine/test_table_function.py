@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from nbcc import Table
 from nbcc.engine import Context, create_table
 from nbcc.engine.config import TableConfig
-from nbcc.engine.config.creation import table_config
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.definition.creation import table_config
 from nbcc.engine.errors import BadInput, Unsupported
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
 from nbcc.model.mechanisms.merge_function.definition import value_of
@@ -83,6 +83,8 @@ def table_in_memory(config: TableConfig) -> Table:
 
 
 NUMBERS = pa.schema([("id", pa.string()), ("low", pa.int64())])
+
+
 def create_table_at(path: Path) -> Table:
     given = {"schema": NUMBERS, "partition_by": None, "ordering_fields": None, "merge_mode": "COMMIT_TIME_ORDERING"}
     return make_table(path, options={"nbcc.merge.function": named(normal)}, **given)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from nbcc import Table
 from nbcc.engine import Context, create_table
-from nbcc.engine.config.creation import table_config
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.definition.creation import table_config
 from nbcc.engine.errors import BadInput, Unsupported
-from nbcc.engine.jobs import InProcessJobs
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
 from nbcc.model.mechanisms.partial_updates.states import Part, Rank, join, row_of, row_of_state, state_of

@@ -65,7 +65,7 @@ def test_compaction_may_drop_tombstones_and_a_late_update_comes_back(table: Tabl
 def test_a_window_may_be_cut_by_requested_time(table: Table) -> None:
     during(table, ".log.", lambda: table.upsert(batch(("k2", 1, "fast")))).upsert(batch(("k1", 1, "slow")))
     assert table.incremental(tick(3), tick(4)).num_rows == 1
-    assert under(table, incremental_by="requested").incremental(tick(3), tick(4)).num_rows == 0
+    assert under(table, incremental_axis="requested").incremental(tick(3), tick(4)).num_rows == 0
 
 
 def test_a_reader_may_list_once_or_read_as_of_the_clock(table: Table) -> None:

@@ -68,7 +68,7 @@ def outcome(row: BoundTransition, values: dict[str, Any]) -> object:
     def given(names: Iterable[str]) -> list[Any]:
         return [values[name] for name in names]
 
-    if not all(guard.holds(*given(guard.reads)) for guard in (*row.own, *row.guards)):
+    if not all(guard.holds(*given(guard.reads)) for guard in (*row.actor_guards, *row.guards)):
         return None
     listed = row.arguments.call(*given(row.arguments.reads))
     return [(args, dict(row.effect.call(*given(row.effect.reads), **dict(args)))) for args in listed]
@@ -88,7 +88,7 @@ def undeclared(model: Model, rows: Iterable[BoundTransition], states: list[State
             if seen.setdefault(tuple(values[name] for name in row.reads), found) != found:
                 yield f"{row.action} of {row.actor} rests on more than {row.reads}"
                 break
-        guards = (*row.own, *row.guards)
+        guards = (*row.actor_guards, *row.guards)
         yield from (f"{g.reason} rests on more than {g.reads}" for g in guards if peeks(g, model, states))
 
 

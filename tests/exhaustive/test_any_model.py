@@ -14,12 +14,13 @@ from nbcc.model.mechanisms.batches import batch_of
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
-from nbcc.simulator.mutation.drawing import draw_protocol, draw_world
+
+from .random_models import random_protocol, random_world
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 BATCHES, MODELS = (50, 60) if NIGHTLY else (6, 40)
 LONGEST = 300
-WORLDS = [name for name in specs.world_names() if specs.has_table(name)]
+WORLDS = specs.world_names()
 WEAKER = [(name, value) for name, values in choices().items() for value in values[1:]]
 
 
@@ -27,9 +28,9 @@ def models(choose: random.Random) -> Iterator[Model]:
     """Worlds of specs and drawn ones, under protocols of specs, weaker choices, and two of those at once."""
     while True:
         try:
-            world = draw_world(choose) if choose.random() < 2 / 3 else specs.world(choose.choice(WORLDS))
+            world = random_world(choose) if choose.random() < 2 / 3 else specs.world(choose.choice(WORLDS))
             two = Protocol.from_mapping(dict(choose.sample(WEAKER, 2)))
-            model = Model(world, two if choose.random() < 1 / 3 else draw_protocol(choose))
+            model = Model(world, two if choose.random() < 1 / 3 else random_protocol(choose))
         except ValueError as refused:
             if not str(refused).startswith(("world", "protocol", "more than")):
                 raise
@@ -74,7 +75,8 @@ def test_no_run_ends_in_an_error(seed: int) -> None:
 @pytest.mark.parametrize(
     ("world", "protocol", "why"),
     [
-        (World(actors={"writer": 1, "loader": 1}), Protocol(slicing="base_instant"), "a loader beside slicing"),
+        (World(actors={"writer": 1, "bulk_inserter": 1}), Protocol(slicing="base_instant"),
+         "a bulk inserter beside slicing"),
         ({"actors": {"writer": 1, "savepointer": 1, "restorer": 1}, "table_type": "COPY_ON_WRITE", "compactions": 0},
          Protocol(), "a restorer of a COPY_ON_WRITE table"),
         ({"actors": {"writer": 1}, "table_type": "COPY_ON_WRITE", "compactions": 0, "writes": {("w1", 1): (2,)}},
@@ -87,5 +89,5 @@ def test_what_is_not_modelled_is_refused_by_name(world: Any, protocol: Protocol,
 
 
 def test_who_puts_rows_in_another_way_sends_no_batch_again() -> None:
-    world = World(actors={"writer": 2, "loader": 1, "replacer": 1}, resends=1)
-    assert [batch_of(world, name, 1) for name in ("w1", "w2", "w3", "l1", "o1")] == [1, 1, 0, 0, 0]
+    world = World(actors={"writer": 2, "bulk_inserter": 1, "overwriter": 1}, resends=1)
+    assert [batch_of(world, name, 1) for name in ("w1", "w2", "w3", "bulk1", "over1")] == [1, 1, 0, 0, 0]

@@ -13,7 +13,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.rows import Guard, Row, RowSystem
+from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 
 EVERY = list(PROMISES.values())
 
@@ -51,19 +51,19 @@ def test_another_search_does_not_go_on_from_it(tmp_path: Path) -> None:
 def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     file = tmp_path / "kept"
     file.write_bytes(content)
-    with pytest.raises(ValueError, match="is no checkpoint of a search; name another file, or delete it"):
+    with pytest.raises(ValueError, match="is not a search checkpoint; name another file, or delete it"):
         explore(specs.system("demo"), checkpoint=file)
 
 
-class Spinning(RowSystem):
+class Spinning(TransitionSystem):
     """`a` goes round as long as `b` has not begun; nobody owes it that `b` goes on."""
 
     setting = "spinning"
 
     def __init__(self) -> None:
         still, on = Guard("not begun", lambda a, b: b == 0), Guard("not there", lambda b: b < 50)
-        spins = Row("spins", "a", ("a", "b"), ("a",), (), lambda a, b: (1 - a,), (still,))
-        goes = Row("goes", "b", ("b",), ("b",), (on,), lambda b: (b + 1,))
+        spins = Transition("spins", "a", ("a", "b"), ("a",), (), lambda a, b: (1 - a,), (still,))
+        goes = Transition("goes", "b", ("b",), ("b",), (on,), lambda b: (b + 1,))
         super().__init__({"a": 0, "b": 0}, [spins, goes], {"one": ("a",), "other": ("b",)})
 
 
@@ -91,4 +91,4 @@ def test_what_went_round_before_the_stop_is_judged_after_it(tmp_path: Path) -> N
     found = explore(Spinning(), [Arrives()], checkpoint=file).promises["ARRIVES"]
 
     assert found == explore(Spinning(), [Arrives()]).promises["ARRIVES"]
-    assert found.because == "a run can go round for ever, and b does not arrive"
+    assert found.because == "a run can cycle permanently, and b does not arrive"

@@ -56,12 +56,12 @@ def test_of_two_writers_the_optimistic_one_aborts_and_the_other_never_does() -> 
 def test_of_an_optimistic_replace_and_a_writer_either_aborts_and_never_both() -> None:
     model = Model(specs.world("occ_replaces"))
     taken = {step.action for state in reachable(model) for step in model.enabled(state)}
-    assert {"replacer_aborts", "replacer_takes_back_replace", "writer_aborts"} <= taken
+    assert {"overwriter_aborts", "overwriter_takes_back_replace", "writer_aborts"} <= taken
     assert search(model).promises["FIRST"].verdict is Verdict.HOLDS
 
 
 def test_a_replace_that_looks_at_nobody_publishes_what_an_optimistic_one_takes_back() -> None:
-    world = specs.world("occ_replaces").replace(settings={"replacer": {"concurrency": "single_writer"}})
+    world = specs.world("occ_replaces").replace(settings={"overwriter": {"concurrency": "single_writer"}})
     assert violated(search(Model(world))).keys() == {"FIRST"}
 
 
@@ -77,7 +77,8 @@ def test_an_optimistic_writer_that_was_undone_gives_up_instead_of_waiting() -> N
     ("given", "message"),
     [
         ({"w1": {"commits_retained": 2}}, "world [actor.w1], a writer: unknown field 'commits_retained'"),
-        ({"d1": {"commits_retained": 0}}, "world [actor.d1]: commits_retained: a whole number of at least 1 is needed"),
+        ({"clean1": {"commits_retained": 0}},
+         "world [actor.clean1]: commits_retained: a whole number of at least 1 is needed"),
         ({"writr": {"concurrency": "occ"}}, "world [actor.writr]: there is no such actor; did you mean 'writer'?"),
         ({"w1": {"concurency": "occ"}}, "w1], a writer: unknown field 'concurency'; did you mean 'concurrency'?"),
         ({"w1": {"concurrency": "pessimistic"}}, "protocol: concurrency = 'pessimistic'"),

@@ -76,7 +76,7 @@ def test_applied_twice_it_is_there_once_and_nothing_else_changes() -> None:
 
 
 def test_what_is_found_through_it() -> None:
-    write, compaction, clean = Write(1, 2, "w1", 1, ((0, 1),)), Compaction(3, 4, "c1"), CompletedClean(5, 6, "d1")
+    write, compaction, clean = Write(1, 2, "w1", 1, ((0, 1),)), Compaction(3, 4, "c1"), CompletedClean(5, 6, "clean1")
     published = (write, compaction, clean)
     assert through(published, None) == published
     assert through(published, frozenset({1, 3, 5})) == published
@@ -110,13 +110,13 @@ def test_the_decision_log_tells_it_before_it_decides() -> None:
 
 
 def test_the_engine_plays_in_no_such_world() -> None:
-    with pytest.raises(ValueError, match=r"reads a table that has a metadata table by listing its files, and refuses"):
+    with pytest.raises(ValueError, match=r"lists the files of a table that has a metadata table, and refuses"):
         run(CheckOptions(factory("engine"), world=specs.world("metadata_writers"), readers=()), examples=1)
 
 
 def test_the_command_says_so_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli(["check", "metadata_writers"]) == 2
-    assert capsys.readouterr().err.startswith("Error: the engine cannot be put under metadata_table = 1: it reads")
+    assert capsys.readouterr().err.startswith("Error: the engine does not support metadata_table = 1: it lists")
 
 
 @pytest.mark.parametrize("value", [2, True, -1])

@@ -12,14 +12,15 @@ from nbcc.model.mechanisms import kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.mutation.drawing import LIMITS
+
+from .random_models import LIMITS
 
 EARLY = 500
 """States of each world that are looked at."""
 PAIRS = list(combinations(sorted(kinds()), 2))
 APART = {
-    ("alterer", other) for other in kinds() if other not in ("writer", "compactor")
-} | {("clusterer", "restorer"), ("loader", "restorer")}  # fmt: skip
+    ("schema_evolver", other) for other in kinds() if other not in ("writer", "compactor")
+} | {("clusterer", "restorer"), ("bulk_inserter", "restorer")}  # fmt: skip
 """What is not modelled beside each other."""
 
 
@@ -36,7 +37,7 @@ def test_the_default_protocol_lets_them_meet(one: str, other: str) -> None:
 
     assert [name for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED] == []
     assert result.deadlock is None
-    both = {each for kind in (one, other) for each in model.of(kind)}
+    both = {each for kind in (one, other) for each in model.actors_of(kind)}
     assert both <= {row.actor for row in model.transitions}
 
 
@@ -48,7 +49,7 @@ def test_a_pair_that_is_not_modelled_is_refused(one: str, other: str) -> None:
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_whoever_is_beside_writers_of_whole_files_is_modelled_or_refused(kind: str) -> None:
-    refused = ("alterer", "cleaner", "clusterer", "compactor", "loader", "log_compactor", "replacer",
+    refused = ("schema_evolver", "cleaner", "clusterer", "compactor", "bulk_inserter", "log_compactor", "overwriter",
                "restorer")  # fmt: skip
     with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():
         model = Model(world_of(kind).replace(table_type="COPY_ON_WRITE"))

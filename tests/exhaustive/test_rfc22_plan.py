@@ -91,7 +91,7 @@ def test_a_row_of_the_plan_with_a_writer_that_fails(mode: str, policy: str, meta
 
 def test_what_is_not_promised_unique_keys_of_two_writers_that_insert() -> None:
     """Guarantee 1: whoever finds a bucket empty begins a file group there."""
-    model = Model(World(actors={"writer": 2}), Protocol(concurrency="occ", file_ids="minted", conflict_by="file_id"))
+    model = Model(World(actors={"writer": 2}), Protocol(concurrency="occ", file_ids="generated", conflict_by="file_id"))
     found = explore(model, [PROMISES["KEY"]]).promises["KEY"]
     assert (found.verdict, found.steps) == (Verdict.VIOLATED, 14)
 

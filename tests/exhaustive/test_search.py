@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from nbcc.model import Model
-from nbcc.model.machine.state import Coding, Hidden
+from nbcc.model.machine.state import Coding, UndeclaredRead
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore, worst
@@ -81,7 +81,7 @@ def test_a_promise_that_was_never_put_to_the_test_is_undetermined() -> None:
     found = explore(Counters(1), [NEVER]).promises["NEVER"]
 
     assert found.verdict is Verdict.UNDETERMINED
-    assert found.because == "no state was reached in which the promise says something"
+    assert found.because == "no state was reached that tests the promise"
 
 
 def test_a_step_promise_is_held_to_steps_between_known_states_too() -> None:
@@ -119,7 +119,7 @@ def test_a_canary_that_lives_makes_every_proof_worthless() -> None:
 
     assert (dead.canary, dead.verdict) == (True, Verdict.HOLDS)
     assert (alive.canary, alive.verdict) == (False, Verdict.UNDETERMINED)
-    assert alive.promises["FINE"].because == "the canary BELOW was not found violated: this search sees nothing"
+    assert alive.promises["FINE"].because == "the canary BELOW was not found violated: this search proves nothing"
 
 
 def test_progress_is_told() -> None:
@@ -151,16 +151,16 @@ def test_a_promise_that_looks_at_what_it_does_not_declare_fails(
         right, **change, reads=lambda model: tuple(each for each in right.reads(model) if each != forgotten)
     )
 
-    with pytest.raises(Hidden, match=f"^{forgotten} is hidden: a function that reads it must declare it$"):
+    with pytest.raises(UndeclaredRead, match=f"^{forgotten} is masked: a function that reads it must declare it$"):
         explore(model, [wrong])
     assert not change or explore(model, [replace(wrong, reads=lambda model: (*right.reads(model), forgotten))])
 
 
 def test_what_is_not_asked_for_is_hidden_and_the_rest_is_not() -> None:
     coding = Coding({"one": 0, "other": 0})
-    assert coding.value(coding.hiding(["one"]), coding.place["one"]) == 0
-    with pytest.raises(Hidden):
-        coding.read(coding.hiding(["one"]), coding.place.values())
+    assert coding.value(coding.mask_undeclared(["one"]), coding.place["one"]) == 0
+    with pytest.raises(UndeclaredRead):
+        coding.read(coding.mask_undeclared(["one"]), coding.place.values())
 
 
 def test_a_world_without_a_compactor_is_none_that_quiet_speaks_of() -> None:

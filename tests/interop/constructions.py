@@ -10,15 +10,15 @@ import pyarrow as pa
 from nbcc.engine import Table, create_table
 from nbcc.engine.actions.upsert import write_task
 from nbcc.engine.clock import WallClock
-from nbcc.engine.config.creation import table_config
 from nbcc.engine.context import Context
+from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.publish import put_base_file
+from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
-from nbcc.engine.files.names import BaseName, partition_metadata
-from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.definition.creation import table_config
+from nbcc.engine.file_names import BaseName, partition_metadata
 from nbcc.engine.lock import InProcessLock, held
 from nbcc.engine.names import RandomNames, bucket_file_id
-from nbcc.engine.shape import table_shape
 from nbcc.engine.storage import open_storage
 from nbcc.engine.timeline import (
     CompactionOperation,

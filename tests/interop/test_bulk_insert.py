@@ -39,37 +39,37 @@ def shown(ask: Ask) -> list[tuple[str, str]]:
 
 def overtaken(ask: Ask) -> None:
     """A bulk insert puts its base file, a writer completes its log in the same group, the bulk insert is refused."""
-    ask("start", actor="l1")
-    ask("bulk", actor="l1", rows=[row("a", "l1")])
+    ask("start", actor="bulk1")
+    ask("bulk", actor="bulk1", rows=[row("a", "bulk1")])
     write(ask, "w1", row("b", "w1"))
     with pytest.raises(PeerRefused, match=CONFLICT):
-        ask("commit", actor="l1")
+        ask("commit", actor="bulk1")
 
 
 def test_the_base_file_of_a_refused_bulk_insert_hides_the_row_that_overtook_it(ask: Ask) -> None:
     write(ask, "w0", row("c", "w0", "p1"))
     overtaken(ask)
     assert shown(ask) == [("c", "w0")]
-    ask("undo", actor="l1")
+    ask("undo", actor="bulk1")
     assert shown(ask) == [("b", "w1"), ("c", "w0")]
 
 
 def test_a_refused_bulk_insert_older_than_the_first_commit_is_shown(ask: Ask) -> None:
     overtaken(ask)
-    assert shown(ask) == [("a", "l1"), ("b", "w1")]
+    assert shown(ask) == [("a", "bulk1"), ("b", "w1")]
 
 
 def test_a_bulk_insert_of_logs_is_refused_where_an_upsert_is_not(ask: Ask) -> None:
     write(ask, "w0", row("c", "w0"))
-    ask("start", actor="l1")
-    ask("bulk", actor="l1", rows=[row("a", "l1")])
+    ask("start", actor="bulk1")
+    ask("bulk", actor="bulk1", rows=[row("a", "bulk1")])
     ask("start", actor="w2")
     ask("data", actor="w2", rows=[row("a", "w2")])
     write(ask, "w1", row("b", "w1"))
     assert not [name for name in ask("look")["files"] if name.endswith(".parquet")]
     ask("commit", actor="w2")
     with pytest.raises(PeerRefused, match=CONFLICT):
-        ask("commit", actor="l1")
+        ask("commit", actor="bulk1")
 
 
 def test_the_row_writer_begins_a_second_file_group(ask: Ask) -> None:

@@ -45,5 +45,5 @@ def test_engine_and_model_agree_under(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(NOT_OURS))
 def test_a_setting_that_the_engine_cannot_be_put_under_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"the engine cannot be put under .*; play it on the model"):
+    with pytest.raises(ValueError, match=r"the engine does not support .*; run it on the model instead"):
         run(CheckOptions(factory("engine"), protocol=specs.protocol(name), readers=()), examples=1)

@@ -16,7 +16,7 @@ WORKERS = ("w1", "w2")
 
 class Worker(NamedTuple):
     step: str = "idle"
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
 def is_free(lock: str | None) -> bool:
@@ -73,8 +73,8 @@ class Ran:
 
     def __init__(self, composition: Composition, *actions: str) -> None:
         records = tuple(composition.fields.get("worker", {}).values())
-        first = {**composition.components, **{me: Worker(extra=records) for me in WORKERS}}
-        names = Names(first, composition.actors, lambda me: composition.constants, composition.views,
+        first = {**composition.components, **{me: Worker(records=records) for me in WORKERS}}
+        names = Names(first, composition.actors, lambda me: {}, composition.views,
                       composition.fields)  # fmt: skip
         self.coding = Coding(first)
         self.stepper = Stepper(self.coding, [names.bind(each) for each in composition.transitions.values()])

@@ -24,11 +24,11 @@ ADDED = {
     "data.toml": "specs/mechanisms/indexer.toml",
 }
 END = "]\n# fmt: on\n"
-ROWS = """    Row("indexer_schedules_index",         "build_index", ends_after="lock.release", starts=True),
-    Row("indexer_starts_index",            "build_index", ends_after="put indexing.inflight"),
-    Row("indexer_takes_lock",              "build_index", ends_after="lock.acquire"),
-    Row("indexer_takes_completion_time",   "build_index", ends_after="clock.take"),
-    Row("indexer_publishes_instant",       "build_index"),
+ROWS = """    MappingRow("indexer_schedules_index",         "build_index", ends_after="lock.release", starts=True),
+    MappingRow("indexer_starts_index",            "build_index", ends_after="put indexing.inflight"),
+    MappingRow("indexer_takes_lock",              "build_index", ends_after="lock.acquire"),
+    MappingRow("indexer_takes_completion_time",   "build_index", ends_after="clock.take"),
+    MappingRow("indexer_publishes_instant",       "build_index"),
 """
 WORLD = 'format = 1\nabout = "two writers and an indexer"\n[actors]\nwriter = 2\nindexer = 1\n[limits]\nindexes = 1\n'
 STEPS = ("schedules_index", "starts_index", "takes_lock", "takes_completion_time", "publishes_instant")

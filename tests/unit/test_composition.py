@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from nbcc.model.machine.composition import Composition, NoTransition, Selection
+from nbcc.model.machine.composition import Composition, NoTransition
+from nbcc.model.machine.selection import Selection
 from nbcc.model.machine.transition import Args, Changes, Guard, Transition, go_to, transition
 from tests.unit.counting import NEVER, WORKERS, Ran, Worker, double, note, system
 
@@ -42,8 +43,8 @@ def test_an_empty_selection_is_an_error_unless_it_may_be_empty() -> None:
     composition.add(transition("sleeps", "w1", at="idle"))
     with pytest.raises(NoTransition, match="w2 has no transition sleeps"):
         composition.select("sleeps", actors=["w1", "w2"])
-    assert not composition.some("sleeps", actors=["w2"])
-    assert composition.some("sleeps", actors=["w1", "w2"]).keys == (("w1", "sleeps"),)
+    assert not composition.find("sleeps", actors=["w2"])
+    assert composition.find("sleeps", actors=["w1", "w2"]).keys == (("w1", "sleeps"),)
 
 
 def test_a_selection_leaves_out_transitions_with_a_tag() -> None:
@@ -166,8 +167,8 @@ def test_an_alternative_exit_starts_at_the_same_step() -> None:
 
 
 def test_actors_are_found_by_kind() -> None:
-    assert system().of("worker") == WORKERS
-    assert system().of("robot") == ()
+    assert system().actors_of("worker") == WORKERS
+    assert system().actors_of("robot") == ()
 
 
 def test_each_action_of_an_actor_is_added_once() -> None:
@@ -200,10 +201,10 @@ def test_a_field_of_an_actor_is_a_record_inside_its_component() -> None:
     composition = system()
     composition.add_field("worker", "tally", Tally())
     composition.select("counts").extend(tally, "own")
-    assert Ran(composition)["w1"] == Worker(extra=(Tally(),))
+    assert Ran(composition)["w1"] == Worker(records=(Tally(),))
     counted = Ran(composition, "takes", "counts", "releases", "takes", "counts")
     assert counted["w1"] == Worker("done", (Tally(2),))
-    assert counted["w2"] == Worker(extra=(Tally(),))
+    assert counted["w2"] == Worker(records=(Tally(),))
     with pytest.raises(ValueError, match="the field 'tally' of a worker is added twice"):
         composition.add_field("worker", "tally", Tally(7))
 
@@ -219,7 +220,7 @@ def test_a_record_has_its_first_value_again_when_the_operation_ends() -> None:
     composition.add_field("worker", "tally", Tally())
     composition.select("counts").extend(tally, "own")
     composition.select("releases").extend(start_again)
-    assert Ran(composition, "takes", "counts", "releases")["w1"] == Worker(extra=(Tally(),))
+    assert Ran(composition, "takes", "counts", "releases")["w1"] == Worker(records=(Tally(),))
 
 
 def test_a_view_is_mapped_for_some_actors_or_for_all() -> None:
@@ -243,25 +244,13 @@ def test_a_view_is_mapped_for_some_actors_or_for_all() -> None:
     assert Ran(composition).possible == ["takes"]
 
 
-def test_a_strategy_is_a_constant_that_functions_name() -> None:
-    def by_strategy(count: int, step_width: Callable[[int], int]) -> Changes:
-        return {"count": step_width(count)}
-
+def test_facts_are_registered_by_type_and_actor() -> None:
     composition = system()
-    composition.select_strategy("step_width", lambda count: count + 10)
-    composition.select("counts").extend(by_strategy, "count")
-    assert Ran(composition, "takes", "counts")["count"] == 12
-    composition.select_strategy("step_width", lambda count: count - 1)
-    assert Ran(composition, "takes", "counts")["count"] == 1
-
-
-def test_facts_are_noted_by_type_and_actor() -> None:
-    composition = system()
-    composition.note(Fact("w1", "counts"))
-    composition.note(Fact("w2", "sleeps"))
-    composition.note(Fact("w2", "counts"))
-    assert composition.noted(Fact) == {"w1": Fact("w1", "counts"), "w2": Fact("w2", "counts")}
-    assert composition.noted(Guard) == {}
+    composition.register(Fact("w1", "counts"))
+    composition.register(Fact("w2", "sleeps"))
+    composition.register(Fact("w2", "counts"))
+    assert composition.facts(Fact) == {"w1": Fact("w1", "counts"), "w2": Fact("w2", "counts")}
+    assert composition.facts(Guard) == {}
 
 
 def test_every_operation_is_named_in_a_test() -> None:
@@ -273,7 +262,7 @@ def test_every_operation_is_named_in_a_test() -> None:
 
 
 def test_transitions_are_values() -> None:
-    """A refinement makes another transition: whoever holds the first one does not see it change."""
+    """A refinement makes another transition; the first one does not change."""
     composition = system()
     first: Transition = composition.select("counts", actors=["w1"]).one
     composition.select("counts").require(NEVER)

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from nbcc.model.machine.composition import Composition, Selection
+from nbcc.model.machine.composition import Composition
 from nbcc.model.machine.order import Refinement, Unordered, commute
-from nbcc.model.machine.transition import Changes, Choice, Component, Guard, given, transition
+from nbcc.model.machine.selection import Selection
+from nbcc.model.machine.transition import Branch, Changes, Component, Guard, preset, transition
 from tests.unit.counting import NEVER, Ran, double, never, system
 
 
@@ -26,7 +27,7 @@ PLACE = Guard("{me} must be there", never, place=True)
 
 def leaving(some: Selection) -> str:
     """An action that no transition has yet."""
-    return f"leaves {len(tuple(some.composition.some('leaves')))}"
+    return f"leaves {len(tuple(some.composition.find('leaves')))}"
 
 
 OPERATIONS: dict[str, Callable[[Selection], object]] = {
@@ -138,7 +139,7 @@ def test_what_an_effect_reads_counts_through_choices_and_given_parameters() -> N
     def write(value: int, target: str) -> Changes:
         return {target: value}
 
-    choice = Choice(is_odd, (given(write, value=Component("lock"), target="noted"),), ())
+    choice = Branch(is_odd, (preset(write, value=Component("lock"), target="noted"),), ())
     for effect, component in ((choice, "count"), (choice, "lock")):
         composition = system()
         composition.begin("one", ())

@@ -57,6 +57,6 @@ def test_a_removed_transition_is_no_transition_any_more() -> None:
     composition = system()
     composition.select("counts", actors=["w1"]).extend(reset, "count").remove()
     assert Ran(composition, "takes").possible == []
-    assert composition.some("counts").keys == (("w2", "counts"),)
+    assert composition.find("counts").keys == (("w2", "counts"),)
     with pytest.raises(NoTransition, match="w1 has no transition counts"):
         composition.select("counts", actors=["w1"])

@@ -11,7 +11,7 @@ from nbcc.model.machine.binding import Names
 from nbcc.model.machine.bound import BoundTransition, UnknownName, ViewStep
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
-from nbcc.model.machine.transition import Args, Changes, Choice, Component, Guard, Step, Transition, given, transition
+from nbcc.model.machine.transition import Args, Branch, Changes, Component, Guard, Step, Transition, preset, transition
 
 
 class Worker(NamedTuple):
@@ -48,7 +48,7 @@ def test_parameters_are_the_footprint_the_own_component_first() -> None:
     bound = names().bind(TAKES)
     assert bound.reads == ("w1", "lock")
     assert bound.writes == ("w1", "lock")
-    assert [guard.reason for guard in bound.own] == ["w1 must be idle"]
+    assert [guard.reason for guard in bound.actor_guards] == ["w1 must be idle"]
     assert [(guard.reason, guard.reads) for guard in bound.guards] == [("the lock must be free", ("lock",))]
 
 
@@ -197,7 +197,7 @@ def test_an_effect_with_two_outcomes_takes_one_of_them() -> None:
     def count_up(count: int) -> Changes:
         return {"count": count + 1}
 
-    choice = Choice(given(is_counted, number=Component("count")), (reset,), (count_up, count_up))
+    choice = Branch(preset(is_counted, number=Component("count")), (reset,), (count_up, count_up))
     stepper = Stepper(
         coding := Coding(FIRST, ACTORS.values()),
         [names().bind(transition("counts", "w1", effect=choice, changes=("count",)))],
@@ -215,7 +215,7 @@ def test_what_is_only_computed_stays_as_it_is() -> None:
     def note(own: Worker, count: int) -> Changes:
         return {"own": own._replace(done=count)}
 
-    notes = transition("notes", "w1", effect=count_up, changes=("count",)).extend(note, "own").compute_only("count")
+    notes = transition("notes", "w1", effect=count_up, changes=("count",)).extend(note, "own").make_scratch("count")
     stepper = Stepper(coding := Coding(FIRST, ACTORS.values()), [names().bind(notes)])
     ((_, after),) = stepper.successors(0)
     assert coding.read(after, (1, 2)) == [0, Worker(done=1)]

@@ -78,17 +78,17 @@ def looked_at() -> dict[str, set[str]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(World, "protocol_of", traced)
-        for world in filter(specs.has_table, specs.world_names()):
+        for world in specs.world_names():
             for protocol in PROTOCOLS:
                 _walk(specs.world(world), protocol)
     return asked
 
 
 def _walk(world: World, protocol: Protocol) -> None:
-    if world.actors.get("loader") and protocol[Slicing].slicing != "completion":
+    if world.actors.get("bulk_inserter") and protocol[Slicing].slicing != "completion":
         return  # is not modelled
     model, rng = Model(world, protocol), Random(f"{world.name} {protocol.differences()}")
-    for _ in range(20 if world.actors.get("loader") else 3):  # its conflicts are rare
+    for _ in range(20 if world.actors.get("bulk_inserter") else 3):  # its conflicts are rare
         state = model.initial
         for _ in range(60):
             if not (steps := list(model.successors(state))):

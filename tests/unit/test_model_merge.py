@@ -57,9 +57,9 @@ def test_a_base_keeps_its_tombstone_or_not() -> None:
 def test_tombstones_among_the_logs_win_ties_against_what_comes_before_them() -> None:
     rows, base = {A: (5, GONE), B: (5, LIVE)}, Fold(None, (A,))
 
-    assert shown(Fold(base, (B,), tombstones=1), rows, Merger(True, True, logs_first=True)) is None
-    assert shown(Fold(base, (B,), tombstones=0), rows, Merger(True, True, logs_first=True)) == B
-    assert shown(Fold(base, (B,), tombstones=1), rows, EVENT) == B
+    assert shown(Fold(base, (B,), logs_before_tombstones=1), rows, Merger(True, True, logs_first=True)) is None
+    assert shown(Fold(base, (B,), logs_before_tombstones=0), rows, Merger(True, True, logs_first=True)) == B
+    assert shown(Fold(base, (B,), logs_before_tombstones=1), rows, EVENT) == B
 
 
 @pytest.mark.parametrize(("logs", "event_time", "count"), [(1, True, 3), (2, True, 17), (3, True, 147), (3, False, 27)])

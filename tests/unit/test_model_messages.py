@@ -50,7 +50,7 @@ SAID = {
         "FIRST": "w2's write (requested t2, completed t4) is published although w1's write (requested t1, completed "
         "t3) wrote group 0 after it had begun",
     },
-    ("demo", "file_ids", "minted"): {
+    ("demo", "file_ids", "generated"): {
         "KEY": "a key of bucket 0 that both write lives twice: w1's write (requested t1, completed t3) and w2's write "
         "(requested t2, completed t4) have put it into file groups of their own",
     },

@@ -193,7 +193,7 @@ def test_where_tombstones_stand_when_logs_fold_first() -> None:
     late = table(write(1, 2), write(3, 9), compaction(4, 6, None, 1), write(7, 8))
     by_completion, by_request = under(fold="logs_first"), under(fold="logs_first", merge_order="requested")
 
-    assert as_of(by_completion, late, 0, inf).tombstones == 0
+    assert as_of(by_completion, late, 0, inf).logs_before_tombstones == 0
     assert as_of(by_request, late, 0, inf) == Fold(Fold(None, ((1, 1),)), ((3, 1), (7, 1)), 1)
 
 

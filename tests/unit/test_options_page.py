@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from nbcc.engine.spark.source import options
+from nbcc.engine.data_source import options
 
 PAGE = (Path(__file__).parents[2] / "docs/options.md").read_text(encoding="utf-8")
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from nbcc.engine.actions import operations
-from nbcc.engine.config.opening import open_table
 from nbcc.engine.context import Context
-from nbcc.engine.jobs import InProcessJobs
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.definition.load import open_table
 from nbcc.engine.names import RandomNames
 from nbcc.simulator.control.storage import MemoryStorage
 from nbcc.simulator.validate import Report, validate

@@ -12,8 +12,8 @@ import fastavro
 
 from nbcc.engine.actions import operations
 from nbcc.engine.clock import to_instant
-from nbcc.engine.config.opening import PROPERTIES
 from nbcc.engine.config.properties import decode_properties, encode_properties
+from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import (

@@ -48,6 +48,6 @@ def test_what_is_left_out_of_a_setting_leaves_no_trace() -> None:
             shapes |= dict.fromkeys(segment.shape for segment in segments(history, "completion"))
     for name in protocols():
         protocol = specs.protocol(name)
-        if traced(protocol) != protocol and protocol[LockWait].lock_wait == "patient":
+        if traced(protocol) != protocol and protocol[LockWait].lock_wait == "unbounded":
             for shape in list(shapes)[:4]:
                 assert (play(shape, protocol) is None) == (play(shape, traced(protocol)) is None), name

@@ -11,11 +11,11 @@ import pytest
 from nbcc.engine import Table
 from nbcc.engine.actions import operations
 from nbcc.engine.errors import Cleaned
-from nbcc.engine.files.names import marker
+from nbcc.engine.file_names import marker
 from nbcc.engine.services.cleaning import PolicyName
 from nbcc.engine.storage import NotFound, Storage, open_storage
 from nbcc.engine.storage.recording import Recording
-from nbcc.engine.writes.heartbeat import FOLDER
+from nbcc.engine.timeline.heartbeats import FOLDER
 from nbcc.engine.writes.writing import request
 from nbcc.simulator.cli import table as on_table
 from nbcc.simulator.cli.main import run
@@ -104,7 +104,7 @@ def _half_written(folder: Path, beating: bool) -> str:
     table = make_table(folder)
     table.upsert(batch(("k", 1, "a")))
     requested, _ = request(table.context, "deltacommit")
-    table.context.hearts.rest(requested)  # type: ignore[attr-defined]
+    table.context.heartbeats.stop_renewing(requested)  # type: ignore[attr-defined]
     if not beating:
         table.context.storage.delete(f"{FOLDER}/{requested}")
     name = f".{table.file_slices()[0].file_id}_{requested}.log.1_0-0-0"
@@ -173,7 +173,7 @@ def test_any_operation_can_be_tried_on_a_storage_that_only_pretends(tmp_path: Pa
 
 
 def _jobs(storage: Storage) -> object:
-    from nbcc.engine.jobs import InProcessJobs
+    from nbcc.engine.data.jobs import InProcessJobs
     from nbcc.engine.names import RandomNames
 
     return InProcessJobs(storage, RandomNames())

@@ -35,8 +35,8 @@ SETTINGS = {
 SERVICES: dict[str, dict[str, int]] = {
     "compactions": {},
     "log-compactions": {"log_compactor": 2},
-    "replaces": {"replacer": 2},
-    "both": {"log_compactor": 2, "replacer": 2},
+    "replaces": {"overwriter": 2},
+    "both": {"log_compactor": 2, "overwriter": 2},
 }
 
 
@@ -74,7 +74,7 @@ def told(model: Model, state: object) -> GroupHistory:
         Planned(
             f"{plan.requested:05d}", time(done.get(plan.requested)), time(plan.groups[0].base),
             tuple(log_name(*log) for log in plan.groups[0].logs), plan.inflight,
-            replaces=plan.runner in model.actors.get("replacer", ()),
+            replaces=plan.runner in model.actors.get("overwriter", ()),
         )
         for plan in model.component(state, "plans")  # type: ignore[arg-type]
     )  # fmt: skip

@@ -1,1 +1,1 @@
-"""Added columns: an alterer adds a column under the lock, and then publishes a commit without files that says so."""
+"""Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files."""

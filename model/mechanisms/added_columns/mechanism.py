@@ -1,8 +1,8 @@
-"""Added columns: an alterer adds a column under the lock, and then publishes a commit without files that says so.
+"""Added columns: a schema evolver adds a column under the lock, and then publishes a commit without files.
 
 The component `schemas` holds the times since which the table has one column more each. The table has the column from
-the time that the alterer takes under the lock. A writer or service that opened the table earlier does not know it. The
-commit is for readers that take the columns of the newest commit for those of the table.
+the time that the schema evolver takes under the lock. A writer or service that opened the table earlier does not know
+it. The commit is for readers that take the columns of the newest commit for those of the table.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...machine.composition import Composition
 from ...machine.marks import with_mark
 from ...machine.mechanism import Kind, Mechanism
 from ...machine.plans import STARTS_PLAN
-from ...machine.transition import Action, Args, Changes, Guard, given, transition
+from ...machine.transition import Action, Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
 from ...world import World
 from ..clocks import Skew
@@ -35,7 +35,7 @@ from .rules import Altered, Columns, PlanColumns, columns_in, refined
 Schemas = tuple[int, ...]
 
 
-class Alterer(NamedTuple):
+class SchemaEvolver(NamedTuple):
     """`columns`: how many columns the table has with the one that it adds."""
 
     step: str = "idle"
@@ -43,31 +43,33 @@ class Alterer(NamedTuple):
     requested: int = 0
     completed: int = 0
     inflight: bool = False
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-ALTERER = Kind(name="alterer", prefix="e", first=Alterer())
+SCHEMA_EVOLVER = Kind(name="schema_evolver", prefix="evol", first=SchemaEvolver())
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every alterer; let writers and compactors know some of the columns."""
-    if not composition.of("alterer"):
+    """Add the transitions of every schema evolver; let writers and compactors know some of the columns."""
+    if not composition.actors_of("schema_evolver"):
         return
     composition.add_component("schemas", ())
     composition.add_field("writer", "known_columns", Columns())
-    for me in composition.of("alterer"):
+    for me in composition.actors_of("schema_evolver"):
         composition.add(
-            transition("alterer_adds_column", me, at="idle", to="about to say so", guards=(LOCK_IS_FREE, CHANGE_LEFT),
+            transition("schema_evolver_adds_column", me, at="idle", to="about to say so",
+                       guards=(LOCK_IS_FREE, CHANGE_LEFT),
                        effect=add_column, changes=("own", "clock", "schemas")),
-            transition("alterer_requests_instant", me, at="about to say so", to="requested", guards=(LOCK_IS_FREE,),
+            transition("schema_evolver_requests_instant", me, at="about to say so", to="requested",
+                       guards=(LOCK_IS_FREE,),
                        effect=request_instant, changes=("own", "clock")),
-            transition("alterer_starts_commit", me, at="requested", to="started", effect=start_commit),
+            transition("schema_evolver_starts_commit", me, at="requested", to="started", effect=start_commit),
         )  # fmt: skip
-        publication(composition, Publication("alterer", me, "started", partial(published_change, me)))
-    opens = composition.some(REQUESTS, actors=composition.of("writer"))
+        publication(composition, Publication("schema_evolver", me, "started", partial(published_change, me)))
+    opens = composition.find(REQUESTS, actors=composition.actors_of("writer"))
     opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
-    keeps = given(keep_columns, table_protocol=composition.protocol)
-    composition.some(STARTS_PLAN, RESUMES_PLAN, actors=composition.of("compactor")).extend(keeps, "plans")
+    keeps = preset(keep_columns, table_protocol=composition.protocol)
+    composition.find(STARTS_PLAN, RESUMES_PLAN, actors=composition.actors_of("compactor")).extend(keeps, "plans")
     composition.map_view(PENDING, pending_changes)
     composition.map_view(TABLE, table_with_columns)
 
@@ -81,24 +83,24 @@ CHANGE_LEFT = Guard("a change of columns must be left", change_is_left, limit=Tr
 
 def add_column(clock: int, completion_time: TakeTime, schemas: Schemas) -> Changes:
     """Under the lock: the table has one more column from the time that is taken here."""
-    since, clock = completion_time("", clock)
-    return {"own": Alterer(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
+    since, clock = completion_time(clock)
+    return {"own": SchemaEvolver(columns=len(schemas) + 1), "clock": clock, "schemas": (*schemas, since)}
 
 
-def request_instant(own: Alterer, clock: int, request_time: TakeTime) -> Changes:
+def request_instant(own: SchemaEvolver, clock: int, request_time: TakeTime) -> Changes:
     """Under the lock: take a requested time and put the requested instant."""
-    time, clock = request_time("deltacommit", clock)
+    time, clock = request_time(clock, action="deltacommit")
     return {"own": own._replace(requested=time), "clock": clock}
 
 
-def start_commit(own: Alterer) -> Changes:
+def start_commit(own: SchemaEvolver) -> Changes:
     """Put the inflight instant of a commit without files."""
     return {"own": own._replace(inflight=True)}
 
 
-def published_change(me: str, own: Alterer) -> tuple[Alterer, Altered]:
-    """The alterer after its commit is published, and the completed instant."""
-    return Alterer(), Altered(own.requested, own.completed, me, own.columns)
+def published_change(me: str, own: SchemaEvolver) -> tuple[SchemaEvolver, Altered]:
+    """The schema evolver after its commit is published, and the completed instant."""
+    return SchemaEvolver(), Altered(own.requested, own.completed, me, own.columns)
 
 
 def known_columns(schemas: Schemas) -> Iterable[Args]:
@@ -112,7 +114,7 @@ def know_columns(*, columns: int) -> Changes:
 
 def keep_columns(own: Any, plans: tuple[Plan, ...], schemas: Schemas, table_protocol: Protocol) -> Changes:
     """Note which columns the base files of a plan have: those of now, or those that the service knew at first."""
-    known = PlanColumns(len(schemas) if table_protocol[AddedColumns].columns_kept == "of_now" else 0)
+    known = PlanColumns(len(schemas) if table_protocol[AddedColumns].columns_written == "current" else 0)
 
     def marked(plan: Plan) -> Plan:
         return plan._replace(marks=with_mark(plan.marks, known)) if plan.requested == own.plan else plan
@@ -125,9 +127,11 @@ def table_with_columns(table: Table, schemas: Schemas, visible_instants: tuple[A
     return columns_in(table, schemas, visible_instants)
 
 
-def pending_changes(pending_instants: Iterable[Instant], every_alterer: Mapping[str, Alterer]) -> Iterator[Instant]:
+def pending_changes(
+    pending_instants: Iterable[Instant], every_schema_evolver: Mapping[str, SchemaEvolver]
+) -> Iterator[Instant]:
     """The pending instants, with those of commits that add a column."""
-    for own in every_alterer.values():
+    for own in every_schema_evolver.values():
         if own.requested:
             yield Instant(own.requested, "deltacommit", "inflight" if own.inflight else "requested", None)
     yield from pending_instants
@@ -135,11 +139,11 @@ def pending_changes(pending_instants: Iterable[Instant], every_alterer: Mapping[
 
 def check(world: World) -> None:
     """Raise ValueError for a world in which adding columns is not modelled."""
-    if not world.actors.get("alterer"):
+    if not world.actors.get("schema_evolver"):
         return
-    others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "alterer"}
+    others = {kind for kind, count in world.actors.items() if count} - {"writer", "compactor", "schema_evolver"}
     if others:
-        raise ValueError(f"world: a {min(others)} beside a alterer is not modelled; leave one of them out")
+        raise ValueError(f"world: a {min(others)} beside a schema evolver is not modelled; leave one of them out")
     by_one_clock = not world[Skew].skew and not world[LostLocks].lock_losses
     if is_copy_on_write(world) or world[PartialColumns].columns or world.custom or not by_one_clock:
         raise ValueError(
@@ -151,17 +155,18 @@ MECHANISM = Mechanism(
     rules=refined,
     compose=compose,
     after=("crashes", "occ"),
-    kinds=(ALTERER,),
+    kinds=(SCHEMA_EVOLVER,),
     options=AddedColumns,
     limits=Alterations,
     check=check,
     actions=(
-        Action("alterer_adds_column", "under the lock: takes a time, since which the table has one column more",
+        Action("schema_evolver_adds_column", "under the lock: takes a time, since which the table has one column more",
                "{actor} adds a column"),
-        Action("alterer_requests_instant", "under the lock: takes a requested time and puts the requested instant",
+        Action("schema_evolver_requests_instant",
+               "under the lock: takes a requested time and puts the requested instant",
                "{actor} requests an instant"),
-        Action("alterer_starts_commit", "puts the inflight instant of a commit without files",
+        Action("schema_evolver_starts_commit", "puts the inflight instant of a commit without files",
                "{actor} starts its commit"),
-        *publication_actions("alterer"),
+        *publication_actions("schema_evolver"),
     ),
 )  # fmt: skip

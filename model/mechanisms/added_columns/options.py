@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AddedColumns(Options):
     """Which of the added columns a read shows, and a service keeps."""
 
-    columns_shown: Literal["of_time", "of_now", "of_commit"] = choice(
-        "of_time",
-        "which columns a read as of a time shows. of_time: those that the table had then; of_now: those of now; "
-        "of_commit: those that the commit requested last names, even if its writer did not know all (Apache Hudi)",
+    columns_shown: Literal["as_of_time", "current", "last_commit"] = option(
+        "as_of_time",
+        "which columns a read as of a time shows. as_of_time: those that the table had then; current: those of now; "
+        "last_commit: those that the commit requested last names, even if its writer did not know all (Apache Hudi)",
     )
-    columns_kept: Literal["of_now", "as_opened"] = choice(
-        "of_now",
+    columns_written: Literal["current", "at_open"] = option(
+        "current",
         "which columns a service writes: those that the table has when the service starts its plan, or those that it "
         "had when the service opened the table",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Alterations(Limits):
     """How many columns are added."""
 

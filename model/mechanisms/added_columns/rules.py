@@ -119,9 +119,9 @@ def had_at(schemas: Iterable[int], time: float) -> int:
 def shown_at(rules: Rules, table: Table, time: float) -> int:
     """How many of them a read as of `time` shows; inf: a snapshot."""
     shown, schemas = rules[AddedColumns].columns_shown, mark(table, Schemas)
-    if shown == "of_now":
+    if shown == "current":
         return len(schemas.since)
-    if shown == "of_time":
+    if shown == "as_of_time":
         return had_at(schemas.since, time)
     commits = [(write.completed, write.requested, columns(write)) for write in table.writes]
     commits += [(each.completed, each.requested, each.columns) for each in schemas.altered]

@@ -28,10 +28,10 @@ class Archiver(NamedTuple):
 
     step: str = "idle"
     left: tuple[int, ...] = ()
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-ARCHIVER = Kind(name="archiver", prefix="a", first=Archiver(), service=True)
+ARCHIVER = Kind(name="archiver", prefix="arch", first=Archiver(), service=True)
 
 
 def compose(composition: Composition) -> None:
@@ -46,7 +46,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(ARCHIVABLE, archivable_instants)
     if composition.protocol[Archiving].archive_lookup == "never":
         composition.map_view(VISIBLE, visible_instants)
-    for me in composition.of("archiver"):
+    for me in composition.actors_of("archiver"):
         composition.add(
             transition("archiver_archives_instants", me, at="idle", to="removing", arguments=instants_to_archive,
                        guards=(LOCK_IS_FREE, ARCHIVING_LEFT, NONE_ON_BOTH, TO_ARCHIVE), effect=archive_instants,

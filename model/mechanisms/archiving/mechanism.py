@@ -10,10 +10,10 @@ timelines; it is always on one of them.
 
 from __future__ import annotations
 
-from ...fields import whole_number
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
 from ...machine.transition import Action
+from ...validation import whole_number
 from ...world import World
 from . import archiver, reader
 from .options import ArchiveLimits, Archiving
@@ -21,7 +21,7 @@ from .options import ArchiveLimits, Archiving
 
 def compose(composition: Composition) -> None:
     """Add the archivers, and how readers find what they have archived."""
-    if composition.of("archiver"):
+    if composition.actors_of("archiver"):
         archiver.compose(composition)
         reader.compose(composition)
 
@@ -50,6 +50,6 @@ MECHANISM = Mechanism(
         Action("reader_opens_archive", "reads the manifest of the archived timeline before it lists the active one",
                "{actor} opens the archive"),
         Action("reader_looks_into_archive", "reads the manifest of the archived timeline and what it lists",
-               "{actor} looks into the archive", joins=True),
+               "{actor} looks into the archive", continues_call=True),
     ),
 )  # fmt: skip

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Archiving(Options):
     """What is archived, and when a reader looks into the archive."""
 
-    archive_bound: Literal["pending", "none"] = choice(
+    archive_bound: Literal["pending", "none"] = option(
         "pending",
         "whether a pending instant stops archiving. pending: an instant stays if it was requested or completed after "
         "the request of the pending one; none: pending instants are ignored",
     )
-    archive_lookup: Literal["after_listing", "before_listing", "never"] = choice(
+    archive_lookup: Literal["after_listing", "before_listing", "never"] = option(
         "after_listing",
         "when a reader looks into the archive. after_listing: after each listing; before_listing: once, before the "
         "first listing; never: it reads the active timeline alone",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits(Limits):
     """How much is archived."""
 

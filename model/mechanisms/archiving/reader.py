@@ -13,7 +13,7 @@ from ...kernel.reader import KEEPS, LISTED, NOT_READING, READ_LEFT, SURE, Reader
 from ...kernel.table import Write
 from ...kernel.timeline import Published
 from ...machine.composition import Composition
-from ...machine.transition import DEAD, Changes, Guard, Transition, given, transition
+from ...machine.transition import DEAD, Changes, Guard, Transition, preset, transition
 from ...variants.listing import Listing
 from .options import Archiving
 
@@ -35,7 +35,7 @@ class Archived(NamedTuple):
 def compose(composition: Composition) -> None:
     """Let every reader look into the archive when the protocol says so."""
     composition.add_field("reader", "begun", ReadBegun())
-    composition.some("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
+    composition.find("reader_starts_listing", "reader_lists_files").precede(note_newest_write, "own_begun")
     match composition.protocol[Archiving].archive_lookup:
         case "before_listing":
             _before_listing(composition)
@@ -45,14 +45,14 @@ def compose(composition: Composition) -> None:
 
 def _before_listing(composition: Composition) -> None:
     composition.add_field("reader", "archived", Archived())
-    starts = composition.some("reader_starts_listing")
+    starts = composition.find("reader_starts_listing")
     for start in starts:
         guards = tuple(guard for guard in start.guards if guard in (NOT_READING, READ_LEFT))
         opens = transition("reader_opens_archive", start.actor, at=start.at, to=OPENED, effect=open_archive,
                            guards=(*guards, NOT_OPENED), changes=("own_archived",))  # fmt: skip
         composition.add(opens.precede(note_newest_write, "own_begun"))
     starts.replace(_start_after_opening)
-    composition.some(KEEPS).extend(keep_archived, "own", "own_archived")
+    composition.find(KEEPS).extend(keep_archived, "own", "own_archived")
 
 
 def _start_after_opening(start: Transition) -> Transition:
@@ -61,13 +61,13 @@ def _start_after_opening(start: Transition) -> Transition:
 
 def _after_listing(composition: Composition) -> None:
     listing = composition.protocol[Listing]
-    twice = bool(composition.some("reader_starts_listing_again"))
+    twice = bool(composition.find("reader_starts_listing_again"))
     raises = "" if listing.read_time == "clock" else LISTED if twice else HELD
-    for last in composition.some(KEEPS):
+    for last in composition.find(KEEPS):
         composition.add(transition("reader_looks_into_archive", last.actor, guards=(HAS_LISTED,),
-                                   effect=given(read_archive, raises=raises)))  # fmt: skip
-    composition.some("reader_starts_listing_again").replace(lambda again: replace(again, at=OPENED))
-    composition.some(KEEPS).replace(lambda last: replace(last, to=HELD))
+                                   effect=preset(read_archive, raises=raises)))  # fmt: skip
+    composition.find("reader_starts_listing_again").replace(lambda again: replace(again, at=OPENED))
+    composition.find(KEEPS).replace(lambda last: replace(last, to=HELD))
 
 
 NOT_OPENED = Guard("{me} must not have looked", lambda own: own.step != OPENED)
@@ -89,7 +89,7 @@ def open_archive(archive: frozenset[int]) -> Changes:
 
 def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
     """Keep what the archive held of the instants that completed at or before T."""
-    return {"own": own._replace(kept=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
+    return {"own": own._replace(instants=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
 
 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
@@ -101,7 +101,7 @@ def read_archive(own: Reader, published: Published, archive: frozenset[int], rai
         own = own._replace(time=max(own.time, newest_archived(published, archive)))
     if own.step == LISTED:
         return {"own": own._replace(step=OPENED)}
-    return {"own": own._replace(step=SURE, kept=_kept(own, archive, published))}
+    return {"own": own._replace(step=SURE, instants=_kept(own, archive, published))}
 
 
 def newest_archived(published: Published, archive: frozenset[int]) -> int:
@@ -110,5 +110,5 @@ def newest_archived(published: Published, archive: frozenset[int]) -> int:
 
 
 def _kept(own: Reader, archive: frozenset[int], published: Published) -> tuple[int, ...]:
-    seen = {*own.kept, *archive}
+    seen = {*own.instants, *archive}
     return tuple(entry.requested for entry in published if entry.requested in seen and entry.completed <= own.time)

@@ -15,7 +15,7 @@ from ...kernel.timeline import PENDING, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import Planner, Runner, runner
-from ...machine.transition import Args, Changes, Guard, given, transition
+from ...machine.transition import Args, Changes, Guard, preset, transition
 from ...rules import Rules
 from ...world import World
 from .options import Cleans
@@ -40,10 +40,10 @@ class Cleaner(NamedTuple):
     gone: int = 0
     completed: int = 0
     horizon: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-CLEANER = Kind(name="cleaner", prefix="d", first=Cleaner(), in_random_worlds=(0, 1), service=True)
+CLEANER = Kind(name="cleaner", prefix="clean", first=Cleaner(), in_random_worlds=(0, 1), service=True)
 
 
 class CleanPlan(NamedTuple):
@@ -58,10 +58,10 @@ def compose(composition: Composition) -> None:
     composition.add_component("cleans", ())
     composition.add_component("deleted", frozenset())
     composition.map_view(CLEANED_TABLE, cleaned_table)
-    policies = {me: composition.world.limits_of(me, Cleans).commits_retained for me in composition.of("cleaner")}
-    composition.map_view(CLEAN_PLAN, given(clean_plan, retained=policies))
+    policies = {me: composition.world.limits_of(me, Cleans).commits_retained for me in composition.actors_of("cleaner")}
+    composition.map_view(CLEAN_PLAN, preset(clean_plan, retained=policies))
     composition.map_view(PENDING, pending_cleans)
-    for me in composition.of("cleaner"):
+    for me in composition.actors_of("cleaner"):
         composition.add(
             transition("cleaner_schedules_clean", me, at="idle", to=PLANNED, effect=take_time,
                        guards=(LOCK_IS_FREE, CLEAN_LEFT, NO_CLEAN_PENDING, FILES_TO_DELETE),
@@ -69,7 +69,7 @@ def compose(composition: Composition) -> None:
             transition("cleaner_deletes_files", me, at=CLEANING, effect=delete_files, arguments=next_group,
                        changes=("own", "deleted")),
         )  # fmt: skip
-        composition.note(Planner("cleaner", me, "cleaner_schedules_clean", "cleans", "clean", become_idle))
+        composition.register(Planner("cleaner", me, "cleaner_schedules_clean", "cleans", "clean", become_idle))
         runs = Runner("cleaner", me, "cleans", "clean", started, CompletedClean, "cleaner_resumes_clean", "clean")
         runner(composition, "cleaner_starts_clean", PLANNED, runs)
         publication(composition, Publication("cleaner", me, "cleaned", partial(published_clean, me), "clean"))
@@ -111,7 +111,7 @@ FILES_TO_DELETE = Guard("there must be a file that nobody needs", files_to_delet
 def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:
     """Under the lock: find the files that no read needs, and take a requested time."""
     after = max(latest_time, *(clean.requested for clean in cleans), 0)
-    time, clock = request_time("clean", clock, after=after)
+    time, clock = request_time(clock, after=after, action="clean")
     return {"own": Cleaner(clean=time, groups=clean_plan.groups, horizon=clean_plan.horizon), "clock": clock}
 
 

@@ -10,11 +10,11 @@ file that is absent is no error.
 
 from __future__ import annotations
 
-from ...fields import whole_number
 from ...kernel.publication import publication_actions
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
 from ...machine.transition import Action
+from ...validation import whole_number
 from ...world import World
 from . import cleaner, reads
 from .options import Cleaning, Cleans
@@ -23,7 +23,7 @@ from .rules import refined
 
 def compose(composition: Composition) -> None:
     """Add the cleaners, and what their deletes mean to other actors."""
-    if composition.of("cleaner"):
+    if composition.actors_of("cleaner"):
         cleaner.compose(composition)
         reads.compose(composition)
 

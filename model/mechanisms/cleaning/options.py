@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaning(Options):
     """What a clean deletes, and from when on reads respect its horizon."""
 
-    retention: Literal["completion", "barrier", "any_barrier"] = choice(
+    retention: Literal["completion", "barrier", "any_barrier"] = option(
         "completion",
         "the base file whose older slices a clean deletes. completion: the newest that was complete at the horizon; "
         "barrier: the newest complete one whose barrier is at or before the horizon; any_barrier: as barrier, but its "
         "compaction may be pending",
     )
-    horizon: Literal["before_delete", "after_delete"] = choice(
+    horizon: Literal["before_delete", "after_delete"] = option(
         "before_delete",
         "when readers learn the horizon of a clean. before_delete: with its plan; after_delete: when it is complete",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleans(Limits):
     """How many cleans, and the policy of cleaners."""
 

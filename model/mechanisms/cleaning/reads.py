@@ -18,9 +18,9 @@ from .rules import Clean, DataFile, needed, published_horizon, taken_files
 
 def compose(composition: Composition) -> None:
     """Let a read end without an answer, and a compactor stop, if a clean has deleted a file that it opens."""
-    composition.some("reader_reads").divert(misses_file, end_without_answer)
+    composition.find("reader_reads").divert(misses_file, end_without_answer)
     # Only a clean that breaks its promise deletes a file of a pending plan.
-    composition.some(READS_INPUT, actors=composition.of("compactor")).require(INPUT_IS_THERE)
+    composition.find(READS_INPUT, actors=composition.actors_of("compactor")).require(INPUT_IS_THERE)
 
 
 def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules) -> bool:
@@ -36,7 +36,7 @@ def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Publis
 
 
 def inputs_are_there(own: Compactor, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
-    parts = (plan.of(own.group) for plan in plans if plan.requested == own.plan)
+    parts = (plan.part_in(own.group) for plan in plans if plan.requested == own.plan)
     return all(part is not None and deleted.isdisjoint(taken_files(part)) for part in parts)
 
 

@@ -55,10 +55,12 @@ class Consumer(NamedTuple):
     delivered: tuple[int, ...] = ()
     again: int = 0
     windows: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-CONSUMER = Kind(name="consumer", prefix="k", first=Consumer(), rests=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1))
+CONSUMER = Kind(
+    name="consumer", prefix="cons", first=Consumer(), idle_steps=("idle", *ENDS), in_random_worlds=(0, 0, 0, 1)
+)
 NO_ACTORS: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -70,7 +72,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(BOUNDS, bounds_before_pending if by_pending else window_bounds)
     composition.map_view(LISTED_BOUNDS, listed_bounds)
     composition.map_view(READABLE, readable_writes)
-    for me in composition.of("consumer"):
+    for me in composition.actors_of("consumer"):
         takes = transition("consumer_takes_window", me, at="idle", to="listing", guards=(WINDOW_LEFT, HAS_COMPLETED),
                            effect=take_window)  # fmt: skip
         lists = transition("consumer_lists_window", me, at="listing", to="reading", effect=list_window,
@@ -97,11 +99,11 @@ def window_bounds(newest_time: int) -> tuple[int, int]:
 
 def bounds_before_pending(
     own: Consumer, newest_time: int, published: Published, protocol: Protocol, every_writer: Mapping[str, Any],
-    every_loader: Mapping[str, Any] = NO_ACTORS,
+    every_bulk_inserter: Mapping[str, Any] = NO_ACTORS,
 ) -> tuple[int, int]:  # fmt: skip
     """RFC-22's options 1 and 2: the oldest pending write bounds the checkpoint, or the window as well."""
     done = {entry.requested for entry in published}
-    writers = (*every_writer.values(), *every_loader.values())
+    writers = (*every_writer.values(), *every_bulk_inserter.values())
     oldest = min((each.requested for each in writers if each.requested and each.requested not in done), default=inf)
     safe = max(own.checkpoint, int(min(newest_time, oldest - 1)))
     return (safe, safe) if protocol[Consumers].checkpoint == "fenced" else (newest_time, safe)

@@ -18,9 +18,9 @@ from .options import ConsumedWindows, Consumers
 
 def compose(composition: Composition) -> None:
     """Add the consumers."""
-    if composition.of("consumer"):
+    if composition.actors_of("consumer"):
         consumer.compose(composition)
-        if composition.of("cleaner"):
+        if composition.actors_of("cleaner"):
             cleaned.compose(composition)
 
 

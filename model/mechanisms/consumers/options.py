@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Consumers(Options):
     """How a consumer moves its checkpoint, and what it does behind the horizon."""
 
-    checkpoint: Literal["end_of_window", "before_pending", "fenced"] = choice(
+    checkpoint: Literal["end_of_window", "before_pending", "fenced"] = option(
         "end_of_window",
         "the checkpoint that a consumer stores. end_of_window: the end of its window; before_pending: the last time "
         "before the oldest pending write, so that it reads later writes again (RFC-22, option 1); fenced: as "
         "before_pending, and its window ends there as well (option 2)",
     )
-    behind_horizon: Literal["refused", "skipped"] = choice(
+    behind_horizon: Literal["refused", "skipped"] = option(
         "refused",
         "what becomes of a window that begins before the horizon. refused: it is not read; skipped: the consumer reads "
         "the writes whose files are left",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumedWindows(Limits):
     """How much consumers read."""
 

@@ -11,16 +11,16 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernel.clock import READS_CLOCK, TakeTime
-from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING, Plans
+from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
 from ...kernel.reader import KEPT_TABLE
-from ...kernel.table import GroupPlan, Instant, Plan, Table
+from ...kernel.table import GroupPlan, Instant, Plan, Plans, Table
 from ...kernel.timeline import COMPLETED_TABLE, LATEST, PENDING, TABLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import Planner, Runner, runner
-from ...machine.transition import Args, Changes, Guard, given, transition
+from ...machine.transition import Args, Changes, Guard, preset, transition
 from ...rules import Rules
 from ...world import World
 from .options import LogCompactionLimits
@@ -42,7 +42,7 @@ class LogCompactor(NamedTuple):
     logs: int = 0
     completed: int = 0
     parts: tuple[GroupPlan, ...] = ()
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
     @property
     def group(self) -> int:
@@ -50,12 +50,12 @@ class LogCompactor(NamedTuple):
         return self.groups[self.logs]
 
 
-LOG_COMPACTOR = Kind(name="log_compactor", prefix="m", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
+LOG_COMPACTOR = Kind(name="log_compactor", prefix="logc", first=LogCompactor(), in_random_worlds=(0, 1), service=True)
 
 
 def compose(composition: Composition) -> None:
     """Add the component, the views and the transitions of every log compactor."""
-    compactors = composition.of("log_compactor")
+    compactors = composition.actors_of("log_compactor")
     if not compactors:
         return
     composition.add_component("log_plans", ())
@@ -65,7 +65,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(LATEST, latest_time)
     composition.map_view(LOG_PLAN, planned_logs)
     composition.map_view(PENDING, pending_log_compactions)
-    left = Guard("a log compaction must be left", given(log_compaction_is_left, compactors=compactors), limit=True)
+    left = Guard("a log compaction must be left", preset(log_compaction_is_left, compactors=compactors), limit=True)
     for me in compactors:
         composition.add(
             transition("log_compactor_schedules_plan", me, at="idle", to=PLANNED, effect=take_time,
@@ -74,7 +74,9 @@ def compose(composition: Composition) -> None:
             transition("log_compactor_writes_log", me, at=RUNNING, effect=write_log, arguments=next_group,
                        tags=(READS_INPUT,)),
         )  # fmt: skip
-        composition.note(Planner("log_compactor", me, "log_compactor_schedules_plan", "log_plans", "plan", become_idle))
+        composition.register(
+            Planner("log_compactor", me, "log_compactor_schedules_plan", "log_plans", "plan", become_idle)
+        )
         runs = Runner("log_compactor", me, "log_plans", "plan", started, LogCompaction, "log_compactor_resumes_plan")
         runner(composition, "log_compactor_starts_plan", PLANNED, runs)
         publish = partial(published_log_compaction, me)
@@ -119,7 +121,7 @@ SEVERAL_LOGS = Guard("there must be several logs in a slice", several_logs)
 
 def take_time(clock: int, request_time: TakeTime, log_plan: tuple[GroupPlan, ...], latest_time: int) -> Changes:
     """Under the lock: list what has completed, and take a requested time."""
-    time, clock = request_time("logcompaction", clock, after=latest_time)
+    time, clock = request_time(clock, after=latest_time, action="logcompaction")
     return {"own": LogCompactor(plan=time, parts=log_plan), "clock": clock}
 
 

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogCompactions(Options):
     """How readers treat the log of a log compaction."""
 
-    log_compaction_rank: Literal["inputs", "own"] = choice(
+    log_compaction_rank: Literal["inputs", "own"] = option(
         "inputs",
         "the rank of the log of a log compaction. inputs: that of its newest input; own: by its own completion time",
     )
-    log_compaction_window: Literal["left_out", "delivered"] = choice(
-        "left_out",
-        "what an incremental window does with that log. left_out: it delivers the inputs instead; delivered: it "
+    log_compaction_window: Literal["excluded", "included"] = option(
+        "excluded",
+        "what an incremental window does with that log. excluded: it delivers the inputs instead; included: it "
         "delivers the log like that of a write",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogCompactionLimits(Limits):
     """How many log compactions."""
 

@@ -140,7 +140,7 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
 
 def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
     """Requested time of each log compaction of a file group -> the logs that it takes."""
-    parts = [(plan.requested, plan.of(group)) for plan, _ in log_compactions(table)]
+    parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_compactions(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
@@ -184,7 +184,7 @@ def compacted_in(rules: Rules, table: Table, group: int, after: int, until: floa
 
     Some readers take such a log for a log of a write (Apache Hudi, issue 20327).
     """
-    if rules[LogCompactions].log_compaction_window == "left_out" or not table.marks:
+    if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
         return ()
     done = (plan.requested for plan, at in log_compactions(table) if at is not None and after < at <= until)
     return tuple((at, 1) for at in done if at in inputs(table, group))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...answers import Record
@@ -11,7 +11,7 @@ from ...combination import Content
 from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
-from ...machine.options import Options, choice
+from ...machine.options import Options, option
 from ...rules import Rules
 from ...world import World
 from ..copy_on_write import is_copy_on_write
@@ -23,11 +23,10 @@ if TYPE_CHECKING:
     from ...protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MergeFunction(Options):
     """Merge functions of users."""
 
-    merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = choice(
+    merge_laws: Literal["all", "not_idempotent", "not_commutative", "not_associative"] = option(
         "all",
         "The laws that the merge function of a table keeps: all of them; or all but the named one.",
     )

@@ -29,7 +29,7 @@ from ...kernel.table import Write
 from ...kernel.timeline import VISIBLE, VISIBLE_WRITES, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
-from ...machine.transition import Action, Changes, Transition, given, go_to, transition
+from ...machine.transition import Action, Changes, Transition, go_to, preset, transition
 from ...protocol import Protocol
 from ...variants.visibility import Visibility
 from ...world import World
@@ -58,7 +58,7 @@ def compose(composition: Composition) -> None:
         return
     options = composition.protocol[MetadataOptions]
     composition.add_component("metadata", MetadataTable())
-    for each in composition.noted(Publication).values():
+    for each in composition.facts(Publication).values():
         if options.metadata_commit == "after_data":
             _list_after_publication(composition, each)
         elif options.metadata_lock == "under_lock":
@@ -66,9 +66,9 @@ def compose(composition: Composition) -> None:
         else:
             _list_before_lock(composition, each)
         if options.metadata_again == "refused":
-            known, gives_up = given(is_listed, requested=each.requested), given(give_up_listing, publish=each.publish)
+            known, gives_up = preset(is_listed, requested=each.requested), preset(give_up_listing, publish=each.publish)
             composition.select("actor_begins_metadata", actors=[each.actor]).divert(known, gives_up, changes=("lock",))
-    for me in composition.of("rollbacker"):
+    for me in composition.actors_of("rollbacker"):
         composition.select("actor_commits_metadata", actors=[me]).extend(remove_rolled_back, "metadata")
     composition.map_view(VISIBLE, listed_instants)
     if options.metadata_trust == "listed" and composition.protocol[Visibility].visibility == "completed":
@@ -79,13 +79,13 @@ def compose(composition: Composition) -> None:
 
 def _begins(each: Publication) -> Transition:
     """The transition that begins a deltacommit of the instant in the metadata table."""
-    begin = given(begin_listing, requested=each.requested)
+    begin = preset(begin_listing, requested=each.requested)
     return transition("actor_begins_metadata", each.actor, effect=begin, changes=("own", "metadata"))
 
 
 def _commits(each: Publication) -> Transition:
     """The transition that completes the deltacommit."""
-    commit = given(commit_listing, requested=each.requested)
+    commit = preset(commit_listing, requested=each.requested)
     return transition("actor_commits_metadata", each.actor, effect=commit, changes=("own", "metadata"))
 
 
@@ -110,9 +110,9 @@ def _list_before_lock(composition: Composition, each: Publication) -> None:
 
 def _list_after_publication(composition: Composition, each: Publication) -> None:
     """The instant completes first; the lock is released when its files are listed."""
-    append = (given(append_instant, publish=each.publish), go_to(PUBLISHED))
+    append = (preset(append_instant, publish=each.publish), go_to(PUBLISHED))
     composition.select(PUBLISHES, actors=[each.actor]).replace(lambda last: replace(last, effects=append))
-    commits = _commits(each).extend(given(leave, publish=each.publish)).extend(release_lock, "lock")
+    commits = _commits(each).extend(preset(leave, publish=each.publish)).extend(release_lock, "lock")
     composition.add(
         replace(_begins(each), at=PUBLISHED, to=BEGUN),
         replace(commits, at=BEGUN),
@@ -173,9 +173,9 @@ def _reading(composition: Composition, options: MetadataOptions) -> None:
     composition.add_field("reader", "files", ListedFiles())
     composition.map_view(KEPT, kept_instants)
     if options.metadata_read == "after_timeline":
-        composition.some("reader_reads").insert_before(FILES_LISTED, _lists_files)
+        composition.find("reader_reads").insert_before(FILES_LISTED, _lists_files)
         return
-    begins = composition.some("reader_starts_listing")
+    begins = composition.find("reader_starts_listing")
     composition.add(*(replace(_lists_files(each.actor), to=FILES_LISTED, guards=each.guards) for each in begins))
     begins.replace(lambda start: replace(start, at=FILES_LISTED, guards=(READ_LEFT,)))
 
@@ -218,10 +218,10 @@ MECHANISM = Mechanism(
     agree=agree,
     actions=(
         Action("actor_begins_metadata", "begins a deltacommit of its instant in the metadata table, and rolls back "
-               "what it finds begun", "{actor} begins to list its files in the metadata table", joins=True),
+               "what it finds begun", "{actor} begins to list its files in the metadata table", continues_call=True),
         Action("actor_commits_metadata", "completes that deltacommit: its files are listed",
-               "{actor} has listed its files", joins=True),
+               "{actor} has listed its files", continues_call=True),
         Action("reader_lists_files", "lists files through the metadata table: those of completed instants",
-               "{actor} lists files through the metadata table", joins=True),
+               "{actor} lists files through the metadata table", continues_call=True),
     ),
 )  # fmt: skip

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataOptions(Options):
     """How the metadata table is kept in agreement with the data table."""
 
-    metadata_commit: Literal["before_data", "after_data"] = choice(
+    metadata_commit: Literal["before_data", "after_data"] = option(
         "before_data",
         "before_data: an instant is committed to the metadata table before it completes in the data table; after_data: "
         "afterwards",
     )
-    metadata_lock: Literal["under_lock", "outside_lock"] = choice(
+    metadata_lock: Literal["under_lock", "outside_lock"] = option(
         "under_lock",
         "under_lock: the metadata table is written under the lock that also covers publication; outside_lock: before "
         "that lock is taken, so that two actors may write it at once",
     )
-    metadata_again: Literal["applied", "refused"] = choice(
+    metadata_again: Literal["applied", "refused"] = option(
         "applied",
         "applied: an instant that the metadata table has already is applied again, which changes nothing; refused: it "
         "is an error",
     )
-    metadata_read: Literal["after_timeline", "before_timeline"] = choice(
+    metadata_read: Literal["after_timeline", "before_timeline"] = option(
         "after_timeline",
         "after_timeline: a reader lists files through the metadata table after it has listed the timeline; "
         "before_timeline: it uses files that it listed earlier",
     )
-    metadata_trust: Literal["completed", "listed"] = choice(
+    metadata_trust: Literal["completed", "listed"] = option(
         "completed",
         "completed: a reader uses only files whose instant is complete in the data table; listed: it uses every file "
         "that the metadata table lists",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HasMetadataTable(Limits):
     """Whether there is a metadata table."""
 

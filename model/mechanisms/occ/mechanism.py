@@ -16,7 +16,7 @@ from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.writer import PUTS_FILE, REQUESTS, Writer, request_instant
 from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
-from ...machine.options import Chosen
+from ...machine.options import ProtocolOptions
 from ...machine.transition import Action, Args, Changes, Guard, transition
 from ...world import World
 from ..batches import Resends
@@ -32,10 +32,10 @@ RETRYING = "about to try again"
 
 def compose(composition: Composition) -> None:
     """Make optimistic writers seal their timeline, check for conflicts, and abort."""
-    optimists = [me for me in composition.of("writer") if is_optimistic(composition, me)]
+    optimists = [me for me in composition.actors_of("writer") if is_optimistic(composition, me)]
     if optimists:
         composition.add_field("writer", "validation", Validation())
-        if composition.of("clusterer"):
+        if composition.actors_of("clusterer"):
             composition.add_field("writer", "into", Into())
     for me in optimists:
         protocol = composition.protocol_of(me)
@@ -49,7 +49,7 @@ def compose(composition: Composition) -> None:
                                        arguments=list_marked))  # fmt: skip
 
 
-def touched_groups(world: World, protocol: Chosen, me: str, own: Writer) -> tuple[int, ...]:
+def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer) -> tuple[int, ...]:
     """The file groups that a write writes, and those that it declares as read."""
     groups = world.groups_of(me, own.number)
     if protocol[Occ].conflict_reads == "checked":
@@ -79,13 +79,13 @@ def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
     """Request an instant for the same write; the number of tries is kept."""
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
-    return {**changes, "own": requested._replace(extra=own.extra)}
+    return {**changes, "own": requested._replace(records=own.records)}
 
 
 def sealing(composition: Composition, me: str) -> None:
     """Make a writer seal its timeline when it requests an instant, or list it again with each file."""
     requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
-    if composition.of("clusterer"):
+    if composition.actors_of("clusterer"):
         requests.extend(find_clusterings, "own_into")
     if composition.protocol_of(me)[Occ].timeline == "reloaded":
         puts = composition.select(PUTS_FILE, actors=[me]).extend(reload_timeline, "own_validation")

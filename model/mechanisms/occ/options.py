@@ -2,62 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Occ(Options):
     """How a writer deals with concurrent writers."""
 
-    concurrency: Literal["nbcc", "occ", "single_writer"] = choice(
+    concurrency: Literal["nbcc", "occ", "single_writer"] = option(
         "nbcc",
         "nbcc: a writer checks no other writer. occ: it aborts if a conflicting write completed since it began. "
         "single_writer: it assumes that there is no other writer. In a copy-on-write table nbcc and single_writer are "
         "the same",
-        by=("writer", "loader", "replacer"),
+        by=("writer", "bulk_inserter", "overwriter"),
     )
-    conflict_check: Literal["under_lock", "before_lock"] = choice(
+    conflict_check: Literal["under_lock", "before_lock"] = option(
         "under_lock",
         "occ: whether the conflict check happens under the lock that covers publication, or before that lock is taken",
-        by=("writer", "replacer"),
+        by=("writer", "overwriter"),
     )
-    conflict_window: Literal["completion", "requested"] = choice(
+    conflict_window: Literal["completion", "requested"] = option(
         "completion",
         "occ: which instants may conflict. completion: those that completed since the write began. requested: those "
         "that were requested after the newest instant that the write saw (order by start time)",
-        by=("writer", "loader", "replacer"),
+        by=("writer", "bulk_inserter", "overwriter"),
     )
-    conflict_by: Literal["bucket", "file_id"] = choice(
+    conflict_by: Literal["bucket", "file_id"] = option(
         "bucket",
         "occ: two writes conflict if they write one bucket of one partition, or only if they write one file id",
-        by=("writer", "loader", "replacer"),
+        by=("writer", "bulk_inserter", "overwriter"),
     )
-    conflict_reads: Literal["checked", "ignored"] = choice(
+    conflict_reads: Literal["checked", "ignored"] = option(
         "checked",
         "occ: whether the file groups that a write declares as read are part of the conflict check",
         by=("writer",),
     )
-    timeline: Literal["sealed", "reloaded"] = choice(
+    timeline: Literal["sealed", "reloaded"] = option(
         "sealed",
         "occ: whether a write keeps the timeline that it listed when it began, or lists it again with each file",
         by=("writer",),
     )
-    priority: Literal["writer", "first"] = choice(
+    priority: Literal["writer", "first"] = option(
         "writer",
         "occ: writer: a compaction never aborts a write. first: the instant that completes first wins",
-        by=("writer", "loader", "replacer"),
+        by=("writer", "bulk_inserter", "overwriter"),
     )
-    early_detection: Literal["off", "on"] = choice(
+    early_detection: Literal["off", "on"] = option(
         "off",
         "occ: whether a writer aborts as soon as it finds the marker of another pending write in a file group",
         by=("writer",),
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Retries(Limits):
     """How often optimistic writers retry."""
 

@@ -1,6 +1,6 @@
 """The conflict check of an optimistic actor: it passes and publishes, or it aborts (RFC-22).
 
-Writers and replacers check in the same way: a replace conflicts with the writes of its partitions like any other write.
+Writers and overwriters check in the same way: a replace conflicts with the writes of its partitions.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ...kernel.lock import HOLDS_LOCK
 from ...kernel.publication import BEGINS, COMMITS, PUBLISHES
 from ...kernel.table import Plan
 from ...machine.composition import Composition
-from ...machine.transition import Args, Changes, Guard, given, transition
+from ...machine.transition import Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
 from ..file_ids import FIXED, MintedIds
 from .conflicts import Attempt, conflicting
@@ -39,13 +39,13 @@ def check_conflicts(composition: Composition, kind: str, me: str, touches: Touch
     """Make an actor check for conflicts before it publishes; its kind has the record `validation`."""
     options = composition.protocol_of(me)[Occ]
     parameters: dict[str, Any] = {"touches": touches, **({} if options.priority == "first" else {"plans": ()})}
-    conflict = given(find_conflict, **parameters)
+    conflict = preset(find_conflict, **parameters)
     no_conflict = Guard("no conflicting write may have completed since it began", conflict, negated=True)
     a_conflict = Guard("a conflicting write must have completed since it began", conflict)
     passes = transition(f"{kind}_passes_check", me, guards=(NOT_CHECKED, no_conflict), effect=pass_check,
                         changes=("own_validation",))  # fmt: skip
     aborts = transition(f"{kind}_aborts", me, to=ABORTED, guards=(NOT_CHECKED, a_conflict), effect=abort,
-                        changes=("own", "own_validation"), arguments=given(list_conflict, **parameters))  # fmt: skip
+                        changes=("own", "own_validation"), arguments=preset(list_conflict, **parameters))  # fmt: skip
     commits = composition.select(COMMITS, actors=[me])
     start = commits.one
     composition.select(COMMITS, PUBLISHES, actors=[me]).require(HAS_PASSED)

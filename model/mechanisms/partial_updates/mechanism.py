@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...answers import Record
@@ -11,7 +11,7 @@ from ...combination import Content
 from ...kernel.merge import Fold, Merger
 from ...kernel.table import Log
 from ...machine.mechanism import Mechanism
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 from ...rules import Rules
 from ...world import World
 from ..copy_on_write import is_copy_on_write
@@ -22,18 +22,16 @@ if TYPE_CHECKING:
     from ...protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialUpdates(Options):
     """Partial updates."""
 
-    column_merge: Literal["by_column", "by_row", "by_row_in_base"] = choice(
+    column_merge: Literal["by_column", "by_row", "by_row_in_base"] = option(
         "by_column",
         "The rank of a column: the one with which it was set; by_row: that of the row, wherever two records merge; "
         "by_row_in_base: that of the row, once several records are one row of a base file.",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialColumns(Limits):
     """Limits: partial updates."""
 

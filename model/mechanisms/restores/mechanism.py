@@ -1,7 +1,7 @@
 """Restores: a restore takes the table back to a savepoint, and undoes everything that completed since.
 
     restorer    the actor
-    undone      how writers, compactors and replacers find that their instant was undone
+    undone      how writers, compactors and overwriters find that their instant was undone
     listing     how a reader lists a timeline off which instants are taken
     windows     how a consumer meets what was undone
 """
@@ -16,14 +16,14 @@ from ...world import World
 from . import listing, restorer, undone, windows
 from .options import RestoreLimits, Restores
 
-WITH_READS = ("writer", "compactor", "savepointer", "restorer", "replacer", "reader", "consumer")
+WITH_READS = ("writer", "compactor", "savepointer", "restorer", "overwriter", "reader", "consumer")
 OTHERS = ("cleaner", "archiver", "rollbacker", "log_compactor")
 """The kinds of actors that a world with a restorer may have: with a reader or consumer, and without."""
 
 
 def compose(composition: Composition) -> None:
     """Add the restorers, and what restores mean to other actors."""
-    if composition.of("restorer"):
+    if composition.actors_of("restorer"):
         restorer.compose(composition)
         undone.compose(composition)
         listing.compose(composition)

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Restores(Options):
     """What a restore undoes."""
 
-    restore_by: Literal["completion", "requested"] = choice(
+    restore_by: Literal["completion", "requested"] = option(
         "completion",
         "completion: a restore undoes what completed after the instant of the savepoint. requested: what was requested "
         "after it",
     )
-    restore_pending: Literal["undone", "left"] = choice(
+    restore_pending: Literal["undone", "ignored"] = option(
         "undone",
-        "undone: a restore undoes pending instants as well. left: their actors may still complete them",
+        "undone: a restore undoes pending instants as well. ignored: their actors may still complete them",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreLimits(Limits):
     """How many restores."""
 

@@ -11,16 +11,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...kernel.compactor import PLANS, Plans
+from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
-from ...kernel.table import Instant
+from ...kernel.table import Instant, Plans
 from ...kernel.timeline import PENDING, SETTLED, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import Planner, Runner, runner
-from ...machine.transition import Args, Changes, Guard, given, transition
+from ...machine.transition import Args, Changes, Guard, preset, transition
 from ...protocol import Protocol
 from ...variants.listing import Listing
 from ...world import World
@@ -51,10 +51,10 @@ class Restorer(NamedTuple):
     completed: int = 0
     to: int = 0
     kept: tuple[int, ...] = ()
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-RESTORER = Kind(name="restorer", prefix="u", first=Restorer())
+RESTORER = Kind(name="restorer", prefix="rest", first=Restorer())
 
 
 def compose(composition: Composition) -> None:
@@ -65,21 +65,21 @@ def compose(composition: Composition) -> None:
     if composition.protocol[Listing].read_time != "clock":
         composition.map_view(SETTLED, settled_time)
     rule = {"table_protocol": composition.protocol}
-    read_meanwhile = bool(composition.of("reader") or composition.of("consumer"))
-    put = given(put_plan, read_meanwhile=read_meanwhile)
+    read_meanwhile = bool(composition.actors_of("reader") or composition.actors_of("consumer"))
+    put = preset(put_plan, read_meanwhile=read_meanwhile)
     logs = ("log_plans",) if "log_plans" in composition.components else ()
-    something = Guard("there must be a savepoint, and something to undo", given(to_undo, **rule))
-    for me in composition.of("restorer"):
+    something = Guard("there must be a savepoint, and something to undo", preset(to_undo, **rule))
+    for me in composition.actors_of("restorer"):
         action = "restorer_plans_restore"
         guards = (LOCK_IS_FREE, RESTORE_LEFT, NO_RESTORE_PENDING, something)
-        plans = transition(action, me, at="idle", guards=guards, effect=given(find_undone, **rule),
+        plans = transition(action, me, at="idle", guards=guards, effect=preset(find_undone, **rule),
                            changes=("own", "clock"), tags=(PLANS,))  # fmt: skip
         composition.add(
             plans.extend(put, "own", "restores", "published", "plans", "savepoints", *logs),
             transition("restorer_undoes_instant", me, at="undoing", effect=undo_instant, arguments=next_instant,
                        changes=("own", "restores")),
         )  # fmt: skip
-        composition.note(Planner("restorer", me, action, "restores", "restore", become_idle))
+        composition.register(Planner("restorer", me, action, "restores", "restore", become_idle))
         runs = Runner("restorer", me, "restores", "restore", started, Restored, "restorer_resumes_restore", "restore")
         runner(composition, "restorer_starts_restore", PLANNED, runs)
         publication(composition, Publication("restorer", me, "undone", partial(published_restore, me), "restore"))

@@ -105,7 +105,7 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
     """Whether a file that the plan takes in a file group is gone, because a restore has undone who put it."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
-        part = found.of(group) if found else None
+        part = found.part_in(group) if found else None
         if part and any(file.requested in each.undone[: each.gone] for file in taken_files(part)):
             return True
     return False

@@ -1,6 +1,6 @@
 """How an actor finds that a restore has undone its instant: before it starts its plan, as it reads, or under the lock.
 
-Writers and replacers find it under the lock alone. Compactors and log compactors may also find a file of their plan
+Writers and overwriters find it under the lock alone. Compactors and log compactors may also find a file of their plan
 deleted, or their plan gone before they start it.
 """
 
@@ -10,14 +10,15 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...kernel.compactor import PLANS, READS_INPUT, Compactor, Plans
+from ...kernel.compactor import PLANS, READS_INPUT, Compactor
+from ...kernel.table import Plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.plans import STARTS_PLAN
-from ...machine.transition import Action, Changes, Component, Guard, given, transition
+from ...machine.transition import Action, Changes, Component, Guard, preset, transition
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse
-from ..replacing import Replacer
+from ..replacing import Overwriter
 from .rules import Restore, is_undone, loses_input
 
 Planned = tuple[Restore, ...]
@@ -31,24 +32,24 @@ RUNNERS: tuple[tuple[str, str, Any], ...] = (
 
 def compose(composition: Composition) -> None:
     """Let every actor find that its instant is undone."""
-    for me in composition.of("writer"):
+    for me in composition.actors_of("writer"):
         refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
-    for me in composition.of("replacer"):
-        refuse(composition, "replacer", me, IS_NOT_UNDONE, given(become, state=Replacer("gave up")))
+    for me in composition.actors_of("overwriter"):
+        refuse(composition, "overwriter", me, IS_NOT_UNDONE, preset(become, state=Overwriter("gave up")))
     for kind, plans, idle in RUNNERS:
-        for me in composition.of(kind):
+        for me in composition.actors_of(kind):
             _counts_undone(composition, me, plans)
-            _runs_undone(composition, kind, me, given(become, state=idle))
-    if composition.of("compactor"):
+            _runs_undone(composition, kind, me, preset(become, state=idle))
+    if composition.actors_of("compactor"):
         composition.map_view("plans_ever", plans_ever)
-    if composition.of("log_compactor"):
+    if composition.actors_of("log_compactor"):
         composition.map_view("log_plans_ever", log_plans_ever)
 
 
 def _counts_undone(composition: Composition, me: str, plans: str) -> None:
     """The limit of a world on plans counts those that were undone as well."""
     [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
-    ever = given(left.holds, **{plans: Component(f"{plans}_ever")})
+    ever = preset(left.holds, **{plans: Component(f"{plans}_ever")})
     composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))
 
 
@@ -78,9 +79,9 @@ def keeps_input(own: Any, restores: Planned) -> bool:
     return not loses_input(own.plan, own.group, restores)
 
 
-PLAN_STANDS = Guard("no restore may have undone its plan", given(is_not_undone, requested="plan"))
+PLAN_STANDS = Guard("no restore may have undone its plan", preset(is_not_undone, requested="plan"))
 INPUT_STANDS = Guard("no restore may have deleted what the plan takes", keeps_input)
-IS_NOT_UNDONE = Guard("no restore may have undone its instant", given(is_not_undone, requested="requested"))
+IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_undone, requested="requested"))
 
 
 def become(state: Any) -> Changes:
@@ -101,7 +102,7 @@ def actions() -> Iterator[Action]:
         yield Action(f"{kind}_misses_input",
                      "finds a file of its plan deleted, by the restore that has undone the plan",
                      "{actor} finds its input gone")  # fmt: skip
-    for kind in (*kinds, "replacer"):
+    for kind in (*kinds, "overwriter"):
         yield Action(f"{kind}_is_refused",
                      "under the lock: finds that a restore has undone its plan; gives the lock back",
                      "{actor} finds that its plan was undone")  # fmt: skip

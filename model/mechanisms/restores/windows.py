@@ -21,7 +21,7 @@ class UndoneWindow(NamedTuple):
 
 def compose(composition: Composition) -> None:
     """Refine how consumers bound and read their windows."""
-    if not composition.of("consumer"):
+    if not composition.actors_of("consumer"):
         return
     composition.add_field("consumer", "undone", UndoneWindow())
     composition.map_view(NEWEST_TIME, newest_time)

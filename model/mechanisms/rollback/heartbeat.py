@@ -11,7 +11,7 @@ from typing import NamedTuple
 from ...kernel.publication import BEGINS
 from ...kernel.writer import WRITER, Writer
 from ...machine.composition import Composition
-from ...machine.transition import DEAD, Action, Changes, Guard, Transition, given, transition
+from ...machine.transition import DEAD, Action, Changes, Guard, Transition, preset, transition
 from ...world import World
 from ..clocks import Skew
 from ..copy_on_write import is_copy_on_write
@@ -32,28 +32,29 @@ class Heartbeat(NamedTuple):
 def renewing(composition: Composition) -> tuple[str, ...]:
     """The writers that renew a heartbeat: those of log files, in a world with rollbackers and one clock."""
     world = composition.world
-    if not composition.of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
+    if not composition.actors_of("rollbacker") or is_copy_on_write(world) or world[Skew].skew:
         return ()
-    return composition.of("writer")
+    return composition.actors_of("writer")
 
 
 def compose(composition: Composition) -> None:
     """Add a heartbeat to every writer, and its check."""
     composition.add_component("stalls", 0)
     composition.add_field("writer", "heartbeat", Heartbeat())
-    silent = {"left": tuple(step for step in composition.rests["writer"] if step not in WRITER.rests)}
-    stall = Guard("it is silent, or a stall must be left", given(stall_is_left, **silent), limit=True)
+    silent = {"left": tuple(step for step in composition.idle_steps["writer"] if step not in WRITER.idle_steps)}
+    stall = Guard("it is silent, or a stall must be left", preset(stall_is_left, **silent), limit=True)
     for me in renewing(composition):
         composition.add(transition("heartbeat_expires", me, guards=(IS_PENDING, IS_RENEWED, stall),
-                                   effect=given(expire, **silent), changes=("own_heartbeat", "stalls")))  # fmt: skip
+                                   effect=preset(expire, **silent), changes=("own_heartbeat", "stalls")))  # fmt: skip
         check = composition.protocol_of(me)[Rollbacks].commit_check
-        if check == "before_lock" and not composition.of("restorer"):  # a restore is checked for under the lock alone
+        # The check for a restore happens under the lock alone.
+        if check == "before_lock" and not composition.actors_of("restorer"):
             composition.select(BEGINS, actors=[me]).insert_before(UNAWARE, look)
             refuse(composition, "writer", me, NOT_GIVEN_UP, give_up, "writer_looks_at_heartbeat")
         elif check != "none":
             refuse(composition, "writer", me, NOT_GIVEN_UP, give_up)
         if check == "under_lock":  # a writer that was given up finds that before it finds its batch
-            composition.some("writer_finds_batch", actors=[me]).require(NOT_GIVEN_UP)
+            composition.find("writer_finds_batch", actors=[me]).require(NOT_GIVEN_UP)
 
 
 def look(me: str) -> Transition:

@@ -15,7 +15,7 @@ from .options import Failures, Rollbacks
 
 def compose(composition: Composition) -> None:
     """Add heartbeats and rollbackers, if the world has a rollbacker."""
-    if composition.of("rollbacker"):
+    if composition.actors_of("rollbacker"):
         composition.add_component("rollbacks", ())
         heartbeat.compose(composition)
         removed.compose(composition)

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
-from ...machine.options import Limits, Options, choice, limit
+from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rollbacks(Options):
     """The rollback of failed writes."""
 
-    failed_writes: Literal["lazy", "eager"] = choice(
+    failed_writes: Literal["lazy", "eager"] = option(
         "lazy",
         "which pending writes a rollbacker rolls back. lazy: those whose heartbeat has expired; eager: every one",
     )
-    rollback_check: Literal["under_lock", "before_lock"] = choice(
+    rollback_check: Literal["under_lock", "before_lock"] = option(
         "under_lock",
         "when a rollbacker chooses a failed write: under the lock that covers its plan, or before it takes that lock",
     )
-    commit_check: Literal["under_lock", "before_lock", "none"] = choice(
+    commit_check: Literal["under_lock", "before_lock", "none"] = option(
         "under_lock",
         "when a writer checks its heartbeat before it publishes: under the lock, before it takes the lock, or never",
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Failures(Limits):
     """How many stalls and rollbacks there are."""
 

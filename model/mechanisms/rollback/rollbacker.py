@@ -28,7 +28,7 @@ from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import STARTS_PLAN, Planner
-from ...machine.transition import Action, Args, Changes, Guard, extra, given, transition
+from ...machine.transition import Action, Args, Changes, Guard, preset, record_of, transition
 from ...protocol import Protocol
 from ...variants.completion import Completion
 from ...world import World
@@ -59,10 +59,10 @@ class Rollbacker(NamedTuple):
     files: tuple[tuple[int, int], ...] = ()
     done: int = 0
     completed: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
-ROLLBACKER = Kind(name="rollbacker", prefix="b", first=Rollbacker(), in_random_worlds=(0, 0, 0, 1, 2), service=True)
+ROLLBACKER = Kind(name="rollbacker", prefix="roll", first=Rollbacker(), in_random_worlds=(0, 0, 0, 1, 2), service=True)
 
 
 class Undoing(NamedTuple):
@@ -77,17 +77,17 @@ def compose(composition: Composition) -> None:
     # Without heartbeats a rollbacker reads no writer, so that the private steps of writers stay private.
     unread: dict[str, Any] = {} if renewing(composition) else {"every_writer": {}}
     pending = Guard("a rollback must be pending", pending_rollback)
-    for me in composition.of("rollbacker"):
+    for me in composition.actors_of("rollbacker"):
         _plans(composition, me, unread)
         composition.add(
             transition("rollbacker_starts_rollback", me, at=PLANNED, guards=(NOT_COMPLETED,),
-                       effect=given(start_own, **unread), changes=("own", "rollbacks"), tags=(STARTS_PLAN,)),
+                       effect=preset(start_own, **unread), changes=("own", "rollbacks"), tags=(STARTS_PLAN,)),
             transition("rollbacker_resumes_rollback", me, at="idle", guards=(pending,),
-                       effect=given(resume, **unread), changes=("own", "rollbacks")),
+                       effect=preset(resume, **unread), changes=("own", "rollbacks")),
             transition("rollbacker_deletes_log", me, at=UNDOING, effect=delete_log, arguments=next_file,
                        changes=("own", "rollbacks")),
             transition("rollbacker_removes_instant", me, at="undone", to="removed", guards=(LOCK_IS_FREE,),
-                       effect=given(remove_instant, **unread), changes=("own", "rollbacks")),
+                       effect=preset(remove_instant, **unread), changes=("own", "rollbacks")),
         )  # fmt: skip
         _completes(composition, me)
     composition.map_view(PENDING, pending_rollbacks)
@@ -96,20 +96,20 @@ def compose(composition: Composition) -> None:
 def _plans(composition: Composition, me: str, unread: Mapping[str, Any]) -> None:
     protocol = composition.protocol
     parameters = {**unread, "table_protocol": protocol}
-    there = Guard("a write must be pending whose heartbeat has expired", given(failed_write, **parameters))
+    there = Guard("a write must be pending whose heartbeat has expired", preset(failed_write, **parameters))
     action, changes = "rollbacker_plans_rollback", ("own", "clock")
     if protocol[Rollbacks].rollback_check == "before_lock":
         composition.add(
             transition("rollbacker_chooses_write", me, at="idle", to=CHOSEN, guards=(ROLLBACK_LEFT, there),
-                       effect=given(choose_write, **parameters)),
+                       effect=preset(choose_write, **parameters)),
             transition(action, me, at=CHOSEN, guards=(LOCK_IS_FREE, ROLLBACK_LEFT), effect=take_time,
                        changes=changes).extend(put_plan, "rollbacks"),
         )  # fmt: skip
         return
     plans = transition(action, me, at="idle", to=PLANNED, guards=(LOCK_IS_FREE, ROLLBACK_LEFT, there),
-                       effect=given(choose_and_take_time, **parameters), changes=changes, tags=(PLANS,))  # fmt: skip
+                       effect=preset(choose_and_take_time, **parameters), changes=changes, tags=(PLANS,))  # fmt: skip
     composition.add(plans.extend(put_plan, "rollbacks"))
-    composition.note(Planner("rollbacker", me, action, "rollbacks", "rollback", become_idle))
+    composition.register(Planner("rollbacker", me, action, "rollbacks", "rollback", become_idle))
 
 
 def _completes(composition: Composition, me: str) -> None:
@@ -120,7 +120,7 @@ def _completes(composition: Composition, me: str) -> None:
     logged = composition.protocol[DecisionLog].decision == "log"
     outside = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
     last = UNDER_LOCK if logged else READY if outside else "removed"
-    looks = Guard("{me} must be about to start or to complete its rollback", given(is_about_to, last=last))
+    looks = Guard("{me} must be about to start or to complete its rollback", preset(is_about_to, last=last))
     free = Guard("the lock must be free, unless it starts or has it", lock_is_not_in_the_way)
     finds = transition("rollbacker_finds_it_done", me, guards=(looks, free, IS_COMPLETED), effect=become_idle)
     finds = finds.extend(release_lock, "lock") if logged or outside else finds
@@ -128,7 +128,7 @@ def _completes(composition: Composition, me: str) -> None:
     publish = partial(published_rollback, me)
     publication(composition, Publication("rollbacker", me, "removed", publish, "rollback"))
     composition.select(COMMITS if logged or outside else BEGINS, actors=[me]).require(NOT_COMPLETED)
-    composition.note(Undoing(me, "target"))
+    composition.register(Undoing(me, "target"))
 
 
 def rollback_is_left(rollbacks: Plans, world: World) -> bool:
@@ -147,7 +147,7 @@ def failed_write(
     found = (
         writer.requested
         for writer in every_writer.values()
-        if (extra(writer, Heartbeat).expired or table_protocol[Rollbacks].failed_writes == "eager")
+        if (record_of(writer, Heartbeat).expired or table_protocol[Rollbacks].failed_writes == "eager")
         and writer.requested not in at_work | done
         and is_on_timeline(writer, rollbacks)
         and not is_undone(restores, writer.requested)
@@ -307,9 +307,9 @@ ACTIONS = (
     Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
            "{actor} takes up a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
-           joins=True),
+           continues_call=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
-           "{actor} takes the failed write off the timeline", joins=True),
+           "{actor} takes the failed write off the timeline", continues_call=True),
     Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
            "{actor} finds its rollback completed"),
     *publication_actions("rollbacker", within_call=True),

@@ -52,8 +52,8 @@ def locked(storage: Storage) -> Iterator[None]:
     import pyarrow as pa
 
     from nbcc.engine.config.coordination import is_shared
-    from nbcc.engine.config.opening import load_properties
     from nbcc.engine.config.stored import from_properties
+    from nbcc.engine.definition.load import load_properties
     from nbcc.engine.errors import Unsupported
     from nbcc.engine.lock import held
     from nbcc.engine.lock.providers import lock_of

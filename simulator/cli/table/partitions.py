@@ -21,7 +21,7 @@ def command(table: str, write: bool, dry_run: bool, as_json: bool) -> Exit:
 
     Ends with 1 if files are still missing.
     """
-    from nbcc.engine.files.names import PARTITION_METADATA, in_partition
+    from nbcc.engine.file_names import PARTITION_METADATA, in_partition
     from nbcc.engine.repair import missing_metadata, write_metadata
 
     with opened(table, "look for partitions of") as storage:

@@ -16,7 +16,7 @@ from ..tables import opened
 
 if TYPE_CHECKING:
     from nbcc.engine import Instant, Table
-    from nbcc.engine.jobs import Jobs
+    from nbcc.engine.data.jobs import Jobs
     from nbcc.engine.names import Names
     from nbcc.engine.storage import Storage
     from nbcc.engine.storage.recording import Recording
@@ -60,12 +60,12 @@ def service(path: str, verb: str, dry_run: bool, master: str | None = None) -> I
     """
     from nbcc.engine import Context, Table
     from nbcc.engine.clock import WallClock
-    from nbcc.engine.config.opening import open_table
+    from nbcc.engine.definition.load import open_table
     from nbcc.engine.lock import InProcessLock
     from nbcc.engine.lock.providers import UnresolvedLock
     from nbcc.engine.names import RandomNames
-    from nbcc.engine.seams import coordinated
     from nbcc.engine.storage.recording import Recording
+    from nbcc.engine.wiring import coordinated
 
     with opened(path, verb) as storage, on_stderr() as progress:
         recording = Recording(storage, dry_run, lambda deleted: _show_deletion(work, progress, deleted))
@@ -98,7 +98,7 @@ def say(work: Service, lines: Sequence[str], as_json: bool, **more: Any) -> Exit
 
 def _jobs(storage: Storage, names: Names, progress: Progress, master: str | None) -> Jobs:
     if master is None:
-        from nbcc.engine.jobs import WatchedJobs
+        from nbcc.engine.data.jobs import WatchedJobs
 
         return WatchedJobs(storage, names, lambda done, of: progress("file groups", done, of))
     from nbcc.engine.spark.jobs import SparkJobs

@@ -9,8 +9,8 @@ from typing import Final
 
 from nbcc.engine.audit.amounts import several
 from nbcc.engine.audit.record import File
+from nbcc.engine.file_names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.files.group_files import BaseFile, Group
-from nbcc.engine.files.names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.names import bucket_of
 
 from ..view import View

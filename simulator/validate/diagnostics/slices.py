@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from nbcc.engine.audit.amounts import several
+from nbcc.engine.file_names import in_partition, parse_base, parse_log, split_path
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
-from nbcc.engine.files.names import in_partition, parse_base, parse_log, split_path
 
 from ..view import GroupPlan, View
 from .diagnostic import RESTORE, Case, Rule, again, undo

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -15,19 +14,17 @@ from ..kernel.timeline import PENDING, Published
 from ..kernel.writer import REQUESTS
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
-from ..machine.options import Limits, Options, choice, limit
+from ..machine.options import Limits, Options, limit, option
 from ..machine.transition import Action, Changes, Guard, transition
 from ..world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Indexing(Options):
     """What a writer does while an index is built."""
 
-    index_writers: Literal["go_on", "wait"] = choice("go_on", "go_on: writers begin; wait: no write begins meanwhile")
+    index_writers: Literal["go_on", "wait"] = option("go_on", "go_on: writers begin; wait: no write begins meanwhile")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Indexes(Limits):
     """How many indexes there are."""
 
@@ -54,7 +51,7 @@ class Indexer(NamedTuple):
     step: str = "idle"
     requested: int = 0
     completed: int = 0
-    extra: tuple[Any, ...] = ()
+    records: tuple[Any, ...] = ()
 
 
 Plans = tuple[IndexPlan, ...]
@@ -62,7 +59,7 @@ PLANNED = "about to build"
 
 
 def compose(composition: Composition) -> None:
-    indexers = composition.of("indexer")
+    indexers = composition.actors_of("indexer")
     composition.add_component("indexes", ())
     composition.map_view(PENDING, pending_indexes)
     for me in indexers:
@@ -81,7 +78,7 @@ def compose(composition: Composition) -> None:
         )
         publication(composition, Publication("indexer", me, "built", partial(published_index, me)))
     if indexers and composition.protocol[Indexing].index_writers == "wait":
-        composition.select(REQUESTS, actors=composition.of("writer")).require(NO_INDEX)
+        composition.select(REQUESTS, actors=composition.actors_of("writer")).require(NO_INDEX)
 
 
 def indexes_left(indexes: Plans, world: World) -> bool:
@@ -103,7 +100,7 @@ NO_INDEX = Guard("no index may be pending", no_index_pending)
 
 def put_plan(own: Indexer, clock: int, request_time: TakeTime, indexes: Plans) -> Changes:
     """Under the lock: take a requested time and put the plan."""
-    time, clock = request_time("indexing", clock)
+    time, clock = request_time(clock, action="indexing")
     return {"own": Indexer(requested=time), "clock": clock, "indexes": (*indexes, IndexPlan(time))}
 
 

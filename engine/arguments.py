@@ -1,0 +1,18 @@
+"""Validation of arguments that are lists of names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .errors import BadInput
+
+
+def texts(given: object, asked: str) -> tuple[str, ...]:
+    """The names in a list. `BadInput` for anything else, also for a string, whose letters would be the names."""
+    if isinstance(given, str):
+        raise BadInput(asked, "that is a text", f"give a list of names: [{given!r}]")
+    listed = tuple(given) if isinstance(given, Iterable) else (given,)
+    for each in listed:
+        if not isinstance(each, str):
+            raise BadInput(asked, f"{each!r} is of type {type(each).__qualname__}", "give a list of names")
+    return listed

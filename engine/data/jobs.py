@@ -1,0 +1,137 @@
+"""Runs the tasks of the data path: the protocol, and a runner within this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from ..names import Names
+from ..storage import NotFound, Storage
+from ..timeline.cleans import cleaned_away
+from ..timeline.restores import file_restored_away
+from .changes import read_changes
+from .check import problems, refuse
+from .compact import compact_group
+from .digest import Digest, digest_of
+from .fetch import missing
+from .log_compact import compact_logs
+from .read import read_slice, read_window
+from .tasks import (
+    AnyCompaction,
+    AnyRead,
+    ChangesTask,
+    CompactTask,
+    LogInput,
+    ReadTask,
+    TableShape,
+    WindowTask,
+    WriteTask,
+    WrittenFile,
+)
+from .write import bucket_column, split_by_group, write_group
+
+__all__ = [
+    "ChangesTask",
+    "CompactTask",
+    "InProcessJobs",
+    "Jobs",
+    "LogInput",
+    "ReadTask",
+    "TableShape",
+    "WatchedJobs",
+    "WindowTask",
+    "WriteTask",
+    "WrittenFile",
+    "run_read",
+]
+
+
+class Jobs(Protocol):
+    """A runner of tasks. `data` and the result of `read` are rows of the runner's kind (Arrow or Spark)."""
+
+    def write(self, data: Any, task: WriteTask) -> list[WrittenFile]:
+        """Put the batch as log files (or base files), by partition, bucket and version. They are not visible yet.
+
+        Raises `BadInput` if rows violate a rule of `data.check.RULES`. Rows are checked while they are written, to read
+        the batch only once. So files of other groups may already exist: the caller removes them.
+        """
+        ...
+
+    def digest(self, data: Any, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        """The digest of the batch. It evaluates the batch but puts no file."""
+        ...
+
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        """Put the base file and tombstones of each slice, or the log that replaces its logs. None is visible yet."""
+        ...
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> Any:
+        """The rows of all tasks. `schema` is the schema of every task's result."""
+        ...
+
+
+class InProcessJobs:
+    """Runs tasks in sequence in the calling thread, on pyarrow Tables. Every file access is a call of `storage`."""
+
+    def __init__(self, storage: Storage, names: Names) -> None:
+        self._storage = storage
+        self._names = names
+
+    def write(self, data: pa.Table, task: WriteTask) -> list[WrittenFile]:
+        if not len(data):
+            return []
+        refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
+        groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
+        return [file for group in groups for file in write_group(self._storage, self._names, task, group, writer=0)]
+
+    def digest(self, data: pa.Table, shape: TableShape, sets: frozenset[str] | None) -> Digest:
+        return digest_of(data, sets)
+
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        return [file for task in tasks for file in run_compaction(self._storage, self._names, task)]
+
+    def read(self, tasks: Sequence[AnyRead], schema: pa.Schema) -> pa.Table:
+        parts = [run_read(self._storage, task) for task in tasks]
+        return pa.concat_tables(parts) if parts else schema.empty_table()
+
+
+class WatchedJobs(InProcessJobs):
+    """Reports progress: calls `watch(done, total)` before each file group of a compaction."""
+
+    def __init__(self, storage: Storage, names: Names, watch: Callable[[int, int], None]) -> None:
+        super().__init__(storage, names)
+        self._watch = watch
+
+    def compact(self, tasks: Sequence[AnyCompaction]) -> list[WrittenFile]:
+        files = []
+        for number, task in enumerate(tasks):
+            self._watch(number, len(tasks))
+            files += super().compact([task])
+        return files
+
+
+def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
+    """Run a task of a compaction or log compaction.
+
+    Raises `Cleaned` if a restore has undone an input, `Missing` if an input is absent for another reason."""
+    try:
+        if isinstance(task, CompactTask):
+            return compact_group(storage, names, task)
+        return compact_logs(storage, names, task)
+    except NotFound as gone:
+        raise file_restored_away(storage, str(gone)) or missing(str(gone)) from None
+
+
+def run_read(storage: Storage, task: AnyRead) -> pa.Table:
+    """The rows of one read task of any kind.
+
+    Raises `Cleaned` if a clean or restore has deleted a file, `Missing` if one is absent for another reason."""
+    try:
+        if isinstance(task, ReadTask):
+            return read_slice(storage, task)
+        return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
+    except NotFound as gone:
+        path = str(gone)
+        raise cleaned_away(storage, path) or file_restored_away(storage, path) or missing(path) from None

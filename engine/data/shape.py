@@ -1,0 +1,28 @@
+"""Derives the `TableShape` of tasks from a table's config."""
+
+from __future__ import annotations
+
+from ..config import TableConfig
+from ..rules import Rules
+from .keys import KeySpec
+from .layers import MergeRule
+from .tasks import TableShape
+
+
+def table_shape(config: TableConfig, rules: Rules) -> TableShape:
+    """The shape of a table under `rules`. For tables without recorded buckets the number is not used; 1 stands in."""
+    return TableShape(
+        schema=config.schema,
+        keys=KeySpec(config.record_key, config.partition_by, config.hive_style),
+        merge=MergeRule(
+            config.merge_mode,
+            config.ordering,
+            rules.fold,
+            config.partial_update,
+            config.always_set,
+            config.merge_function,
+        ),
+        buckets=config.buckets or 1,
+        avro_schema=config.log_schema,
+        log_format=config.log_format,
+    )

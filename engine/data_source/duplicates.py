@@ -1,0 +1,108 @@
+"""Rows of one key in several tasks of a write.
+
+Each task sends 12 bytes a row: a fingerprint of what must not come twice, and the number of the row's file group. Equal
+rows have equal fingerprints; where two tasks share one, the group is read back, checked and combined exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..data.bucket import string_hash
+from ..data.columns import IS_DELETED, conform, one_array
+from ..data.keys import key_columns, partition_paths, record_keys
+from ..data.read import log_layers
+from ..data.tasks import LogInput, TableShape, WriteTask, WrittenFile
+from ..data.write import bucket_column
+from ..names import bucket_of
+from ..storage import Storage
+
+Group = tuple[str, int]
+"""(partition, bucket)."""
+
+
+class Prints(NamedTuple):
+    """Fingerprints without repetition, rising; beside each the number of its group in `groups`."""
+
+    marks: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.int32]
+    groups: tuple[Group, ...]
+
+
+def fingerprints(rows: pa.Table, shape: TableShape) -> Prints:
+    """What no two tasks may both have: the key in its partition, with its ordering value where that ranks rows.
+
+    Files of one commit are ranked by ordering value in event time; rows of a key that differ in it need nobody's care.
+    """
+    paths = one_array(partition_paths(rows, shape.keys))
+    parts = [paths, record_keys(rows, shape.keys)]
+    if shape.merge.ranked_by is not None:
+        parts.append(one_array(rows[shape.merge.ranked_by]).cast(pa.string()))
+    text = pc.binary_join_element_wise(*parts, "\0")
+    marks = _mixed(text)
+    names = paths.dictionary_encode()
+    places = names.indices.to_numpy() * shape.buckets + one_array(bucket_column(rows, shape)).to_numpy()
+    marks, first = np.unique(marks, return_index=True)
+    groups, numbers = np.unique(places[first], return_inverse=True)
+    known = tuple((names.dictionary[int(g) // shape.buckets].as_py(), int(g) % shape.buckets) for g in groups)
+    return Prints(marks, numbers.astype(np.int32), known)
+
+
+def _mixed(text: pa.Array) -> npt.NDArray[np.uint64]:
+    """64 bits a string: Java's hash of it, and of it backwards. That two strings share both is no harm, only work."""
+    forward, backward = string_hash(text), string_hash(pc.utf8_reverse(text))
+    return forward.astype(np.uint64) << np.uint64(32) | backward.astype(np.uint64)
+
+
+def shared_groups(tasks: Sequence[Prints]) -> frozenset[Group]:
+    """The groups in which a fingerprint comes from several tasks."""
+    if len(tasks) < 2:
+        return frozenset()
+    marks, counts = np.unique(np.concatenate([task.marks for task in tasks]), return_counts=True)
+    twice = marks[counts > 1]
+    return frozenset(
+        task.groups[number]
+        for task in tasks
+        for number in np.unique(task.places[np.isin(task.marks, twice, assume_unique=True)])
+    )
+
+
+def combined(
+    storage: Storage,
+    task: WriteTask,
+    files: Sequence[WrittenFile],
+    shared: frozenset[Group],
+    rewrite: Callable[[pa.Table], Sequence[WrittenFile]],
+) -> list[WrittenFile]:
+    """The files of the commit, those of `shared` groups replaced by what `rewrite` makes of all their rows.
+
+    What is replaced is left to whoever deletes files that their instant does not list.
+    """
+    groups: dict[Group, list[WrittenFile]] = {}
+    for file in files:
+        groups.setdefault((file.partition, bucket_of(file.file_id) or 0), []).append(file)
+    kept = [file for group, there in groups.items() if group not in shared for file in there]
+    for group in sorted(shared):
+        parts = [part for file in groups[group] for part in _rows(storage, file, task)]
+        kept += rewrite(pa.concat_tables(parts))
+    return kept
+
+
+def _rows(storage: Storage, file: WrittenFile, task: WriteTask) -> Iterator[pa.Table]:
+    """The rows and deletes of a log file as they stood in the batch."""
+    shape = task.shape
+    schema = shape.schema if IS_DELETED in shape.schema.names else shape.schema.append(pa.field(IS_DELETED, pa.bool_()))
+    for layer in log_layers(storage, LogInput(file.path, task.instant, file.size), shape):
+        rows = layer.rows
+        if IS_DELETED not in rows.column_names:
+            rows = rows.append_column(IS_DELETED, pa.repeat(False, len(rows)))
+        yield conform(rows, schema)
+        known = {name: layer.deletes[name] for name in layer.deletes.column_names if name in schema.names}
+        known |= key_columns(layer.deletes, shape.keys, shape.schema)
+        yield conform(pa.table(known | {IS_DELETED: pa.repeat(True, len(layer.deletes))}), schema)

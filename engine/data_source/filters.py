@@ -1,0 +1,127 @@
+"""Filters that Spark hands down, as Arrow masks over merged rows, and as a reason not to open a file group at all.
+
+Only what means in Arrow exactly what it means in Spark is taken: comparisons of booleans, integers, strings and dates.
+Floating point (NaN), decimals and timestamps stay with Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql import datasource as ds
+
+from ..data.bucket import buckets_of
+from ..data.keys import hashed_values, partition_paths
+from ..data.tasks import AnyRead, ReadTask, TableShape
+from ..names import bucket_of
+
+Mask = Callable[[pa.Table], pa.Array]
+
+_COMPARE: Final[dict[type[ds.Filter], str]] = {
+    ds.EqualTo: "equal",
+    ds.GreaterThan: "greater",
+    ds.GreaterThanOrEqual: "greater_equal",
+    ds.LessThan: "less",
+    ds.LessThanOrEqual: "less_equal",
+}
+_TEXT: Final[dict[type[ds.Filter], str]] = {
+    ds.StringStartsWith: "starts_with",
+    ds.StringEndsWith: "ends_with",
+    ds.StringContains: "match_substring",
+}
+
+
+def pushable(given: ds.Filter, schema: pa.Schema) -> Mask | None:
+    """The filter as a mask (true: keep; null counts as false), None if Spark must apply it itself."""
+    if isinstance(given, ds.Not):
+        inner = pushable(given.child, schema)
+        return None if inner is None else _not(inner)
+    name = ".".join(getattr(given, "attribute", ()))
+    if name not in schema.names:  # a field of a struct; our names have no dots
+        return None
+    if isinstance(given, ds.IsNull | ds.IsNotNull):
+        return _valid(name, isinstance(given, ds.IsNotNull))
+    return _on_value(given, name, schema.field(name).type)
+
+
+def _on_value(given: ds.Filter, name: str, kind: pa.DataType) -> Mask | None:
+    """A filter that holds a column against values."""
+    wanted = getattr(given, "value", None)
+    many = list(wanted or ()) if isinstance(given, ds.In) else [wanted]
+    values = [_scalar(value, kind) for value in many]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return None
+    if isinstance(given, ds.In):
+        return _in(name, pa.array([value.as_py() for value in known], kind))
+    if isinstance(given, ds.EqualNullSafe):
+        return _equal_null_safe(name, known[0])
+    if type(given) in _COMPARE:
+        return _compared(_COMPARE[type(given)], name, known[0])
+    return _text(_TEXT[type(given)], name, known[0]) if type(given) in _TEXT else None
+
+
+def _scalar(value: Any, kind: pa.DataType) -> pa.Scalar | None:
+    """The value in the column's type; None for nulls, for types that are not compared here, for what does not fit."""
+    fits = (
+        (pa.types.is_boolean(kind) and isinstance(value, bool))
+        or (kind in (pa.int32(), pa.int64()) and isinstance(value, int) and not isinstance(value, bool))
+        or (pa.types.is_string(kind) and isinstance(value, str))
+        or (pa.types.is_date32(kind) and type(value) is date)
+    )
+    try:
+        return pa.scalar(value, kind) if fits else None
+    except (pa.ArrowInvalid, OverflowError):
+        return None
+
+
+def _not(inner: Mask) -> Mask:
+    return lambda rows: pc.invert(inner(rows))
+
+
+def _valid(name: str, wanted: bool) -> Mask:
+    return lambda rows: rows[name].is_valid() if wanted else rows[name].is_null()
+
+
+def _in(name: str, values: pa.Array) -> Mask:
+    """Null where the column is null, as in SQL, so that NOT IN leaves it out as well."""
+    unknown = pa.scalar(None, pa.bool_())
+    return lambda rows: pc.if_else(rows[name].is_valid(), pc.is_in(rows[name], values), unknown)
+
+
+def _equal_null_safe(name: str, value: pa.Scalar) -> Mask:
+    return lambda rows: pc.fill_null(pc.equal(rows[name], value), False)
+
+
+def _compared(function: str, name: str, value: pa.Scalar) -> Mask:
+    return lambda rows: pc.call_function(function, [rows[name], value])
+
+
+def _text(function: str, name: str, value: pa.Scalar) -> Mask:
+    return lambda rows: getattr(pc, function)(rows[name], value.as_py())
+
+
+def may_hold(task: AnyRead, filters: Sequence[ds.Filter], shape: TableShape | None) -> bool:
+    """Whether a file group can hold a row that all filters keep; `shape` is None if its keys tell nothing of groups.
+
+    Filters that fix the whole key leave one bucket, filters that fix the partition columns leave one partition.
+    """
+    if shape is None or not isinstance(task, ReadTask):
+        return True
+    fixed = {f.attribute[0]: f.value for f in filters if isinstance(f, ds.EqualTo) and len(f.attribute) == 1}
+    if shape.keys.partition_by and fixed.keys() >= {*shape.keys.partition_by}:
+        row = _row(fixed, shape.keys.partition_by, shape)
+        if partition_paths(row, shape.keys)[0].as_py() != task.partition:
+            return False
+    if fixed.keys() >= {*shape.keys.record_key}:
+        row = _row(fixed, shape.keys.record_key, shape)
+        return int(buckets_of(hashed_values(row, shape.keys), shape.buckets)[0]) == bucket_of(task.file_id)
+    return True
+
+
+def _row(fixed: dict[str, Any], names: Sequence[str], shape: TableShape) -> pa.Table:
+    return pa.table({name: pa.array([fixed[name]], shape.schema.field(name).type) for name in names})

@@ -1,0 +1,235 @@
+"""The options of the data source: Hudi's names where Hudi has them. docs/options.md lists them for users."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from difflib import get_close_matches
+from typing import Final, Literal, cast, get_args
+
+from ..errors import BadInput, Unsupported
+from ..reads.times import BEGINNING, Time
+
+Query = Literal["snapshot", "read_optimized", "incremental"]
+Operation = Literal["upsert", "bulk_insert", "delete"]
+
+PATH: Final = "path"
+COLUMNS: Final = "columns"
+AS_OF: Final = "as.of.instant"
+QUERY: Final = "hoodie.datasource.query.type"
+FORMAT: Final = "hoodie.datasource.query.incremental.format"
+BEGIN: Final = "hoodie.datasource.read.begin.instanttime"
+END: Final = "hoodie.datasource.read.end.instanttime"
+
+READ: Final = (PATH, COLUMNS, AS_OF, QUERY, FORMAT, BEGIN, END)
+
+OPERATION: Final = "hoodie.datasource.write.operation"
+BATCH_ID: Final = "batch.id"
+REPLAY_DIFFERENCE: Final = "replay.difference"
+NAME: Final = "hoodie.table.name"
+BUCKETS: Final = "hoodie.bucket.index.num.buckets"
+TABLE: Final[Mapping[str, tuple[str, ...]]] = {
+    "name": (NAME,),
+    "record_key": ("hoodie.datasource.write.recordkey.field", "hoodie.table.recordkey.fields"),
+    "ordering_fields": (
+        "hoodie.table.ordering.fields",
+        "hoodie.datasource.write.precombine.field",
+        "hoodie.table.precombine.field",
+    ),
+    "partition_by": ("hoodie.datasource.write.partitionpath.field", "hoodie.table.partition.fields"),
+    "buckets": (BUCKETS,),
+    "merge_mode": ("hoodie.record.merge.mode", "hoodie.write.record.merge.mode"),
+    "table_type": ("hoodie.datasource.write.table.type", "hoodie.table.type"),
+    "concurrency_mode": ("hoodie.write.concurrency.mode",),
+}
+"""What makes a table: argument of `Table.create` -> the options that say it. A table that is there must agree."""
+
+CREATE: Final = (
+    "hoodie.logfile.data.block.format",
+    "hoodie.logfile.max.size",
+    "hoodie.datasource.write.hive_style_partitioning",
+    "hoodie.write.table.version",
+)
+"""Options of `Table.create` itself."""
+
+ONLY: Final[Mapping[str, tuple[str, ...]]] = {
+    "hoodie.index.type": ("BUCKET",),
+    "hoodie.index.bucket.engine": ("SIMPLE",),
+    "hoodie.metadata.enable": ("false",),
+    "hoodie.populate.meta.fields": ("true",),
+    "hoodie.combine.before.upsert": ("true",),
+    "hoodie.datasource.write.partitionpath.urlencode": ("false",),
+    "hoodie.datasource.write.drop.partition.columns": ("false",),
+    "hoodie.datasource.write.insert.drop.duplicates": ("false",),
+    "hoodie.datasource.write.reconcile.schema": ("false",),
+    "hoodie.datasource.read.incr.fallback.fulltablescan.enable": ("false",),
+    "hoodie.schema.on.read.enable": ("false",),
+    "hoodie.table.cdc.enabled": ("false",),
+    "hoodie.table.base.file.format": ("PARQUET",),
+    "hoodie.table.partial.update.mode": (),
+    "hoodie.datasource.write.payload.class": (),
+    "hoodie.compaction.payload.class": (),
+    "hoodie.datasource.write.record.merger.impls": (),
+    "hoodie.write.record.merge.custom.implementation.classes": (),
+    "hoodie.record.merge.strategy.id": (),
+    "hoodie.payload.delete.field": (),
+    "hoodie.payload.delete.marker": (),
+    "hoodie.datasource.write.keygenerator.class": (),
+    "hoodie.bucket.index.hash.field": (),
+    "hoodie.bucket.index.partition.expressions": (),
+    "hoodie.datasource.read.file.index.listing.mode": ("eager", "lazy"),
+}
+"""Options that would change what is written or read: the values with which they change nothing here. Others refuse."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """What a read asks for. `after` and `until` are the window of an incremental query, completion times."""
+
+    path: str
+    query: Query = "snapshot"
+    changes: bool = False
+    as_of: Time | None = None
+    after: Time = BEGINNING
+    until: Time | None = None
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """What a write asks for. `table` holds the arguments of `Table.create` that were given, `create` its options.
+
+    `batch_id`: a batch of that id that is written already is not written again. `replay_difference`: what to do if its
+    rows differ from those.
+    """
+
+    path: str
+    operation: Operation = "upsert"
+    batch_id: str | None = None
+    replay_difference: str = "refuse"
+    table: Mapping[str, str] = field(default_factory=dict)
+    create: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_options(given: Mapping[str, str]) -> ReadOptions:
+    """The read that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    options = _known(given, READ, "read")
+    query = options.get(QUERY, "snapshot").lower()
+    shape = options.get(FORMAT, "latest_state").lower()
+    if query not in ("snapshot", "read_optimized", "incremental"):
+        raise _no_value(QUERY, query, ("snapshot", "read_optimized", "incremental"))
+    if shape not in ("latest_state", "cdc"):
+        raise _no_value(FORMAT, shape, ("latest_state", "cdc"))
+    _refuse_mixed(options, query)
+    return ReadOptions(
+        path=_path(options, "read"),
+        query="snapshot" if query == "snapshot" else "incremental" if query == "incremental" else "read_optimized",
+        changes=shape == "cdc",
+        as_of=_time(options[AS_OF]) if AS_OF in options else None,
+        after=_time(options[BEGIN]) if BEGIN in options else BEGINNING,
+        until=_time(options[END]) if END in options else None,
+        columns=tuple(name.strip() for name in options.get(COLUMNS, "").split(",") if name.strip()),
+    )
+
+
+def write_options(given: Mapping[str, str]) -> WriteOptions:
+    """The write that the options ask for; `BadInput` or `Unsupported` for what it cannot be."""
+    of_table = [name for names in TABLE.values() for name in names]
+    options = _known(given, (PATH, OPERATION, BATCH_ID, REPLAY_DIFFERENCE, *of_table, *CREATE), "write")
+    operation = options.get(OPERATION, "upsert").lower()
+    if operation not in get_args(Operation):
+        raise Unsupported(
+            f"write with {OPERATION}={operation}",
+            "writers that never wait for each other can upsert, bulk insert and delete",
+            f"use {', '.join(get_args(Operation))}",
+        )
+    return WriteOptions(
+        path=_path(options, "write"),
+        operation=cast(Operation, operation),
+        batch_id=options.get(BATCH_ID),
+        replay_difference=options.get(REPLAY_DIFFERENCE, "refuse").lower(),
+        table={argument: value for argument, names in TABLE.items() if (value := _one_of(options, names)) is not None},
+        create={name: options[name] for name in CREATE if name in options},
+    )
+
+
+def _known(given: Mapping[str, str], known: Iterable[str], verb: str) -> dict[str, str]:
+    """The options we go by, in the spelling of this module. What would change an answer is refused, others ignored."""
+    names = {name.lower(): name for name in known}
+    only = {name.lower(): name for name in ONLY}
+    kept, ignored = {}, []
+    for option, value in given.items():
+        asked = option.lower()
+        if asked in names:
+            kept[names[asked]] = value
+        elif asked in only:
+            _check_only(only[asked], value)
+        elif asked.startswith("hoodie.") and not get_close_matches(asked, [*names, *only], 1, 0.93):
+            ignored.append(option)
+        else:
+            raise _unknown(option, [*names.values(), *ONLY], verb)
+    if ignored:
+        warnings.warn(f"nbcc: {', '.join(sorted(ignored))}: ignored, they change no answer here", stacklevel=4)
+    return kept
+
+
+def _check_only(name: str, value: str) -> None:
+    allowed = ONLY[name]
+    if value.lower() not in (each.lower() for each in allowed):
+        remedy = f"leave it out, or set it to {' or '.join(allowed)}" if allowed else "leave it out"
+        raise Unsupported(f"set {name}={value}", "that would change rows in a way that nbcc does not do", remedy)
+
+
+def _unknown(option: str, known: Iterable[str], verb: str) -> BadInput:
+    near = get_close_matches(option.lower(), known, 1, 0.6)
+    remedy = f"did you mean {near[0]}" if near else "see docs/options.md for those there are"
+    return BadInput(f"{verb} with the option {option!r}", "there is no such option", remedy)
+
+
+def _refuse_mixed(options: Mapping[str, str], query: str) -> None:
+    if query == "incremental":
+        if AS_OF in options:
+            raise BadInput(
+                f"read an incremental window with {AS_OF}", "a window has its own ends", f"use {BEGIN} and {END}"
+            )
+        if BEGIN not in options:
+            raise BadInput(
+                "read an incremental window", f"{BEGIN} is missing", "give the completion time it starts after"
+            )
+        return
+    for name in (BEGIN, END, FORMAT):
+        if name in options:
+            raise BadInput(f"read a {query} with {name}", "that is for windows", f"set {QUERY}=incremental")
+    if query == "read_optimized" and AS_OF in options:
+        raise Unsupported(f"read read_optimized with {AS_OF}", "nobody promises what that is", "read a snapshot")
+
+
+def _one_of(options: Mapping[str, str], names: Iterable[str]) -> str | None:
+    """The value under any of several names that mean the same; `BadInput` if they contradict each other."""
+    found = {name: options[name] for name in names if name in options}
+    if len(set(found.values())) > 1:
+        told = " and ".join(f"{name}={value}" for name, value in found.items())
+        raise BadInput(f"write with {told}", "these mean the same", "give one of them")
+    return next(iter(found.values()), None)
+
+
+def _no_value(name: str, value: str, allowed: Iterable[str]) -> BadInput:
+    return BadInput(f"read with {name}={value}", "there is no such value", f"use {' or '.join(allowed)}")
+
+
+def _path(options: Mapping[str, str], verb: str) -> str:
+    if PATH not in options:
+        raise BadInput(f"{verb} a table", "no path is given", f"{'load' if verb == 'read' else 'save'} it with one")
+    return options[PATH]
+
+
+def _time(text: str) -> Time:
+    """17 or 14 digits, ``earliest``, zeros, or ISO 8601 with a time zone; what is none is left for others to refuse."""
+    if text.lower() == "earliest":
+        return BEGINNING
+    try:
+        return text if text.isdecimal() else datetime.fromisoformat(text)
+    except ValueError:
+        return text

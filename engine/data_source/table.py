@@ -1,0 +1,121 @@
+"""The table that a write goes to: the one that is there, if the options agree with it, or a new one made of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from ..config import TableConfig
+from ..config.concurrency import concurrency_mode
+from ..data.columns import IS_DELETED
+from ..definition.creation import table_config
+from ..definition.load import BACKUP, PROPERTIES
+from ..errors import BadInput, NotATable
+from ..storage import NotFound, Storage, open_storage
+from ..table import Table, create_table, open_table
+from ..wiring import context_of
+from .options import BUCKETS, NAME, TABLE, WriteOptions
+
+_FIELDS: Final = {
+    "name": "name",
+    "record_key": "record_key",
+    "ordering_fields": "ordering",
+    "partition_by": "partition_by",
+    "buckets": "buckets",
+    "merge_mode": "merge_mode",
+    "table_type": "table_type",
+    "hoodie.logfile.data.block.format": "log_format",
+    "hoodie.logfile.max.size": "max_log_bytes",
+    "hoodie.datasource.write.hive_style_partitioning": "hive_style",
+    "hoodie.write.table.version": "version",
+}
+"""Argument or option -> what it is called in a table's config."""
+
+
+def opened_or_created(options: WriteOptions, columns: pa.Schema) -> Table:
+    """The table at the options' path; `BadInput` if it differs from what they say, or if they do not make one."""
+    storage = open_storage(options.path)
+    context = context_of(None, storage)
+    if not _exists(storage):
+        if "record_key" not in options.table:
+            raise NotATable(
+                f"write to {options.path}",
+                "there is no table, and the options do not make one",
+                f"create it, or name its key in {TABLE['record_key'][0]}",
+            )
+        try:
+            return create_table(context, _config(options, _data_columns(columns), {}))
+        except BadInput:
+            if not _exists(storage):
+                raise  # and if it does exist, somebody was faster
+    table = open_table(context)
+    if table.config.own:
+        _check_agreement(options, table.config)
+    if mode := options.table.get("concurrency_mode"):
+        table.config = replace(table.config, concurrency_mode=concurrency_mode(mode))
+    return table
+
+
+def _exists(storage: Storage) -> bool:
+    """Whether there are table properties, or the backup of an update that was cut short."""
+    for path in (PROPERTIES, BACKUP):
+        try:
+            storage.get(path)
+        except NotFound:
+            continue
+        return True
+    return False
+
+
+def _data_columns(columns: pa.Schema) -> pa.Schema:
+    """The batch's columns without the flag that marks deletes."""
+    return pa.schema([field for field in columns if field.name != IS_DELETED])
+
+
+def _config(options: WriteOptions, columns: pa.Schema, there: Mapping[str, Any]) -> TableConfig:
+    """The config that the options ask for; what they leave out is as in `there`, or as `Table.create` has it."""
+    given = {**there, **options.table}
+    return table_config(
+        given.get("name") or os.path.basename(options.path.rstrip("/\\")),
+        columns,
+        record_key=given["record_key"],
+        ordering_fields=given.get("ordering_fields"),
+        partition_by=given.get("partition_by"),
+        buckets=_whole(given.get("buckets", "4")),
+        merge_mode=given.get("merge_mode", "EVENT_TIME_ORDERING"),
+        table_type=given.get("table_type", "MERGE_ON_READ"),
+        concurrency_mode=given.get("concurrency_mode"),
+        options=options.create,
+    )
+
+
+def _whole(value: str | int) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise BadInput(
+            f"write with {BUCKETS}={value}", "that is no whole number", "give the number of buckets"
+        ) from None
+
+
+def _check_agreement(options: WriteOptions, config: TableConfig) -> None:
+    there = {argument: getattr(config, field) for argument, field in _FIELDS.items() if argument in TABLE}
+    there["ordering_fields"] = config.ordering
+    asked = _config(options, config.schema, there)
+    for argument in (*options.table, *options.create):
+        field = _FIELDS.get(argument)
+        if field is not None and getattr(asked, field) != getattr(config, field):
+            option = TABLE.get(argument, (argument,))[0]
+            raise BadInput(
+                f"write with {option}={_shown(getattr(asked, field))}",
+                f"the table has {_shown(getattr(config, field))}",
+                f"leave {'it' if option != NAME else 'the name'} out, or write to another table",
+            )
+
+
+def _shown(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)

@@ -1,0 +1,234 @@
+"""Writing through the data source: the commit protocol of `upsert`, its data phase as Spark's write tasks.
+
+The API has no shuffle: rows of a file group come in any number of tasks, and each task writes log files of its own into
+the group, in a bulk insert, too (one base file a group would need the shuffle: `Table.bulk_insert`). Reads rank them,
+so that this changes no answer as long as no two tasks hold rows of a key that their files cannot rank (`duplicates`);
+such groups are combined again before the commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+from pyspark.sql.types import StructType
+
+from ..actions.upsert import action_of, write_task
+from ..config import TableConfig
+from ..context import Context
+from ..data.check import problems, refuse
+from ..data.columns import conform
+from ..data.digest import Digest, digest_of
+from ..data.tasks import WriteTask, WrittenFile
+from ..data.write import bucket_column, split_by_group, write_group
+from ..errors import Unsupported
+from ..lock import BetweenProcesses
+from ..names import RandomNames, bucket_of
+from ..schema import from_spark
+from ..storage import Storage
+from ..timeline import Timeline, load, put_inflight
+from ..timeline.heartbeats import StoredHeartbeats
+from ..wiring import context_of, coordinated
+from ..writes.batch import as_deletes, as_upserts
+from ..writes.batches import Repeated, answer, check, digest_of_files, extra
+from ..writes.commits import write_commit
+from ..writes.conflicts import conflict_of
+from ..writes.deciding import by_log, catch_up
+from ..writes.writing import complete, request, taken_back_on_error
+from .duplicates import Prints, combined, fingerprints, shared_groups
+from .options import WriteOptions
+from .table import opened_or_created
+
+VERSIONS_PER_TASK: Final = 1000
+"""Task n numbers its log files in a group from 1 + 1000 n: names tell the tasks apart, beside their tokens."""
+
+
+@dataclass
+class Written(WriterCommitMessage):
+    """What one task wrote, and the fingerprints of its rows."""
+
+    files: list[WrittenFile]
+    prints: Prints | None = None
+
+
+def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSourceArrowWriter:
+    """Refuse what can be refused without rows, then put the instant onto the timeline. Called once a write."""
+    check(options.batch_id, options.replay_difference)
+    if overwrite:
+        raise Unsupported(
+            f"overwrite the table at {options.path}",
+            "a data source of Spark's cannot bring the rows of a base file together",
+            'use Table.insert_overwrite, or mode("append"), which upserts',
+        )
+    columns = from_spark(schema)
+    table = opened_or_created(options, columns)
+    context, config = table.context, table.config
+    config.check_writable()
+    local = context.storage.url.startswith("file:")
+    if not isinstance(context.lock, BetweenProcesses):
+        raise Unsupported(
+            f"write to {context.storage.url} through a data source",
+            "Spark does that in a process of its own, where only the lock file of a local file system is taken, and"
+            f" this table has {'an object store' if not local else 'a lock provider of its own'}",
+            "use Table.upsert",
+        )
+    batch_of(columns.empty_table(), options, config)
+    action = action_of(config)
+    try:
+        requested, sealed = request(context, action, options.batch_id)
+    except Repeated as written:
+        return Replay(context.storage, config, options, written)
+    with taken_back_on_error(context, requested, action):
+        put_inflight(context.storage, requested, action)
+        task = replace(write_task(context, config, requested, sealed), digests=options.batch_id is not None)
+    return Writer(context.storage, config, options, task, sealed)
+
+
+def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
+    """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
+    if options.operation != "delete":
+        return as_upserts(rows, config.schema)
+    return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
+
+
+@dataclass
+class Hashed(WriterCommitMessage):
+    """The digest of the rows of one task."""
+
+    digest: Digest
+
+
+class _TableWriter(DataSourceArrowWriter):
+    """What is sent to the tasks of a write, and to the process that commits it."""
+
+    def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions) -> None:
+        self._storage = storage
+        self._config = config
+        self._options = options
+
+    def _conformed(self, rows: pa.Table) -> pa.Table:
+        """The batch in the exact types of the table: Spark's batches carry the session's time zone."""
+        wanted = [self._config.schema.field(name) for name in rows.column_names if name in self._config.schema.names]
+        flags = [field for field in rows.schema if field.name not in self._config.schema.names]
+        return batch_of(conform(rows, pa.schema([*wanted, *flags])), self._options, self._config)
+
+    def _context(self) -> Context:
+        return coordinated(context_of(None, self._storage), self._config)
+
+
+class Replay(_TableWriter):
+    """A batch that another attempt has written: its tasks hash their rows, and the commit compares the digests."""
+
+    def __init__(self, storage: Storage, config: TableConfig, options: WriteOptions, written: Repeated) -> None:
+        super().__init__(storage, config, options)
+        self._batch_id, self._instant = written.batch_id, written.instant
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Hashed:
+        tables = (pa.Table.from_batches([batch]) for batch in iterator if batch.num_rows)
+        return Hashed(sum((digest_of(self._conformed(rows)) for rows in tables), Digest()))
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        digest = sum((message.digest for message in messages if isinstance(message, Hashed)), Digest())
+        answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Nothing: this attempt has no instant, and the other one stays."""
+
+
+class Writer(_TableWriter):
+    """Made once on the driver's machine; then `write` runs in each task, and `commit` or `abort` once, all apart."""
+
+    def __init__(
+        self, storage: Storage, config: TableConfig, options: WriteOptions, task: WriteTask, sealed: Timeline
+    ) -> None:
+        super().__init__(storage, config, options)
+        self._sealed = sealed
+        self._task = task
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
+        heartbeats.start(self._task.instant)
+        try:
+            return self._written(iterator)
+        finally:
+            heartbeats.stop_renewing(self._task.instant)
+
+    def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
+        """The files of this task. Its rows may take long to come: they are worked out as they are asked for."""
+        filled = [batch for batch in iterator if batch.num_rows]
+        if not filled:
+            return Written([])
+        rows = pa.Table.from_batches(filled)
+        found = self._conformed(rows)
+        shape = self._task.shape
+        refuse(problems(found, shape, deletes=self._options.operation != "bulk_insert"), shape)
+        here = TaskContext.get()
+        number = here.partitionId() if here else 0
+        # Copy on write needs all rows of a group at once: they wait in log files, which no commit will list.
+        task = replace(self._task, first_version=1 + VERSIONS_PER_TASK * number, onto=None)
+        return Written(write_rows(self._storage, found, task, number), fingerprints(found, shape))
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        written = [message for message in messages if isinstance(message, Written)]
+        files = [file for message in written for file in message.files]
+        digest = digest_of_files(files)  # before files are combined, which change no row of the batch
+        shared = shared_groups([message.prints for message in written if message.prints is not None])
+        if self._task.onto is not None:
+            shared = frozenset((file.partition, bucket_of(file.file_id) or 0) for file in files)
+        if shared:
+            last = replace(self._task, first_version=1 + VERSIONS_PER_TASK * len(messages))
+            files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
+        requested = self._task.instant
+        batch_id = self._options.batch_id
+        more = extra(batch_id, digest)
+        commit = write_commit(self._config, requested, self._options.operation.upper(), files, more)
+        context = self._context()
+        try:
+            complete(
+                context,
+                requested,
+                action_of(self._config),
+                files=files,
+                commit=commit,
+                refused_by=lambda now: conflict_of(
+                    context, self._config, requested, files, sealed=self._sealed, now=now
+                ),
+                batch_id=batch_id,
+                may_ask_early=True,
+            )
+        except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
+            answer(context, repeated, digest, self._options.replay_difference)
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """Take files and instant back, unless the instant did complete (Spark aborts what fails after that, too)."""
+        context, requested = self._context(), self._task.instant
+        if by_log(context):
+            catch_up(context)  # what is decided is committed, whether or not its writer came to publish it
+        instant = load(context.storage).find(requested)
+        if instant is not None and instant.completed is None:
+            with suppress(_Aborted), taken_back_on_error(context, requested, action_of(self._config)):
+                raise _Aborted
+
+
+def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
+    """Put rows that have passed `problems` as log files, group by group."""
+    names, shape = RandomNames(), task.shape
+    groups = split_by_group(rows, bucket_column(rows, shape), shape)
+    return [file for group in groups for file in write_group(storage, names, task, group, writer)]
+
+
+def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Table], Sequence[WrittenFile]]:
+    def rewrite(rows: pa.Table) -> list[WrittenFile]:
+        refuse(problems(rows, task.shape), task.shape)
+        return write_rows(storage, rows, task, writer)
+
+    return rewrite
+
+
+class _Aborted(Exception):
+    """Spark gave the write up."""

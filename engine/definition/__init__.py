@@ -1,0 +1,1 @@
+"""The definition of a table: made from the arguments of `Table.create`, stored in ``hoodie.properties``, loaded."""

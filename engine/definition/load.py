@@ -1,0 +1,112 @@
+"""A table's config from its storage, and onto it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+import pyarrow as pa
+
+from ..config.coordination import is_shared
+from ..config.intact import MANDATORY, whole_properties
+from ..config.properties import encode_properties
+from ..config.schemas import schema_versions
+from ..config.stored import from_properties, to_properties
+from ..config.table_config import TableConfig
+from ..errors import BadInput, Damaged, NotATable
+from ..schema import from_avro, without_meta
+from ..storage import NotFound, Storage
+from ..timeline import Timeline, load, load_commit
+
+PROPERTIES: Final = ".hoodie/hoodie.properties"
+BACKUP: Final = ".hoodie/hoodie.properties.backup"
+
+_SCHEMA_KEEPERS: Final = frozenset({"COMPACT", "LOG_COMPACT", "CLUSTER", "INDEX"})
+"""Operations whose commits do not tell the table's schema."""
+
+
+def create_table(storage: Storage, config: TableConfig) -> None:
+    """Make an empty table of ours. Raises `BadInput`, and changes nothing, if the place is not empty."""
+    here = f"create a table at {storage.url}"
+    if found := storage.list(""):
+        example = found[0].path
+        raise BadInput(here, f"{len(found)} files are there already ({example}, …)", "choose a place that is empty")
+    if not storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config))):
+        raise BadInput(here, "somebody else has just created one there", "open that table instead")
+
+
+def open_table(storage: Storage) -> TableConfig:
+    """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if we cannot read it.
+
+    Tables of ours keep their schema in their properties; of others the newest commit tells it (hudi-format §4.4).
+    """
+    values = load_properties(storage)
+    created_with = values.get("hoodie.table.create.schema")
+    if "nbcc.format" in values and created_with:
+        config = replace(from_properties(values, pa.schema([])), shared_store=is_shared(storage.url))
+        return _as_of_now(config, values)
+    from_properties(values, pa.schema([]))  # refuse first what cannot be read
+    schema = _latest_schema(storage, load(storage)) or created_with
+    if schema is None:
+        raise NotATable(
+            f"open the table at {storage.url}", "neither its commits nor its properties tell its columns", "write to it"
+        )
+    return from_properties(values, without_meta(from_avro(schema)))
+
+
+def with_stored_schema(storage: Storage, config: TableConfig) -> TableConfig:
+    """The table with the columns that it has now, for a service that writes rows anew: it must not lose any."""
+    if not config.own:
+        return config
+    return _as_of_now(config, load_properties(storage))
+
+
+def _as_of_now(config: TableConfig, values: Mapping[str, str]) -> TableConfig:
+    try:
+        versions = schema_versions(values)
+    except (ValueError, KeyError, TypeError, RecursionError) as broken:
+        raise Damaged(
+            f"open the table {values.get('hoodie.table.name')}",
+            f"its properties hold no valid schema ({type(broken).__name__}: {broken})",
+            f"restore {PROPERTIES} from a copy",
+        ) from None
+    return replace(config, schema=versions[-1].schema, schemas=versions if len(versions) > 1 else ())
+
+
+def _latest_schema(storage: Storage, timeline: Timeline) -> str | None:
+    """Avro JSON of the newest commit, by requested time, that can have changed the schema."""
+    for instant in reversed(timeline.instants):
+        if instant.completed and instant.writes:
+            commit = load_commit(storage, instant)
+            if commit.operation not in _SCHEMA_KEEPERS and commit.extra.get("schema"):
+                return commit.extra["schema"]
+    return None
+
+
+def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
+    """As `load_properties`, and what is wrong with them, '' if nothing is: for an audit a valid checksum will do."""
+    try:
+        return load_properties(storage), ""
+    except Damaged as damaged:
+        return _load(storage, MANDATORY[:1]), damaged.exists
+
+
+def load_properties(storage: Storage) -> dict[str, str]:
+    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole."""
+    return _load(storage)
+
+
+def _load(storage: Storage, mandatory: Sequence[str] | None = None) -> dict[str, str]:
+    asked, wrong = f"open the table at {storage.url}", ""
+    for path in (PROPERTIES, BACKUP):
+        try:
+            found = whole_properties(storage.get(path), mandatory)
+        except NotFound:
+            continue
+        if not isinstance(found, str):
+            return found
+        wrong = wrong or f"{path} is not whole: {found}"
+    if not wrong:
+        raise NotATable(asked, f"there is no {PROPERTIES}", "create it, or check the path for a typo")
+    raise Damaged(asked, wrong, f"restore the file from a copy, or put a whole one at {BACKUP}")

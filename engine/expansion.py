@@ -1,0 +1,120 @@
+"""Reading parquet within a memory limit. Dictionary pages let a small file expand to any number of long values.
+
+The footer bounds the size of most columns. If the bound exceeds the limit, text columns are read as dictionaries, whose
+size the file states. Their unpacked size is summed before they are unpacked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from .limits import Limits, exceeded
+
+_WIDTHS: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
+_DENSE: Final = frozenset({"PLAIN", "RLE", "BIT_PACKED"})
+"""Encodings of text columns whose size in memory is that in the file plus the offsets."""
+
+_OFFSET: Final = 8  # bytes for each text
+_LARGEST_BATCH: Final = 1 << 16
+
+
+class _Bound(NamedTuple):
+    """Lower and upper bound of the bytes of the rows, and the flat text columns that make the difference."""
+
+    least: int
+    most: int
+    flat: frozenset[str]
+    nested: int  # bytes in the file of columns inside lists, maps and structs that may expand
+
+
+class Opened(NamedTuple):
+    """An open parquet file with its bytes; `few`: the columns read as dictionaries."""
+
+    name: str
+    data: pa.Buffer
+    file: pq.ParquetFile
+    few: Sequence[str]
+
+
+def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> pa.Table:
+    """The wanted columns of a file (None: all). `LimitExceeded` if their rows take more memory than `bounds` allows."""
+    name, data, file, few = opened
+    limit = bounds.decoded(data.size)
+    bound = _bound(file, wanted, few)
+    if bound.least > limit:
+        raise _too_much(name, bound.least, limit)
+    if bound.most <= limit:
+        return file.read(columns=wanted, use_threads=False)
+    packed = pq.ParquetFile(pa.BufferReader(data), read_dictionary=[*few, *bound.flat])
+    if bound.nested:
+        rows = _by_batches(packed, name, wanted, bound, limit)
+    else:
+        rows = packed.read(columns=wanted, use_threads=False)
+    return _unpacked(rows, file.schema_arrow, bound.flat, name, limit)
+
+
+def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str]) -> _Bound:
+    least = most = nested = 0
+    flat: set[str] = set()
+    for number in range(file.metadata.num_row_groups):
+        group = file.metadata.row_group(number)
+        for at in range(group.num_columns):
+            chunk, leaf = group.column(at), file.schema.column(at)
+            top = leaf.path.partition(".")[0]
+            if wanted is not None and leaf.path not in wanted and top not in wanted:
+                continue
+            values, size = max(chunk.num_values, group.num_rows), chunk.total_uncompressed_size
+            if chunk.physical_type != "BYTE_ARRAY":
+                width = _WIDTHS.get(chunk.physical_type) or leaf.length
+                least, most = least + values * width, most + values * width
+                continue
+            least += values * 4 if leaf.path in few else size
+            if leaf.path in few or _DENSE.issuperset(chunk.encodings):
+                most += size + values * _OFFSET
+                continue
+            most += values * (size + _OFFSET)
+            if leaf.path == leaf.name and leaf.max_repetition_level == 0:
+                flat.add(leaf.path)
+            else:
+                nested += size
+    return _Bound(least, most, frozenset(flat), nested)
+
+
+def _by_batches(file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, bound: _Bound, limit: int) -> pa.Table:
+    """Read in batches so small that none can exceed the limit; stop when their sum does."""
+    batch_rows = max(1, min(_LARGEST_BATCH, limit // bound.nested))
+    batches, total = [], 0
+    for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
+        total += batch.nbytes
+        if total > limit:
+            raise _too_much(name, total, limit)
+        batches.append(batch)
+    schema = file.schema_arrow
+    kept = schema if wanted is None else pa.schema([schema.field(column) for column in wanted])
+    return pa.Table.from_batches(batches) if batches else kept.empty_table()
+
+
+def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:
+    """The rows in the types of `schema`, with the dictionary columns in `flat` unpacked."""
+    chosen = [column for column in rows.column_names if column in flat]
+    total = rows.nbytes + sum(_unpacked_bytes(chunk) for column in chosen for chunk in rows[column].chunks)
+    if total > limit:
+        raise _too_much(name, total, limit)
+    for column in chosen:
+        at = rows.schema.get_field_index(column)
+        rows = rows.set_column(at, schema.field(column), rows[column].cast(schema.field(column).type))
+    return rows
+
+
+def _unpacked_bytes(chunk: pa.DictionaryArray) -> int:
+    lengths = pc.binary_length(chunk.dictionary).cast(pa.int64())
+    return pc.sum(lengths.take(chunk.indices)).as_py() or 0
+
+
+def _too_much(name: str, size: int, limit: int) -> Exception:
+    return exceeded(name, f"its rows take at least {size} bytes in memory, and the limit is {limit}", "decoded_bytes")

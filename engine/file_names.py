@@ -1,0 +1,96 @@
+"""Names of base, log and marker files (docs/hudi-format.md).
+
+Times in names are *requested* times. Partition paths are relative to the table's root, '' without partitions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+PARTITION_METADATA: Final = ".hoodie_partition_metadata"
+
+_BASE_END: Final = ".parquet"  # tested before the expression, because most files are logs
+_BASE: Final = re.compile(r"([^_]+)_(\d+-\d+-\d+)_(\d+)\.parquet")
+_LOG: Final = re.compile(r"\.([^._]+)_([^.]*)\.(log|archive)\.(\d+)(?:_(\d+-\d+-\d+))?([.-]cdc)?")
+
+
+class BaseName(NamedTuple):
+    """``<file id>_<write token>_<instant>.parquet``."""
+
+    file_id: str
+    token: str
+    instant: str
+
+    def __str__(self) -> str:
+        return f"{self.file_id}_{self.token}_{self.instant}.parquet"
+
+
+class LogName(NamedTuple):
+    """``.<file id>_<instant>.log.<version>_<write token>``.
+
+    `instant`: the requested time of the delta commit; in the old layout that of the base file that its writer found.
+    `token`: None in files of old writers. `cdc`: the file contains change records, not rows.
+    """
+
+    file_id: str
+    instant: str
+    version: int
+    token: str | None
+    cdc: bool = False
+
+    def __str__(self) -> str:
+        token = "" if self.token is None else f"_{self.token}"
+        return f".{self.file_id}_{self.instant}.log.{self.version}{token}{'.cdc' if self.cdc else ''}"
+
+
+def parse_base(name: str) -> BaseName | None:
+    """Parse the name of a base file; None for other names."""
+    found = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
+    return BaseName(*found.groups()) if found else None
+
+
+def parse_log(name: str) -> LogName | None:
+    """Parse the name of a log file; None for other names."""
+    found = _LOG.fullmatch(name)
+    if found is None:
+        return None
+    file_id, instant, _, version, token, suffix = found.groups()
+    return LogName(file_id, instant, int(version), token, suffix is not None)
+
+
+def in_partition(partition: str, name: str) -> str:
+    """The path of a file in a partition ('': the root)."""
+    return f"{partition}/{name}" if partition else name
+
+
+def split_path(path: str) -> tuple[str, str]:
+    """(partition, file name) of a data file's path."""
+    partition, _, name = path.rpartition("/")
+    return partition, name
+
+
+def marker_folder(instant: str) -> str:
+    """The folder of the markers of a pending instant."""
+    return f".hoodie/.temp/{instant}"
+
+
+def marker(instant: str, partition: str, name: str) -> str:
+    """The path of the marker of the data file `name`. A rollback finds the files of a dead writer by its markers.
+
+    The marker is put before the data file. Logs also use type CREATE, because APPEND makes Hudi 1.2.0 fail.
+    """
+    return f"{marker_folder(instant)}/{in_partition(partition, name)}.marker.CREATE"
+
+
+def marked_file(instant: str, path: str) -> str | None:
+    """The path of the data file of the marker at `path`; None if `path` is not a marker of the instant."""
+    head, tail = f"{marker_folder(instant)}/", ".marker.CREATE"
+    return path[len(head) : -len(tail)] if path.startswith(head) and path.endswith(tail) else None
+
+
+def partition_metadata(partition: str, instant: str) -> tuple[str, bytes]:
+    """(path, content) of the partition metadata file, put if absent. Hudi on Spark ignores partitions without it."""
+    depth = partition.count("/") + 1 if partition else 0
+    content = f"#partition metadata\ncommitTime={instant}\npartitionDepth={depth}\n"
+    return in_partition(partition, PARTITION_METADATA), content.encode()

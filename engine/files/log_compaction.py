@@ -1,0 +1,70 @@
+"""Log compaction: one log replaces several logs of its slice, at their rank (RFC-66, `handle_log_compaction`).
+
+The inputs of a log compaction are contiguous in completion order, so its log may rank where its newest input did. Reads
+as of an earlier time, and incremental reads, use the inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from ..rules import Rules
+from ..timeline.commits import Commits
+from ..timeline.timeline import Timeline
+from .group_files import BaseFile, Group, LogFile, visible
+
+Covers = Mapping[str, tuple[str, ...]]
+"""Path of a log -> paths of the logs that it replaces, in merge order."""
+
+
+def covers_of(
+    timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
+) -> dict[str, tuple[str, ...]]:
+    """The inputs of nbcc's log compactions that are visible as of `as_of`."""
+    found: dict[str, tuple[str, ...]] = {}
+    for instant in timeline.completed:
+        listed = rules.files == "listed" or timeline.is_log_compaction(instant)
+        if instant.action == "deltacommit" and listed and visible(instant, as_of, rules):
+            found.update(commits.commit(instant).covers)
+    return found
+
+
+def without_covered(
+    files: Iterable[BaseFile | LogFile], covers: Covers, pending: frozenset[str], rules: Rules
+) -> Iterator[BaseFile | LogFile]:
+    """The files to read: a log that covers others instead of those.
+
+    `pending`: requested times of pending log compactions, whose logs are ignored.
+    """
+    logs: dict[str, LogFile] = {}
+    for file in files:
+        if isinstance(file, BaseFile):
+            yield file
+        elif file.requested not in pending:
+            logs[file.path] = file
+    covered = {path for log, paths in covers.items() if log in logs for path in paths}
+    for path, log in logs.items():
+        if path not in covered and path not in covers:
+            yield log
+        elif path not in covered:
+            yield _with_inputs(log, logs, covers, rules)
+
+
+def _with_inputs(log: LogFile, logs: Mapping[str, LogFile], covers: Covers, rules: Rules) -> LogFile:
+    inputs = tuple(_with_inputs(logs[path], logs, covers, rules) for path in covers.get(log.path, ()) if path in logs)
+    if not inputs or rules.log_compaction_rank == "own":
+        return log._replace(covers=inputs)
+    return log._replace(covers=inputs, completed=inputs[-1].completed)
+
+
+def requested_place(log: LogFile, rules: Rules) -> str:
+    """The requested time by which a log is ranked: its own, or the greatest of its inputs."""
+    if not log.covers or rules.log_compaction_rank == "own":
+        return log.requested
+    return max(requested_place(each, rules) for each in log.covers)
+
+
+def pending_groups(timeline: Timeline, commits: Commits) -> frozenset[Group]:
+    """The file groups in which a log compaction is pending."""
+    pending = (instant for instant in timeline.pending if timeline.is_log_compaction(instant))
+    return frozenset(group for instant in pending for group in commits.log_plan(instant.requested).groups)

@@ -1,0 +1,185 @@
+"""A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
+
+A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. Their encoding is
+a regular language except for the length before each text. So the expression matches printable characters as text, and
+the lengths are compared afterwards. If they agree, an Avro reader decodes the same values. Anything else raises `Odd`,
+and the caller uses `decode_record`, the complete decoder.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from operator import length_hint
+from typing import Any, Final, NamedTuple
+
+import fastavro
+
+from ..limits import Limits, limits
+from .container import LONGEST_NUMBER, block_of, embedded
+
+_STATS: Final = "partitionToWriteStats"
+_TEXTS: Final = ("path", "fileId")
+_NUMBERS: Final = ("fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")
+
+_NUMBER: Final = rb"[\x80-\xff]{0,8}+[\x00-\x7f]"  # seven bits a byte; a set eighth bit: more bytes follow
+_PRINTED: Final = rb"[ -~]*+"
+_PLAIN: Final = {"boolean": rb"[\x00\x01]", "double": rb"[\x00-\xff]{8}", "int": _NUMBER, "long": _NUMBER}
+_NEVER: Final = rb"(?!)"
+
+
+class Odd(ValueError):
+    """The bytes have a form that the fast parser does not read. They may still be valid."""
+
+
+class Skimmed(NamedTuple):
+    """One file of a commit: size in bytes, rows written and deleted, number of logs `merged` into it; None for null."""
+
+    path: str
+    size: int | None
+    writes: int | None
+    deletes: int | None
+    merged: int | None
+
+
+def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
+    """Partition -> files of a commit, and the other fields of its record, both as in `decode_record`.
+
+    Raises an arbitrary exception for bytes that it cannot read, including all that `decode_record` rejects.
+    """
+    meta, block = block_of(data)
+    listed, rest = _fields(meta["avro.schema"], limits())
+    if listed is None:
+        raise Odd("a schema of its own")
+    cursor = _Cursor(block)
+    stats = {cursor.text(): [listed.read(cursor) for _ in cursor.items()] for _ in cursor.nullable()}
+    content = io.BytesIO(block)
+    content.seek(cursor.at)
+    record: Any = fastavro.schemaless_reader(content, rest, None)
+    if content.read(1):
+        raise Odd("its record ends before its block does")
+    return stats, record
+
+
+@lru_cache(maxsize=64)
+def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
+    """The expression for a file in commits of this schema, and the schema of the fields after the files. Cached."""
+    embedded(schema, bounds)  # validates the schema, even if the record does not use it
+    commit = json.loads(schema)
+    stats, *others = commit["fields"]
+    try:
+        null, partitions = stats["type"]
+        if (stats["name"], null, partitions["type"], partitions["values"]["type"]) != (_STATS, "null", "map", "array"):
+            return None, None
+        return _Listed(partitions["values"]["items"]), fastavro.parse_schema({**commit, "fields": others})
+    except (KeyError, TypeError, ValueError, fastavro.schema.UnknownType):  # later fields may use its types
+        return None, None
+
+
+class _Cursor:
+    """A read position in the bytes of a record."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def number(self) -> int:
+        value = 0
+        for shift in range(0, 7 * LONGEST_NUMBER, 7):
+            byte = self.data[self.at]
+            self.at += 1
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                return (value >> 1) ^ -(value & 1)
+        raise Odd("a number without end")
+
+    def text(self) -> str:
+        length = self.number()
+        if length < 0:
+            raise Odd("a negative length")
+        self.at += length
+        return self.data[self.at - length : self.at].decode()
+
+    def nullable(self) -> Iterator[None]:
+        """Iterate once for each item of a nullable map."""
+        if branch := self.number():
+            if branch != 1:
+                raise Odd("neither null nor a map")
+            yield from self.items()
+
+    def items(self) -> Iterator[None]:
+        """Iterate once for each item of a map or list."""
+        while count := self.number():
+            if count < 0:
+                raise Odd("blocks with their size in front")
+            for _ in range(count):
+                yield
+
+
+class _Listed:
+    """The expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
+
+    def __init__(self, record: Mapping[str, Any]) -> None:
+        self._groups = 0
+        self._lengths: list[int] = []
+        self._texts: list[int] = []
+        self._found: dict[str, int] = {}
+        fields = [self._pattern(field["type"], field["name"]) for field in record["fields"]]
+        self._match = re.compile(b"".join(fields)).match
+        self._wanted = [self._found[name] for name in (*_TEXTS, *_NUMBERS)]
+
+    def read(self, cursor: _Cursor) -> Skimmed:
+        match = self._match(cursor.data, cursor.at)
+        if match is None or _lengths(match.group(*self._lengths)) != (*map(length_hint, match.group(*self._texts)),):
+            raise Odd("a file record of another form")
+        cursor.at = match.end()
+        path, file_id, *numbers = match.group(*self._wanted)
+        if path is None or file_id is None:
+            raise Odd("a file without a name")
+        return Skimmed(path.decode(), *map(_number, numbers))
+
+    def _pattern(self, kind: Any, name: str = "") -> bytes:
+        """The expression of a field. A field of an unexpected type matches only null."""
+        if isinstance(kind, list):
+            nullable = len(kind) == 2 and kind[0] == "null"
+            return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER
+        match _named(kind):
+            case "string":
+                return self._text(name)
+            case "array" if _named(kind["items"]) == "string":  # a list of at most one text
+                return rb"(?:\x00|\x02%s\x00)" % self._text()
+            case "record":
+                return b"".join(self._pattern(field["type"]) for field in kind["fields"])
+            case "int" | "long" if name in _NUMBERS:
+                self._group(name)
+                return rb"(%s)" % _NUMBER
+        return _PLAIN.get(_named(kind), _NEVER)
+
+    def _text(self, name: str = "") -> bytes:
+        self._lengths.append(self._group())
+        self._texts.append(self._group(name if name in _TEXTS else ""))
+        return rb"(%s)(%s)" % (_NUMBER, _PRINTED)
+
+    def _group(self, name: str = "") -> int:
+        self._groups += 1
+        self._found[name] = self._groups
+        return self._groups
+
+
+@lru_cache(maxsize=1 << 12)
+def _number(encoded: bytes | None) -> int | None:
+    return None if encoded is None else _Cursor(encoded).number()
+
+
+@lru_cache(maxsize=1 << 12)
+def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
+    """The decoded lengths; 0 for null, as `length_hint` returns for None. Cached: a table has few distinct tuples."""
+    return tuple(_number(each) or 0 for each in encoded)
+
+
+def _named(kind: Any) -> str:
+    """The name of a type; '' for a logical type, which is not expected."""
+    return kind if isinstance(kind, str) else "" if "logicalType" in kind else kind["type"]

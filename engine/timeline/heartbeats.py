@@ -1,0 +1,114 @@
+"""Heartbeats: whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
+
+A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. Its writer puts it again at each interval, and
+its put time counts. Hudi's writers and cleaners use the same files (docs/hudi-format.md).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from ..storage import TRANSIENT, Storage
+
+FOLDER: Final = ".hoodie/.heartbeat"
+
+INTERVAL_SECONDS: Final = 60.0  # hoodie.client.heartbeat.interval_in_ms
+TOLERABLE_MISSES: Final = 2  # hoodie.client.heartbeat.tolerable.misses
+
+
+class Heartbeats(Protocol):
+    """The heartbeats of a table's writers."""
+
+    def start(self, requested: str) -> None:
+        """Start the heartbeat of an instant of this process. Call this before the instant is on the timeline."""
+        ...
+
+    def is_alive(self, requested: str) -> bool:
+        """Whether the heartbeat of that instant has not expired.
+
+        For an instant of this process: whether it has never expired. Another writer may have acted on a late heartbeat,
+        so a later renewal does not count.
+        """
+        ...
+
+    def stop(self, requested: str) -> None:
+        """Stop renewing the heartbeat of that instant, of any writer, and delete its file."""
+        ...
+
+    def stop_renewing(self, requested: str) -> None:
+        """Stop renewing from this process. Another process continues the instant, or its heartbeat expires."""
+        ...
+
+
+class StoredHeartbeats:
+    """Heartbeats in the table's storage, each renewed by a thread.
+
+    Times are in seconds. The clocks of machine and store must differ by less than the tolerance (interval * misses).
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        interval: float = INTERVAL_SECONDS,
+        misses: int = TOLERABLE_MISSES,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._storage = storage
+        self._interval = interval
+        self._tolerance = interval * misses
+        self._now = now
+        self._ours: dict[str, _Heartbeat] = {}
+
+    def start(self, requested: str) -> None:
+        self._put(requested)
+        heartbeat = self._ours[requested] = _Heartbeat(self._now())
+        thread = threading.Thread(target=self._renew_until_stopped, args=(requested, heartbeat), daemon=True)
+        thread.name = f"nbcc-heartbeat-{requested}"
+        thread.start()
+
+    def is_alive(self, requested: str) -> bool:
+        if heartbeat := self._ours.get(requested):
+            return heartbeat.on_time(self._now(), self._tolerance)
+        times = (entry.modified for entry in self._storage.list(FOLDER) if entry.path == _path(requested))
+        return self._now() - next(times, 0.0) <= self._tolerance
+
+    def stop(self, requested: str) -> None:
+        self.stop_renewing(requested)
+        self._storage.delete(_path(requested))
+
+    def stop_renewing(self, requested: str) -> None:
+        if heartbeat := self._ours.pop(requested, None):
+            heartbeat.stopped.set()
+
+    def _renew_until_stopped(self, requested: str, heartbeat: _Heartbeat) -> None:
+        while not heartbeat.stopped.wait(self._interval):
+            if not heartbeat.on_time(self._now(), self._tolerance):
+                return
+            try:
+                self._put(requested)
+            except TRANSIENT:
+                continue  # a later renewal may succeed; if none does in time, the write is aborted
+            heartbeat.last = self._now()
+
+    def _put(self, requested: str) -> None:
+        self._storage.put(_path(requested), b"")
+
+
+class _Heartbeat:
+    """The time of the last renewal, and whether one was ever late."""
+
+    def __init__(self, now: float) -> None:
+        self.last = now
+        self.late = False
+        self.stopped = threading.Event()
+
+    def on_time(self, now: float, tolerance: float) -> bool:
+        self.late = self.late or now - self.last > tolerance
+        return not self.late
+
+
+def _path(requested: str) -> str:
+    return f"{FOLDER}/{requested}"

@@ -1,0 +1,64 @@
+"""Builds a timeline from the paths of a listing, incrementally from an earlier listing.
+
+A timeline depends on the paths alone, so the cache never changes a result. A table with a long history is listed many
+times, each time with a few more files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from ..errors import Unsupported
+from .instant import Instant, is_layout_1, parse_instant
+from .timeline import FOLDER, Timeline
+
+REMEMBERED: Final = 4
+"""The number of cached listings, about one for each table in use."""
+
+
+class Listing(NamedTuple):
+    """The paths of a listing and their timeline."""
+
+    paths: frozenset[str]
+    timeline: Timeline
+
+
+_LAST: list[Listing] = []
+"""Newest first. The content is replaced in one atomic step, so threads need no lock."""
+
+
+def timeline_of(paths: Iterable[str]) -> Timeline:
+    """The timeline of the paths in and below the timeline's folder. `Unsupported` for instants of layout 1."""
+    seen = frozenset(paths)
+    known = max((each for each in _LAST if each.paths <= seen), key=lambda each: len(each.paths), default=_NOTHING)
+    if len(known.paths) == len(seen):
+        return known.timeline
+    new = seen - known.paths
+    archived = known.timeline.archived or any(map(_in_archive, new))
+    timeline = known.timeline.grown(_instants(new), archived)
+    _LAST[:] = [Listing(seen, timeline), *(each for each in _LAST if each is not known)][:REMEMBERED]
+    return timeline
+
+
+_NOTHING: Final = Listing(frozenset(), Timeline())
+
+
+def _in_archive(path: str) -> bool:
+    """Whether a path below the timeline's folder is an archive file."""
+    return path.endswith(".parquet") and path.rpartition("/")[0] != FOLDER
+
+
+def _instants(paths: Iterable[str]) -> Iterator[Instant]:
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        if folder != FOLDER:
+            continue  # the archive's folder
+        if instant := parse_instant(name):
+            yield instant
+        elif is_layout_1(name):
+            raise Unsupported(
+                "read the timeline",
+                f"its instant {name} has no completion time (timeline layout 1)",
+                "upgrade the table with Apache Hudi 1.x first",
+            )

@@ -1,0 +1,59 @@
+"""Builds the `Context` of a table: storage, lock, clock, names, jobs and rules."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from .clock import SHARED_SKEW_MS, WallClock
+from .config import TableConfig
+from .context import Context
+from .data.jobs import InProcessJobs, Jobs
+from .lock import InProcessLock
+from .lock.providers import BETWEEN_MACHINES, UnresolvedLock, lock_of, provider_of
+from .names import RandomNames
+from .rules import NBCC
+from .storage import Storage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def context_of(spark: SparkSession | None, storage: Storage) -> Context:
+    """The context before the table is open: its lock is resolved by `coordinated` or `with_hudi_rules`."""
+    names = RandomNames()
+    return Context(storage, UnresolvedLock(), WallClock(), names, _jobs(spark, storage, names), NBCC)
+
+
+def _jobs(spark: SparkSession | None, storage: Storage, names: RandomNames) -> Jobs:
+    if spark is None:
+        return InProcessJobs(storage, names)
+    from .spark.interpreter import check_workers
+    from .spark.jobs import SparkJobs
+
+    check_workers(spark)
+    return SparkJobs(spark, storage, names)
+
+
+def coordinated(context: Context, config: TableConfig) -> Context:
+    """The context with the lock, clock and decision rule of the table's properties.
+
+    A lock that `context` already has stays, unless the table names a provider.
+    """
+    agreed = config.coordination
+    has_lock = not agreed.lock and not isinstance(context.lock, UnresolvedLock)
+    skew = agreed.skew_ms
+    if skew is None and not has_lock and provider_of(context.storage, agreed) in BETWEEN_MACHINES:
+        skew = SHARED_SKEW_MS
+    clock = context.clock if skew is None else WallClock(skew)
+    lock = context.lock if has_lock else lock_of(context.storage, agreed)
+    return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
+
+
+def with_hudi_rules(context: Context, config: TableConfig) -> Context:
+    """The context of a table written by Hudi: it is read by Hudi's rules, without a lock file.
+
+    Its writers do not use nbcc's lock, so a lock file would have no effect.
+    """
+    lock = InProcessLock(context.storage.url) if isinstance(context.lock, UnresolvedLock) else context.lock
+    return replace(context, rules=config.rules, lock=lock)

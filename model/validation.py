@@ -1,0 +1,53 @@
+"""Checking the fields of a mapping that a human wrote: an unknown one is an error that names the nearest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import cast
+
+LISTED = 12
+"""An error sentence lists so many known words; more would hide the guess."""
+
+
+def nearest(word: str, known: Iterable[str], others: str = "") -> str:
+    """The end of an error sentence: the most similar known word, if any, and the known words if they are few.
+
+    `others`: a command that prints all of them.
+    """
+    words = sorted(known)
+    begun = [each for each in words if word and each.startswith(word)]
+    close = get_close_matches(word, words, n=1, cutoff=0.6) or begun
+    guess = f"did you mean {close[0]!r}? " if close else ""
+    if len(words) <= LISTED:
+        return f"{guess}known: {', '.join(words) or 'none'}"
+    if others:
+        return f"{guess}`{others}` prints all {len(words)}"
+    return f"{guess}known: {', '.join(words[:LISTED])} and {len(words) - LISTED} more"
+
+
+def refuse_unknown(given: Mapping[str, object], known: Iterable[str], where: str) -> None:
+    """Raise ValueError for the first field of `given` that is not known."""
+    names = set(known)
+    for field in given:
+        if field not in names:
+            raise ValueError(f"{where}: unknown field {field!r}; {nearest(field, names)}")
+
+
+def write_shape(row: Mapping[str, object]) -> tuple[tuple[str, int], tuple[int, ...]]:
+    """One `[[writes]]` of a world: (writer, number of the write), and how many log versions in each file group."""
+    where = "world [[writes]]"
+    fields = ("writer", "number", "versions")
+    refuse_unknown(row, (*fields, "reads"), where)
+    missing = [name for name in fields if name not in row]
+    if missing:
+        raise ValueError(f"{where}: {missing[0]!r} is missing in {dict(row)!r}")
+    number = whole_number(row["number"], f"{where}: number", least=1)
+    return (cast(str, row["writer"]), number), tuple(cast("list[int]", row["versions"]))
+
+
+def whole_number(value: object, where: str, least: int = 0) -> int:
+    """`value` as an int ≥ `least`; ValueError says what was found."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ValueError(f"{where}: a whole number of at least {least} is needed, found {value!r}")
+    return value

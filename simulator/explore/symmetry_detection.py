@@ -1,0 +1,152 @@
+"""Symmetry detection: finds the actors that differ only in their names, on the first states of a search.
+
+Candidates are actors of one kind with the same options and writes in the world: a difference there may show only in
+later states. Two candidates are exchangeable if steps commute with exchanging their names, and every promise has the
+same verdict on both sides. Promises that judge shapes (`promises.shape`) have the same verdict for equal shapes.
+
+The transitions of a `TransitionSystem` may be any functions, so `certify` checks its exchanges again, on all that the
+search evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import combinations, islice
+from typing import Any
+
+from nbcc.model import Model, State, Step
+from nbcc.model.machine.bound import BoundTransition
+
+from .renaming import Image, Renaming, renamed, renamed_step
+from .system import Projection, projection_of
+from .transition_system import TransitionSystem
+
+Moved = tuple[State, Step, State]
+"""A step with the states before and after it."""
+SAMPLE = 400
+"""States on which a pair is tested. Tests of nbcc use all states of every small world."""
+
+
+def classes(model: Model | TransitionSystem, promises: Iterable[Any]) -> list[list[str]]:
+    """The classes of exchangeable actors with at least two members."""
+    states = list(islice(_first_states(model), SAMPLE))
+    cache = PropertyCache(model, (p for p in promises if not getattr(p, "unfit", lambda model: None)(model)))
+    found: list[list[str]] = []
+    for names in model.actors.values():
+        found += _classes_of(names, states, cache)
+    return [each for each in found if len(each) > 1]
+
+
+def _classes_of(names: Sequence[str], states: Sequence[State], cache: PropertyCache) -> list[list[str]]:
+    model = cache.model
+    found: list[list[str]] = []
+    first = {name: model.component(model.initial, name) for name in names}
+    for name in names:
+        for each in found:
+            exchange = Exchange(cache, {name: each[0], each[0]: name})
+            same = renamed(first[name], exchange.names) == first[each[0]]
+            same = same and (
+                model.world.alike(name, each[0]) if isinstance(model, Model) else _same_shape(model, exchange.names)
+            )
+            if same and not any(exchange.difference(state) for state in states):
+                each.append(name)
+                break
+        else:
+            found.append([name])
+    return found
+
+
+def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
+    """Whether each transition has a counterpart that reads and writes the exchanged components."""
+    rows = {(row.actor, row.action): row for row in system.transitions}
+    if len(rows) < len(system.transitions):
+        return False
+
+    def renamed(components: Iterable[str]) -> set[str]:
+        return {names.get(each, each) for each in components}
+
+    def alike(row: BoundTransition, other: BoundTransition | None) -> bool:
+        return (
+            other is not None
+            and names.get(row.component, row.component) == other.component
+            and renamed(row.reads) == set(other.reads)
+            and renamed(row.writes) == set(other.writes)
+        )
+
+    return all(alike(row, rows.get((names.get(row.actor, row.actor), row.action))) for row in rows.values())
+
+
+class PropertyCache:
+    """The verdicts of promises on steps, cached by the values that each promise reads."""
+
+    def __init__(self, model: Model | TransitionSystem, promises: Iterable[Any] = ()) -> None:
+        self.model = model
+        self._alike: dict[tuple[str, Any], list[tuple[Any, Projection]]] = {}
+        """Promises with their projections, grouped by the steps that they distinguish."""
+        for promise in promises:
+            same = (promise.kind, getattr(promise, "shape", None))
+            self._alike.setdefault(same, []).append((promise, projection_of(model, promise)))
+        self._held: dict[Hashable, bool] = {}
+
+    def apart(self, one: Moved, other: Moved) -> str | None:
+        """The name of a promise that only one of two steps violates; None if there is none."""
+        for (kind, shape), promises in self._alike.items():
+            if shape is not None and self._shaped_alike(kind, shape, one, other):
+                continue
+            for promise, project in promises:
+                if self._holds(promise, project, *one) != self._holds(promise, project, *other):
+                    return str(promise.name)
+        return None
+
+    def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
+        """Whether both steps have the same shape, so that these promises have the same verdict."""
+        states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
+        here, there = (shape(self.model, *each) for each in states)
+        return here is not None and here == there
+
+    def _holds(self, promise: Any, project: Projection, before: State, step: Step, after: State) -> bool:
+        was = () if promise.kind == "state" else (project(before), step)
+        key = (promise.name, project(after), *was)
+        if key not in self._held:
+            self._held[key] = promise.holds(self.model, before, step, after) is None
+        return self._held[key]
+
+
+class Exchange:
+    """Two actors with exchanged names."""
+
+    def __init__(self, cache: PropertyCache, names: Renaming) -> None:
+        self.cache, self.model, self.names = cache, cache.model, names
+        self._image = Image(cache.model, names, range(len(cache.model.coding.names)), ())
+
+    def difference(self, state: State) -> str | None:
+        """Why the exchange is not a symmetry in this state; None if it is."""
+        other = self._image.of_own(state)
+        moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
+        if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
+            return f"other steps are possible after {self.names}"
+        for step, after, there in moves:
+            if wrong := self.cache.apart((state, step, after), (other, renamed_step(step, self.names), there)):
+                return f"{wrong} has another verdict after {self.names}"
+        return None
+
+
+def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
+    """States in the order of a breadth-first search, a sample of each level."""
+    seen, level = {model.initial}, [model.initial]
+    while level:
+        yield from level[:: max(1, len(level) // 8)]
+        following: list[State] = []
+        for state in level[:200]:
+            for _, after in model.successors(state):
+                if after not in seen:
+                    seen.add(after)
+                    following.append(after)
+        level = following
+
+
+def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
+    """Every pair of actors of one kind, as a renaming. Tests check them on all states of a world."""
+    for names in model.actors.values():
+        for one, other in combinations(names, 2):
+            yield {one: other, other: one}

@@ -1,0 +1,106 @@
+"""Commits skimmed say what commits read say; what cannot be skimmed is never misread."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nbcc.engine.audit.commits import commit_of
+from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, encode_commit, fast_commit_parser
+from nbcc.engine.timeline.container import decode_record
+from nbcc.engine.timeline.fast_commit_parser import Odd, skim_commit
+from tests.engine.format_samples import HUDI_TABLES, hudi_table
+
+INSTANT = Instant("20260101000000000", "deltacommit", "completed", "20260101000000001")
+FIELDS = ("path", "fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")
+
+
+def read(data: bytes) -> tuple[dict[str, list[tuple[Any, ...]]], dict[str, Any]]:
+    """The slow twin of the fast parser: it reads everything."""
+    record = decode_record(data, "a commit")
+    by_partition = record.pop("partitionToWriteStats") or {}
+    return {p: [tuple(map(s.get, FIELDS)) for s in stats] for p, stats in by_partition.items()}, record
+
+
+def commit(seed: int) -> bytes:
+    """A commit of a few files, whose numbers are of all lengths."""
+    draw = random.Random(seed)
+
+    def number() -> int:
+        return draw.randrange(1 << draw.randrange(1, 50))
+
+    def stat(partition: str, n: int) -> WriteStat:
+        name = f"{n:08}-x_{'7' * draw.randrange(1, 90)}.log.1"
+        return WriteStat(
+            f"{n:08}-x", f"{partition}/{name}", partition, number(), "null", number(), number(),
+            log_version=draw.choice((None, number() % 9)), prev_base_file=draw.choice((None, name)),
+            log_files_compacted=draw.randrange(3),
+        )  # fmt: skip
+
+    stats = tuple(stat(f"part={'p' * draw.randrange(1, 4)}", n) for n in range(draw.randrange(6)))
+    if seed % 2:
+        extra, replaced = {"schema": "ä" * draw.randrange(99)}, {"p": ("x",)}
+        return encode_commit(CommitMetadata(stats, "INSERT_OVERWRITE", extra=extra, replaced=replaced))
+    return encode_commit(CommitMetadata(stats, "COMPACT", True))
+
+
+def test_what_is_skimmed_is_what_is_read() -> None:
+    for seed in range(200):
+        assert skim_commit(commit(seed)) == read(commit(seed)), seed
+
+
+@pytest.mark.parametrize("name", HUDI_TABLES)
+def test_of_commits_of_hudi_too(name: str, tmp_path: Path) -> None:
+    storage = hudi_table(name, tmp_path)
+    paths = [e.path for e in storage.list(".hoodie/timeline") if e.path.endswith(("commit", "replacecommit"))]
+    skimmed = {path: found for path in paths if (found := skimmed_or_none(storage.get(path)))}
+    assert skimmed
+    assert all(found == read(storage.get(path)) for path, found in skimmed.items())
+
+
+def skimmed_or_none(data: bytes) -> Any:
+    try:
+        return skim_commit(data)
+    except Exception:
+        return None
+
+
+def test_a_broken_commit_is_skimmed_as_it_is_read_or_not_at_all() -> None:
+    plain = commit(3)
+    told = 0
+    for broken in flipped(plain, 3000):
+        if (skimmed := skimmed_or_none(broken)) is not None:
+            assert skimmed == read(broken)
+            told += skimmed != read(plain)
+    assert told, "no flip gave another value: nothing was shown"
+
+
+def flipped(data: bytes, count: int) -> Iterator[bytes]:
+    draw = random.Random(0)
+    for _ in range(count):
+        at = draw.randrange(len(data))
+        yield data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize("name", ["part=Zürich/.00000000-x_1.log.1", "part=p/.00000000-x_1.log.1\n"])
+def test_what_is_not_plain_is_read(name: str) -> None:
+    data = encode_commit(CommitMetadata((WriteStat("x", name, "part=p", 7, "null", 1),), "UPSERT"))
+    with pytest.raises(Odd):
+        skim_commit(data)
+    assert [stat.path for stat in commit_of(INSTANT, data).stats] == [name]
+
+
+def test_lengths_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text that goes on after its length says that it ends: all printable, and not what a reader of Avro sees."""
+    data = encode_commit(CommitMetadata((WriteStat("x", "part=p/abc", "part=p", 7, "null", 1),), "UPSERT"))
+    short = data.replace(b"\x14part=p/abc", b"\x12part=p/abc")
+    assert short != data
+    with pytest.raises(Odd):
+        skim_commit(short)
+    monkeypatch.setattr(fast_commit_parser, "length_hint", lambda text: 0)
+    monkeypatch.setattr(fast_commit_parser, "_lengths", lambda encoded: (0,) * len(encoded))
+    assert skim_commit(short)[0]["part=p"][0].path == "part=p/abc"

@@ -1,0 +1,54 @@
+"""`python -m tools.mutation --write`: hunts the generated mutants of the model and records which are killed."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from dataclasses import replace
+
+from rich.console import Console
+from rich.progress import Progress
+
+from .record import Record, load, write
+from .resume import kills_again, resume
+
+
+def main() -> int:
+    """Exit code 1: with `--again`, a mutant that was killed survives now, or the other way round."""
+    parser = argparse.ArgumentParser(prog="python -m tools.mutation", description=__doc__)
+    parser.add_argument("--write", action="store_true", help="write specs/generated-mutants.json and .md")
+    parser.add_argument("--again", action="store_true", help="repeat every recorded kill; hunt those that survive now")
+    parser.add_argument("--no-check", action="store_true", help="do not run survivors against the engine")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after this time; resume later")
+    args = parser.parse_args()
+    until = time.monotonic() + 60 * args.minutes
+    recorded = load()
+    with Progress(console=Console(stderr=True), transient=True) as progress:
+        known = _confirmed(recorded, progress) if args.again else recorded
+        task = progress.add_task("worlds", total=None)
+        for record in resume(not args.no_check, known):
+            progress.update(task, total=record.cases, completed=record.searched)
+            if args.write:
+                write(record)
+            if time.monotonic() > until:
+                break
+    print(record.summary())
+    changes = list(record.differences(recorded)) if args.again else []
+    print(*changes, sep="\n", end="\n" if changes else "")
+    return int(bool(changes))
+
+
+def _confirmed(recorded: Record, progress: Progress) -> Record:
+    """The record without the kills that cannot be repeated."""
+    task = progress.add_task("kills", total=len(recorded.mutants) - len(recorded.survivors))
+    mutants = dict(recorded.mutants)
+    for name, fate in kills_again(recorded):
+        progress.advance(task)
+        if not fate.by:
+            del mutants[name]
+    return replace(recorded, mutants=mutants)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
