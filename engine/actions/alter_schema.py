@@ -39,7 +39,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
             "it is COPY_ON_WRITE, where a writer that does not know of it would write them away",
             "use a MERGE_ON_READ table",
         )
-    columns = arrow_schema(schema, ASKED)
+    columns = arrow_schema(schema, ASKED, config.session_time_zone)
     check_columns(columns, ASKED)
     changed = replace(config, schema=columns)
     check_partial(changed, ASKED)

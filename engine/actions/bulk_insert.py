@@ -32,7 +32,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     a `Conflict`; its own files are taken back. (So does Apache Hudi, if its row writer is switched off.)
     """
     config.check_writable()
-    rows = as_upserts(data, config.schema)
+    rows = as_upserts(data, config.schema, config.session_time_zone)
     refuse_other_rows(rows, context.jobs)
     if not config.merge_on_read:  # every write makes base files there
         return write(context, config, rows, "BULK_INSERT")

@@ -53,7 +53,10 @@ def run(
     config.check_writable()
     check(batch_id, replay_difference)
     sets, rests = set_columns(config, columns), _rests(reads, based_on)
-    rows = as_upserts(data, config.schema) if sets is None else as_partial_upserts(data, config, sets)
+    if sets is None:
+        rows = as_upserts(data, config.schema, config.session_time_zone)
+    else:
+        rows = as_partial_upserts(data, config, sets)
     batch = Batch(batch_id, replay_difference)
     return write(context, config, rows, "UPSERT", retries=retries, rests=rests, batch=batch, sets=sets)
 

@@ -92,8 +92,9 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
 def batch_of(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa.Table:
     """The rows in the table's columns, as upserts or deletes; raises `BadInput`."""
     if options.operation != "delete":
-        return as_upserts(rows, config.schema)
-    return as_deletes(rows, config.schema, (*config.record_key, *config.partition_by), config.ordering)
+        return as_upserts(rows, config.schema, by_value=False)
+    key = (*config.record_key, *config.partition_by)
+    return as_deletes(rows, config.schema, key, config.ordering, by_value=False)
 
 
 @dataclass

@@ -39,7 +39,7 @@ def create_table(storage: Storage, config: TableConfig) -> None:
 def open_table(storage: Storage) -> TableConfig:
     """The config of the table in `storage`; `NotATable` if there is none, `Unsupported` if we cannot read it.
 
-    Tables of ours keep their schema in their properties; of others the newest commit tells it (hudi-format §4.4).
+    Tables of ours keep their schema in their properties; of others the newest commit tells it (docs/hudi-format.md).
     """
     values = load_properties(storage)
     created_with = values.get("hoodie.table.create.schema")
@@ -93,7 +93,7 @@ def audited_properties(storage: Storage) -> tuple[dict[str, str], str]:
 
 
 def load_properties(storage: Storage) -> dict[str, str]:
-    """The properties, or their backup where an update was cut short (§2.2). `NotATable` if neither is whole."""
+    """The properties, or their backup where an update was cut short. `NotATable` if neither is whole."""
     return _load(storage)
 
 

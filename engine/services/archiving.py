@@ -65,9 +65,9 @@ def _stay(
     """Completed instants that stay: the newest writes, the newest clean, restores, writes whose logs are not compacted
     yet, and where a log decides what it decided last.
 
-    Those writes are what hudi-rs, which does not look into the archive, would lose (hudi-format §5.4); the clean tells
-    everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the active
-    timeline whether the last decision is published, and would publish it again.
+    Those writes are what hudi-rs, which does not look into the archive, would lose (docs/hudi-format.md); the clean
+    tells everybody since when reads are answered, a restore what does not count. Whoever decides next looks on the
+    active timeline whether the last decision is published, and would publish it again.
     """
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]

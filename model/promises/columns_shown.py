@@ -12,7 +12,7 @@ from math import inf
 from ..kernel.merge import Fold, logs_of
 from ..kernel.table import Log
 from ..machine.marks import mark
-from ..mechanisms.added_columns.rules import Schemas, columns, had_at, kept_of, schemas_of, shown_at
+from ..mechanisms.schema_evolution.rules import Schemas, columns, had_at, kept_of, schemas_of, shown_at
 from .sentences import write_named
 from .view import View
 

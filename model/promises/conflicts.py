@@ -8,10 +8,10 @@ from itertools import combinations
 from ..kernel.table import Compaction, Write
 from ..machine.state import State
 from ..machine.transition import Step, record_of
-from ..mechanisms.file_ids import file_id_of, minted_ids
+from ..mechanisms.file_ids import file_id_of, new_file_ids
+from ..mechanisms.insert_overwrite import replaced_groups
 from ..mechanisms.occ.options import Occ, Validation
 from ..mechanisms.occ.validation import ABORTED
-from ..mechanisms.replacing import replaced_groups
 from ..mechanisms.restores.rules import is_undone
 from ..model import Model
 from .promise import Promise, components_in, protocol_of
@@ -77,7 +77,7 @@ def key_twice(writes: Iterable[Write]) -> str | None:
     """The sentence about a key that two completed writes have put into two file groups, None if there is none."""
     for one, other in combinations(writes, 2):
         for group in sorted(set(one.groups) & set(other.groups)):
-            if file_id_of(minted_ids(one), group) != file_id_of(minted_ids(other), group):
+            if file_id_of(new_file_ids(one), group) != file_id_of(new_file_ids(other), group):
                 return (
                     f"a key of bucket {group} that both write lives twice: {write_named(one, one.requested)} and "
                     f"{write_named(other, other.requested)} have put it into file groups of their own"

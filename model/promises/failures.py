@@ -9,8 +9,8 @@ from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step, record_of
 from ..mechanisms.archiving.reader import ReadBegun
-from ..mechanisms.batches import Resends, batch_of, rows_of
 from ..mechanisms.decision_log import DecisionLog
+from ..mechanisms.exactly_once import Resends, batch_of, rows_of
 from ..mechanisms.lost_answers import Answers
 from ..mechanisms.rollback.heartbeat import Heartbeat
 from ..mechanisms.rollback.options import Failures

@@ -7,7 +7,7 @@ from operator import attrgetter, itemgetter
 from typing import NamedTuple
 
 from ..kernel.table import Log, Write
-from ..mechanisms.replacing import ranks_at, replaced
+from ..mechanisms.insert_overwrite import ranks_at, replaced
 
 
 class Row(NamedTuple):

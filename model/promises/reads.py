@@ -10,7 +10,7 @@ from ..kernel.table import Write
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.consumers.consumer import time_of
-from ..mechanisms.replacing import ranks_at, replaced
+from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.restores.rules import hides
 from ..model import Model
 from ..variants.windows import Windows

@@ -9,8 +9,8 @@ from ..kernel.merge import NOTHING, Fold, logs_of
 from ..kernel.table import Log
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.insert_overwrite import ranks_at, replaced
 from ..mechanisms.log_compaction.rules import covered
-from ..mechanisms.replacing import ranks_at, replaced
 from ..model import Model
 from ..slices import FileSlice
 from .compare import one_against_other

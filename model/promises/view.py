@@ -13,7 +13,7 @@ from ..kernel.reads import as_of, base_file, incremental
 from ..kernel.table import Compaction, Log, Table, Write
 from ..machine.state import State
 from ..machine.transition import record_of
-from ..mechanisms.replacing import ranks_at
+from ..mechanisms.insert_overwrite import ranks_at
 from ..mechanisms.restores.listing import Seen, ever_published
 from ..mechanisms.restores.rules import Restore, hides
 from ..model import Model

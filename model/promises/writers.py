@@ -10,13 +10,13 @@ from ..kernel.table import Log, Write, completes_plan
 from ..machine.state import State
 from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
+from ..mechanisms.insert_overwrite import replaced
 from ..mechanisms.lock_wait import LockWait
 from ..mechanisms.log_compaction.rules import covered, inputs
 from ..mechanisms.merge_function.mechanism import ByFunction
 from ..mechanisms.merge_function.values import law_broken
 from ..mechanisms.occ.options import Occ
 from ..mechanisms.partial_updates.states import Part, join, row_of, row_of_state, state_of
-from ..mechanisms.replacing import replaced
 from ..model import Model
 from .promise import Promise, components_in, protocol_of, value_in
 from .sentences import write_named

@@ -6,18 +6,19 @@ from pathlib import Path
 
 import click
 
-from .command import FileToWrite, answer, debug_option, json_option
+from .command import FileToWrite, WholeNumber, answer, debug_option, json_option
 from .outcome import Exit
 from .progress import on_stderr
-from .tables import opened, shown
+from .tables import opened, shown, storage_option
 
 
 @click.command(short_help="Timeline and file slices of any Hudi table; no Spark, no JVM.")
 @click.argument("table")
 @click.option("--as-of", "as_of", metavar="T", help="The state at that completion time (17 digits).")
-@click.option("--limit", type=click.IntRange(min=1), default=10, show_default=True, metavar="N",
+@click.option("--limit", type=WholeNumber(min=1), default=10, show_default=True, metavar="N",
               help="How many instants, partitions and reasons the summary shows.")  # fmt: skip
 @click.option("--all", "everything", is_flag=True, help="List every instant, file slice and file.")
+@storage_option
 @json_option
 @click.option("--html", "page", type=FileToWrite(), metavar="FILE", help="Also write an HTML page.")
 @click.option("--redact", is_flag=True, help="Hide paths, table name, partition values, random parts of file ids.")
@@ -27,10 +28,10 @@ def command(
 ) -> Exit:
     """Report what is in TABLE: instants, file slices, sizes, pending compactions, and the rules by which it is read.
 
-    TABLE is a path or a URL (s3://, gs://, abfs://; credentials come from the environment). The command reads names and
-    metadata, never a row. Its last line, on standard error, counts the objects that it read. Tables of versions 8 and 9
-    are read by their completion times; of an older table you see what its names show. --json and --html hold
-    everything, as --all does.
+    TABLE is a path or a URL (s3://, gs://, abfs://; credentials from the environment or --storage-option). The command
+    reads names and metadata, never a row. Its last line, on standard error, counts the objects that it read. Tables of
+    versions 8 and 9 are read by their completion times; of an older table you see what its names show. --json and
+    --html hold everything, as --all does.
 
     \b
     Examples:

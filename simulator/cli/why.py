@@ -7,7 +7,7 @@ import click
 from .command import answer, debug_option, json_option
 from .outcome import Exit
 from .progress import on_stderr
-from .tables import opened
+from .tables import opened, storage_option
 
 
 @click.command(short_help="Every file that holds a key, and the rule by which reads use it or not.")
@@ -15,6 +15,7 @@ from .tables import opened
 @click.argument("key")
 @click.option("--partition", metavar="P", help="Only this partition, as its folder is named.")
 @click.option("--as-of", "as_of", metavar="T", help="The answer at that completion time (17 digits).")
+@storage_option
 @json_option
 @debug_option
 def command(table: str, key: str, partition: str | None, as_of: str | None, as_json: bool) -> Exit:

@@ -11,8 +11,8 @@ from nbcc.engine.audit.amounts import several
 from nbcc.engine.audit.record import Progress, no_progress
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
-from nbcc.model.mechanisms.replacing import OVERWRITER
 
 from .history import histories
 from .judge import MAX_REFUSALS, judge, protocols

@@ -10,8 +10,8 @@ from nbcc.model import Model, Protocol, State, Step, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.machine.mechanism import Kind
+from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.log_compactor import LOG_COMPACTOR
-from nbcc.model.mechanisms.replacing import OVERWRITER
 from nbcc.model.variants.completion import Completion
 
 from .segments import Event, Shape

@@ -17,7 +17,7 @@ from nbcc.engine.writes import batches
 from nbcc.engine.writes.batches import EXTRA, FOLDER, repeated
 from nbcc.engine.writes.writing import request
 from nbcc.model import Model, Protocol, World
-from nbcc.model.mechanisms.batches import rows_of
+from nbcc.model.mechanisms.exactly_once import rows_of
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import click
 
 from ..progress import on_stderr
+from ..tables import storage_option
 
 if TYPE_CHECKING:
     from nbcc.engine.audit import Audit
@@ -28,12 +29,12 @@ def remember(ctx: click.Context, table: str) -> None:
 
 
 def pass_table(function: Callable[Concatenate[str, Options], Answer]) -> Callable[Options, Answer]:
-    """Give a command the table, as its first argument."""
+    """Give a command the table, as its first argument, and --storage-option."""
 
     def with_table(*args: Options.args, **kwargs: Options.kwargs) -> Answer:
         return function(click.get_current_context().meta[_KEY], *args, **kwargs)
 
-    return update_wrapper(with_table, function)
+    return storage_option(update_wrapper(with_table, function))
 
 
 def audit_of(storage: Storage) -> Audit:
