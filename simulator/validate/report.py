@@ -18,7 +18,7 @@ SHOWN: Final[Mapping[str, str]] = {
     "SNAP": "every file that a snapshot reads exists, is listed, and is in a slice that is read",
     "TRAVEL": "the files that reads of retained times need exist",
     "INCR": "the commits of all readable windows are readable, and their files exist",
-    "ATOM": "a completed or pending instant lists every data file",
+    "ATOM": "the completed instant of every data file lists it, or the instant is pending",
     "RO": "the newest completed base file of every file group exists",
     "QUIET": "every compaction merged exactly the logs of its slice",
     "PART": "each completed log is in exactly one slice",

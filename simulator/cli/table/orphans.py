@@ -22,7 +22,7 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
     Readers of nbcc do not see them. Apache Hudi's readers show their rows, as soon as the timeline around them has been
     archived. Ends with 1 if orphans are left.
     """
-    from nbcc.engine.audit.amounts import size
+    from nbcc.engine.audit.amounts import several, size
     from nbcc.engine.repair import orphan_files
 
     with opened(table, "look for orphans in") as storage:
@@ -44,5 +44,5 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
         click.echo(f"{orphan.path}  {size(orphan.size)}: {orphan.because}")
         if orphan.kept:
             click.echo(f"  not to be deleted: {orphan.kept}")
-    click.echo(f"{len(found)} orphans, {size(sum(o.size for o in found))}")
+    click.echo(f"{several(len(found), 'orphan')}, {size(sum(o.size for o in found))}")
     return Exit.VIOLATED if left else Exit.AGREES
