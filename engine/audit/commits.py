@@ -11,7 +11,7 @@ from ..timeline.checked import is_inside
 from ..timeline.container import decode_record
 from ..timeline.fast_commit_parser import skim_commit
 from ..timeline.metadata import COVERS, OWN_KEY
-from ..writes.batches import EXTRA as BATCH
+from ..writes.idempotency import EXTRA as BATCH
 from .record import Commit, Stat
 
 
