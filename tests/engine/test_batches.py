@@ -13,9 +13,9 @@ from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
-from nbcc.engine.writes import batches
-from nbcc.engine.writes.batches import EXTRA, FOLDER, repeated
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes import idempotency
+from nbcc.engine.writes.commit_protocol import request
+from nbcc.engine.writes.idempotency import EXTRA, FOLDER, repeated
 from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms.exactly_once import rows_of
 from nbcc.model.promises import PROMISES
@@ -225,7 +225,7 @@ def test_engine_and_model_agree_on_other_rows_under_an_id(choice: str, replay_di
 
 
 def test_the_check_detects_an_engine_that_compares_no_digests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "differs", lambda digest, recorded: False)
+    monkeypatch.setattr(idempotency, "differs", lambda digest, recorded: False)
     world = specs.world("sent_otherwise")
     report = run(CheckOptions(factory("engine"), world=world, readers=()), examples=50, seed=3, shrinks=False)
     assert report.disagreement is not None

@@ -13,7 +13,7 @@ from nbcc.engine.file_names import LogName, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.repair.orphans import orphan_files
 from nbcc.engine.table import Table
-from nbcc.engine.writes.writing import request
+from nbcc.engine.writes.commit_protocol import request
 from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.crosscheck.check import CheckOptions, run
