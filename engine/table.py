@@ -14,7 +14,7 @@ from .config import TableConfig
 from .config.archive_policy import ArchivePolicy
 from .config.concurrency import concurrency_mode as mode_of
 from .config.coordination import is_shared
-from .config.facts import described, facts
+from .config.summary import headline, summary
 from .context import Context
 from .definition import load as definition
 from .definition.creation import table_config
@@ -211,7 +211,7 @@ class Table:
         could not follow. Whoever opened the table before goes on with the columns that it knew.
         """
         done = cast("Instant | None", self.run("alter_schema", schema=schema))
-        self.config = definition.with_stored_schema(self.context.storage, self.config)
+        self.config = definition.with_current_schema(self.context.storage, self.config)
         return done
 
     def schedule_compaction(self) -> Instant | None:
@@ -333,10 +333,10 @@ class Table:
 
     def __str__(self) -> str:
         """``table orders: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by day``; nothing is looked up."""
-        return described(self.config)
+        return headline(self.config)
 
     def _repr_html_(self) -> str:
-        rows = [*facts(self.config).items(), ("at", self.context.storage.url)]
+        rows = [*summary(self.config).items(), ("at", self.context.storage.url)]
         return html.table(("table", self.config.name), rows)
 
 

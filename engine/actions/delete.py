@@ -8,7 +8,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..timeline import Instant
 from ..writes.batch import as_deletes
-from ..writes.batches import Batch, check
+from ..writes.idempotency import Batch, check
 from .upsert import write
 
 

@@ -15,8 +15,8 @@ from ..config.concurrency import NON_BLOCKING, OPTIMISTIC
 from ..config.concurrency import concurrency_mode as mode_of
 from ..config.coordination import coordination_of
 from ..config.options import FUNCTION, OPTIONS, PARTIAL, TABLE, parsed
-from ..config.stored import MOST_BUCKETS
 from ..config.table_config import MergeMode, TableConfig, TableType
+from ..config.table_properties import MOST_BUCKETS
 from ..data.columns import IS_DELETED
 from ..data.function import function_of
 from ..data.function_laws import check_laws

@@ -12,8 +12,8 @@ from ..config.coordination import is_shared
 from ..config.intact import MANDATORY, whole_properties
 from ..config.properties import encode_properties
 from ..config.schemas import schema_versions
-from ..config.stored import from_properties, to_properties
 from ..config.table_config import TableConfig
+from ..config.table_properties import from_properties, to_properties
 from ..errors import BadInput, Damaged, NotATable
 from ..schema import from_avro, without_meta
 from ..storage import NotFound, Storage
@@ -55,7 +55,7 @@ def open_table(storage: Storage) -> TableConfig:
     return from_properties(values, without_meta(from_avro(schema)))
 
 
-def with_stored_schema(storage: Storage, config: TableConfig) -> TableConfig:
+def with_current_schema(storage: Storage, config: TableConfig) -> TableConfig:
     """The table with the columns that it has now, for a service that writes rows anew: it must not lose any."""
     if not config.own:
         return config

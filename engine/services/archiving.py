@@ -92,7 +92,7 @@ def begun_as(timeline: Timeline, instant: Instant) -> str:
     return timeline.begun_as.get((instant.requested, instant.completes_as), instant.action)
 
 
-def archived_form(context: Context, timeline: Timeline, instant: Instant) -> Archived:
+def to_archived(context: Context, timeline: Timeline, instant: Instant) -> Archived:
     """What the archive keeps of an instant: its completed file, and the plan of those that have one.
 
     Both are decoded first: the originals are deleted afterwards, so that a short read would be the last one. Raises
@@ -119,7 +119,7 @@ _PLANS: Final[Mapping[str, Callable[[bytes, str], object]]] = {
 }
 
 
-def refuse_unlike(context: Context, archived: Iterable[Archived]) -> None:
+def refuse_different(context: Context, archived: Iterable[Archived]) -> None:
     """`Damaged` if the archive holds another content of an instant than its file on the active timeline."""
     for row in archived:
         name = row.instant.file_name

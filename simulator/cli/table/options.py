@@ -37,7 +37,7 @@ def pass_table(function: Callable[Concatenate[str, Options], Answer]) -> Callabl
     return storage_option(update_wrapper(with_table, function))
 
 
-def gathered(storage: Storage) -> Audit:
+def audit_of(storage: Storage) -> Audit:
     """All that the table says of itself."""
     from nbcc.engine.audit import gather
 
@@ -53,7 +53,7 @@ def locked(storage: Storage) -> Iterator[None]:
     import pyarrow as pa
 
     from nbcc.engine.config.coordination import is_shared
-    from nbcc.engine.config.stored import from_properties
+    from nbcc.engine.config.table_properties import from_properties
     from nbcc.engine.definition.load import load_properties
     from nbcc.engine.errors import Unsupported
     from nbcc.engine.lock import held
