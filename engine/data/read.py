@@ -154,7 +154,7 @@ def _deletes(found: pa.Table, log: LogInput, shape: TableShape) -> pa.Table:
 
 
 def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
-    """Ordering values in the column's type. Hudi's readers take an Integer 0 for "always wins" (hudi-format §11.3)."""
+    """Ordering values in the column's type. Hudi's readers take an int 0 for "always wins" (docs/hudi-format.md)."""
     field = shape.ordering
     assert field is not None
     if pa.types.is_int32(values.type) and (field.type != pa.int32() or shape.merge.fold == "logs_first"):

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from itertools import pairwise
 
 from nbcc.model import Protocol, Query
-from nbcc.model.mechanisms.added_columns.options import Alterations
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
+from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import History

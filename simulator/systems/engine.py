@@ -25,15 +25,15 @@ from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.mechanisms import kind_of as kind_of_actor
-from nbcc.model.mechanisms.added_columns.options import Alterations
-from nbcc.model.mechanisms.batches import Batches, batch_of
 from nbcc.model.mechanisms.clock_waits import waits
 from nbcc.model.mechanisms.clocks import clock_of
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
+from nbcc.model.mechanisms.exactly_once import BatchIds, batch_of
 from nbcc.model.mechanisms.foreign_services import ForeignServices
 from nbcc.model.mechanisms.lost_locks import LostLocks
 from nbcc.model.mechanisms.occ.options import Occ, Retries
 from nbcc.model.mechanisms.partial_updates.mechanism import column_names
+from nbcc.model.mechanisms.schema_evolution.options import Alterations
 
 from ..control.calls import kind_of, parsed
 from ..control.clock import ReadOnlyClock, instant_of, tick_of
@@ -131,7 +131,7 @@ class EngineSystem:
             given["reads"] = {partition_name(group // world.buckets) for group in groups}
         if sent := batch_of(world, actor, number):
             given["batch_id"] = f"batch {sent}"
-            given["replay_difference"] = world.protocol_of(actor, self.protocol)[Batches].replay_difference
+            given["replay_difference"] = world.protocol_of(actor, self.protocol)[BatchIds].replay_difference
         if world[Retries].retries:
             given["retries"] = world[Retries].retries
         return given
@@ -267,13 +267,13 @@ class EngineSystem:
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
-        found = []
+        slices = []
         for slice_ in self._look("file_slices", **as_of):
             base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
-            found.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
-        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+            slices.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
+        return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def _look(self, operation: str, **arguments: Any) -> Any:
         config = self.config

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, State, Step, World
-from nbcc.model.mechanisms.batches import batch_of
+from nbcc.model.mechanisms.exactly_once import batch_of
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs

@@ -31,8 +31,8 @@ from nbcc.engine.timeline import (
     put_requested,
 )
 from nbcc.engine.writes.batch import as_upserts
+from nbcc.engine.writes.commit_protocol import complete, request, take_time
 from nbcc.engine.writes.commits import compaction_commit, write_commit
-from nbcc.engine.writes.writing import complete, request, take_time
 from nbcc.simulator.systems.rows import SCHEMA
 
 Row = tuple[str, str, int, str | None]  # partition, key, ordering, value; no value deletes
