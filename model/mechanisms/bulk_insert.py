@@ -32,7 +32,7 @@ from ..machine.composition import Composition
 from ..machine.marks import mark, marks
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.options import Options, option
-from ..machine.transition import Action, Args, Branch, Changes, Guard, go_to, preset, transition
+from ..machine.transition import Action, Args, Branch, Changes, Guard, become, go_to, preset, transition
 from ..protocol import Protocol
 from ..rules import Rules
 from ..variants.slicing import Slicing
@@ -169,7 +169,7 @@ def compose(composition: Composition) -> None:
             transition("bulk_inserter_writes_log", me, at="writing", guards=(LOG_IS_NEXT,), effect=write_file,
                        arguments=next_log, tags=(PUTS_FILE,)),
             transition("bulk_inserter_withdraws_instant", me, at="withdrawing", guards=(LOCK_IS_FREE,),
-                       effect=withdraw),
+                       effect=become(BulkInserter("refused"))),
         )  # fmt: skip
         publication(composition, Publication("bulk_inserter", me, "written", partial(published_load, me)))
         check_again(composition, me, by_rule)
@@ -282,11 +282,6 @@ IS_CLEAR = Guard("{me} must have checked again", is_clear)
 def become_clear(own: BulkInserter) -> Changes:
     """Under the lock: no other write overtook it."""
     return {"own": own._replace(clear=True)}
-
-
-def withdraw() -> Changes:
-    """Delete the files, then, under the lock, the pending instant."""
-    return {"own": BulkInserter("refused")}
 
 
 def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
