@@ -33,7 +33,7 @@ from ..machine.transition import Action, Changes, Guard, become, preset, transit
 from ..protocol import Protocol
 from ..rules import Rules
 from ..world import World
-from .bulk_insert import Loaded
+from .bulk_insert.rules import Loaded
 from .file_ids import NewFileIds, choose_file_ids, makes_file_ids
 from .occ.mechanism import seal_timeline
 from .occ.options import Validation
