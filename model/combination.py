@@ -31,10 +31,10 @@ class Combination(Protocol):
         """The columns that partial updates may set; () if every record is a whole row."""
 
     def read(self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool) -> Any:
-        """What a read shows for the key; None: no row."""
+        """What a read shows of the key; None if it shows nothing."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:
-        """What a read must show for the key, by logs in rank order. It uses no file slice and no base file."""
+        """The answer for a key by definition, from logs in rank order, without file slices or base files."""
 
     def records_of(self, made: Any, records: Callable[[Log], Record], window: bool) -> Iterator[Record]:
         """The rows of an answer."""
