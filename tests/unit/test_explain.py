@@ -106,7 +106,7 @@ def test_a_promise_that_holds_shows_no_breach() -> None:
     [
         ("snap", "promise"),
         ("not_applicable", "verdict"),
-        ("Slicing", "setting"),
+        ("Slicing", "option"),
         ("Requested Time Slicing", "protocol"),
     ],
 )
