@@ -154,7 +154,7 @@ def compose(composition: Composition) -> None:
     bulk_inserters = composition.actors_of("bulk_inserter")
     if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
         raise ValueError(
-            "world: a bulk inserter beside slicing = 'base_instant' is not modelled; leave one of them out"
+            "world: a bulk inserter under slicing = 'base_instant' is not modelled; leave one of them out"
         )
     for me in bulk_inserters:
         requests = transition("bulk_inserter_requests_instant", me, at="idle", to="requested", effect=request_instant,
@@ -240,7 +240,7 @@ def check_again(composition: Composition, me: str, by_rule: Mapping[str, str]) -
     gives_up = transition("bulk_inserter_gives_up", me, at="overtaken", to="withdrawing", guards=(HOLDS_LOCK,),
                           effect=release_lock, changes=("own", "lock"))  # fmt: skip
     if is_logged(composition):  # the check holds for one number of the log; for the next number it is made again
-        reason = "no other may have completed in its new file groups"
+        reason = "no other write may have completed in its new file groups"
         commits.require(Guard(reason, overtaken, negated=True))
         found = replace(gives_up, guards=(Guard(f"not: {reason}", overtaken),), tags=frozenset((ABANDONS,)))
         commits.exit(lambda _: found)
@@ -275,8 +275,8 @@ def is_clear(own: BulkInserter) -> bool:
     return own.clear
 
 
-MAY_LOOK = Guard("{me} must be under the lock and not have looked yet", may_look)
-IS_CLEAR = Guard("{me} must have looked again", is_clear)
+MAY_LOOK = Guard("{me} must be under the lock and not have checked yet", may_look)
+IS_CLEAR = Guard("{me} must have checked again", is_clear)
 
 
 def become_clear(own: BulkInserter) -> Changes:
@@ -320,18 +320,18 @@ MECHANISM = Mechanism(
         Action("bulk_inserter_requests_instant",
                "under the lock: takes a requested time and puts the requested instant",
                "{actor} requests an instant for a bulk insert"),
-        Action("bulk_inserter_starts_writing", "looks which file groups have files, puts the inflight instant",
+        Action("bulk_inserter_starts_writing", "finds the file groups that have files, puts the inflight instant",
                "{actor} starts its bulk insert"),
         Action("bulk_inserter_writes_base", "puts a base file into a file group without files",
                "{actor} loads the base of group {group}", continues_call=True),
         Action("bulk_inserter_writes_log", "puts a log file into a file group that has files",
                "{actor} writes a log of group {group}", continues_call=True),
         Action("bulk_inserter_looks_again",
-               "under the lock: looks whether anything has completed beside its base files",
-               "{actor} looks whether others were faster"),
-        Action("bulk_inserter_gives_up", "gives the lock back and publishes nothing, because others were",
+               "under the lock: checks whether another write has completed in its new file groups",
+               "{actor} checks whether another write overtook it"),
+        Action("bulk_inserter_gives_up", "another write overtook it: releases the lock and publishes nothing",
                "{actor} gives up"),
-        Action("bulk_inserter_withdraws_instant", "takes its files back and, under the lock, its instant",
+        Action("bulk_inserter_withdraws_instant", "deletes its files, then, under the lock, its pending instant",
                "{actor} withdraws its bulk insert"),
         *publication_actions("bulk_inserter"),
     ),

@@ -252,7 +252,7 @@ MECHANISM = Mechanism(
                "{actor} writes a base file", continues_call=True),
         Action("overwriter_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
-        Action("overwriter_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+        Action("overwriter_aborts", "finds a conflicting write that completed since it began; releases the lock",
                "{actor} aborts: a write conflicts that completed since it began"),
         Action("overwriter_takes_back_replace", "deletes its files, then, under the lock, its plan",
                "{actor} takes its files and its plan back"),

@@ -29,7 +29,7 @@ PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
 class Cleaner(NamedTuple):
-    """`clean` is the requested time of its clean, `groups` what it deletes, `gone` in how many groups it has done so.
+    """`clean` is the requested time of its clean, `groups` what it deletes, `gone` how many of them are cleaned.
 
     `horizon`: that of the clean, until the plan is on storage.
     """
@@ -105,7 +105,7 @@ def files_to_delete(clean_plan: CleanPlan) -> tuple[Victims, ...]:
 
 CLEAN_LEFT = Guard("a clean must be left", clean_is_left, limit=True)
 NO_CLEAN_PENDING = Guard("no clean may be pending", no_clean_is_pending)
-FILES_TO_DELETE = Guard("there must be a file that nobody needs", files_to_delete)
+FILES_TO_DELETE = Guard("there must be a file that no read needs", files_to_delete)
 
 
 def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:

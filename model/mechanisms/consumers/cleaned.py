@@ -1,4 +1,4 @@
-"""How a consumer meets a file that a clean has deleted."""
+"""What a consumer does if a clean has deleted files of its window."""
 
 from __future__ import annotations
 

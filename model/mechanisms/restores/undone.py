@@ -1,7 +1,7 @@
 """How an actor finds that a restore has undone its instant: before it starts its plan, as it reads, or under the lock.
 
 Writers and overwriters find it under the lock alone. Compactors and log compactors may also find a file of their plan
-deleted, or their plan gone before they start it.
+deleted, or their plan undone before they start it.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def log_plans_ever(log_plans: Plans, restores: Planned) -> Plans:
 
 def _runs_undone(composition: Composition, kind: str, me: str, becomes_idle: Any) -> None:
     gone = Guard("a restore must have undone its plan", PLAN_STANDS.holds, negated=True)
-    lost = Guard("a file of its plan must be gone", INPUT_STANDS.holds, negated=True)
+    lost = Guard("a file of its plan must be deleted", INPUT_STANDS.holds, negated=True)
     starts = composition.select(STARTS_PLAN, actors=[me]).require(PLAN_STANDS)
     starts.exit(lambda _: transition(f"{kind}_finds_plan_gone", me, guards=(gone,), effect=becomes_idle))
     reads = composition.select(READS_INPUT, actors=[me]).require(INPUT_STANDS)
@@ -98,13 +98,13 @@ def actions() -> Iterator[Action]:
     kinds = [kind for kind, *_ in RUNNERS]
     for kind in kinds:
         yield Action(f"{kind}_finds_plan_gone", "is about to start its plan, and a restore has undone it",
-                     "{actor} finds its plan gone")  # fmt: skip
+                     "{actor} finds its plan undone")  # fmt: skip
         yield Action(f"{kind}_misses_input",
                      "finds a file of its plan deleted, by the restore that has undone the plan",
-                     "{actor} finds its input gone")  # fmt: skip
+                     "{actor} finds its input deleted")  # fmt: skip
     for kind in (*kinds, "overwriter"):
         yield Action(f"{kind}_is_refused",
-                     "under the lock: finds that a restore has undone its plan; gives the lock back",
+                     "under the lock: finds that a restore has undone its plan; releases the lock",
                      "{actor} finds that its plan was undone")  # fmt: skip
         yield Action(f"{kind}_gives_up", "deletes its files, then, under the lock, what it left of its instant",
                      "{actor} takes its files back")  # fmt: skip

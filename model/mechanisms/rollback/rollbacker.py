@@ -264,8 +264,8 @@ def is_completed(own: Rollbacker, published: Published) -> bool:
     return any(entry.requested == own.rollback for entry in published)
 
 
-IS_COMPLETED = Guard("another must have completed its rollback", is_completed)
-NOT_COMPLETED = Guard("nobody else may have completed its rollback", is_completed, negated=True)
+IS_COMPLETED = Guard("another rollbacker must have completed its rollback", is_completed)
+NOT_COMPLETED = Guard("no other rollbacker may have completed its rollback", is_completed, negated=True)
 
 
 def is_about_to(own: Rollbacker, last: str) -> bool:
@@ -298,19 +298,19 @@ def pending_rollbacks(pending_instants: Iterable[Instant], published: Published,
 
 
 ACTIONS = (
-    Action("rollbacker_chooses_write", "looks at timeline and heartbeats without the lock",
+    Action("rollbacker_chooses_write", "reads the timeline and the heartbeats without the lock",
            "{actor} chooses a failed write"),
     Action("rollbacker_plans_rollback", "under the lock: finds a failed write, takes a requested time, puts the plan",
            "{actor} plans the rollback of a failed write"),
-    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and looks for the write's files",
+    Action("rollbacker_starts_rollback", "puts the inflight instant of its rollback and lists the write's files",
            "{actor} starts its rollback"),
-    Action("rollbacker_resumes_rollback", "takes up a pending rollback that another has planned",
-           "{actor} takes up a pending rollback"),
+    Action("rollbacker_resumes_rollback", "resumes a pending rollback of another rollbacker",
+           "{actor} resumes a pending rollback"),
     Action("rollbacker_deletes_log", "deletes one log file", "{actor} deletes log version {version} of group {group}",
            continues_call=True),
     Action("rollbacker_removes_instant", "under the lock: takes the failed write's instant off the timeline",
            "{actor} takes the failed write off the timeline", continues_call=True),
-    Action("rollbacker_finds_it_done", "sees that another has completed the rollback",
+    Action("rollbacker_finds_it_done", "finds that another rollbacker has completed the rollback",
            "{actor} finds its rollback completed"),
     *publication_actions("rollbacker", within_call=True),
 )  # fmt: skip

@@ -23,23 +23,23 @@ def command(table: str, delete: bool, dry_run: bool, as_json: bool) -> Exit:
     from nbcc.engine.repair import orphan_files
 
     with opened(table, "find the orphans of") as storage:
-        found = orphan_files(audit_of(storage))
-        if delete and not dry_run and found:
+        orphans = orphan_files(audit_of(storage))
+        if delete and not dry_run and orphans:
             with locked(storage):
-                found = orphan_files(audit_of(storage))
-                for orphan in found:
+                orphans = orphan_files(audit_of(storage))
+                for orphan in orphans:
                     if not orphan.kept:
                         storage.delete(orphan.path)
-    deleted = [orphan.path for orphan in found if delete and not orphan.kept]
-    left = [orphan for orphan in found if dry_run or orphan.path not in deleted]
+    deleted = [orphan.path for orphan in orphans if delete and not orphan.kept]
+    left = [orphan for orphan in orphans if dry_run or orphan.path not in deleted]
     if as_json:
-        rows = [{"file": o.path, "size": o.size, "because": o.because, "kept": o.kept} for o in found]
+        rows = [{"file": o.path, "size": o.size, "because": o.because, "kept": o.kept} for o in orphans]
         answer({"orphans": rows, "deleted": [] if dry_run else deleted, "dry_run": dry_run})
         return Exit.VIOLATED if left else Exit.AGREES
     done("delete" if dry_run else "deleted", deleted, dry_run)
-    for orphan in found if not delete else (o for o in found if o.kept):
+    for orphan in orphans if not delete else (o for o in orphans if o.kept):
         click.echo(f"{orphan.path}  {size(orphan.size)}: {orphan.because}")
         if orphan.kept:
             click.echo(f"  not deleted: {orphan.kept}")
-    click.echo(f"{several(len(found), 'orphan')}, {size(sum(o.size for o in found))}")
+    click.echo(f"{several(len(orphans), 'orphan')}, {size(sum(o.size for o in orphans))}")
     return Exit.VIOLATED if left else Exit.AGREES

@@ -27,11 +27,11 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
 
     dropped: list[str] = []
     with opened(table, "find the plans of") as storage:
-        found = pending_plans(audit_of(storage))
+        plans = pending_plans(audit_of(storage))
         if barrier is not None:
-            plan = next((plan for plan in found if plan.barrier == barrier), None)
+            plan = next((plan for plan in plans if plan.barrier == barrier), None)
             if plan is None:
-                asked, pending = f"drop the compaction {barrier}", ", ".join(plan.barrier for plan in found)
+                asked, pending = f"drop the compaction {barrier}", ", ".join(plan.barrier for plan in plans)
                 if not pending:
                     raise BadInput(asked, "the table has no pending compaction", "leave --drop out")
                 raise BadInput(asked, f"it is not pending; pending are {pending}", "use one of these")
@@ -42,15 +42,15 @@ def command(table: str, barrier: str | None, dry_run: bool, as_json: bool) -> Ex
             else:
                 with locked(storage):
                     dropped = drop_plan(storage, plan)
-                found = tuple(each for each in found if each is not plan)
+                plans = tuple(each for each in plans if each is not plan)
     if as_json:
-        answer({"plans": [asdict(plan) for plan in found], "deleted": dropped, "dry_run": dry_run})
+        answer({"plans": [asdict(plan) for plan in plans], "deleted": dropped, "dry_run": dry_run})
     else:
         done("delete" if dry_run else "deleted", dropped, dry_run)
-        for plan in found:
+        for plan in plans:
             inputs = f"{several(plan.logs, 'log')} in {several(plan.groups, 'file group')}"
             click.echo(f"{plan.barrier} {plan.state}: {inputs}")
             for path in plan.gone:
                 click.echo(f"  missing: {path}")
-        click.echo(several(len(found), "pending compaction"))
-    return Exit.VIOLATED if any(plan.gone for plan in found) else Exit.AGREES
+        click.echo(several(len(plans), "pending compaction"))
+    return Exit.VIOLATED if any(plan.gone for plan in plans) else Exit.AGREES
