@@ -1,6 +1,6 @@
-"""The steps of `nbcc demo` on real Spark.
+"""The tour of `nbcc demo`, on real Spark.
 
-No interleaving is prepared in advance: the first act draws a random schedule, the later acts use the result of a
+No steps are fixed in advance. Those of the first act come from a random schedule, those of the later acts from a
 search.
 """
 
@@ -26,23 +26,23 @@ from .systems.registry import factory
 from .trace import Trace
 
 LOSS = "SNAP"
-"""The promise that a lost row breaks."""
+"""The promise whose violation a reader observes as a lost row."""
 
 
 @dataclass(frozen=True)
-class Theatre:
-    """The place of the demo. ``make`` sets up a system whose table is in a folder; all tables stay in ``out``."""
+class DemoTables:
+    """The tables of the tour: ``make`` creates a system with its table in a folder; all tables are in ``out``."""
 
     make: Callable[[World, Protocol, Path], System]
     out: Path
 
     def play(self, trace: Trace, table: str, ended: Callable[[History], None] = lambda history: None) -> Outcome:
-        """Play a trace into a fresh table of this name."""
+        """Play a trace into a new table with this name."""
         folder = self.out / table
         return play(trace, "spark", lambda world, protocol, _: self.make(world, protocol, folder), ended)
 
     def agreement(self, trace: Trace, table: str) -> tuple[Outcome, Tally]:
-        """Play a trace, then compare the reads of other installed readers (hudi-rs) on its table."""
+        """Play a trace, then let the other installed readers (hudi-rs) read the table."""
         tally = Tally()
 
         def read(history: History) -> None:
@@ -53,9 +53,10 @@ class Theatre:
 
 
 def random_interleaving(world: World) -> Trace:
-    """The interleaving of the first seed in which two writes overlap and one completes during a compaction.
+    """The interleaving of the first seed with two properties, with random rows.
 
-    Every writer has a row in the last snapshot.
+    Two writes overlap, and one of them completes while a compaction is pending. Every writer has a row in the last
+    snapshot.
     """
     protocol = Protocol()
     for seed in count():
@@ -78,7 +79,7 @@ def random_interleaving(world: World) -> Trace:
 
 
 def _walk(model: Model, choose: Callable[[int], int]) -> tuple[Step, ...] | None:
-    """Random steps until none is possible; None unless two writes, and a write and a compaction, overlapped."""
+    """Random steps to the end of the run; None unless two writes, and a write and a compaction, overlapped."""
     schedule, state, steps = Random(), model.initial, list[Step]()
     writes_met = compaction_met = False
     while (enabled := model.enabled(state)) and (step := schedule.next(choose, enabled)):
@@ -96,7 +97,7 @@ def _write_completed(before: Sequence[Instant], after: Sequence[Instant]) -> boo
 
 
 def last_snapshot(trace: Trace) -> Sequence[str]:
-    """The rows of the last snapshot that a step observed, in words."""
+    """The rows of the last snapshot, in words."""
     return next((seen["snapshot"] for seen in reversed(trace.observed) if "snapshot" in seen), ())
 
 
