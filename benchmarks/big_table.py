@@ -1,6 +1,7 @@
 """A large nbcc table with correct names and metadata. Its data files are sparse files of the right size.
 
-Writers overlap with each other and with compactions. Every plan takes exactly the logs that completed before its barrier.
+Writers overlap with each other and with compactions. Every plan takes exactly the logs that
+completed before its barrier.
 """
 
 from __future__ import annotations

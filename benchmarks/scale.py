@@ -114,7 +114,7 @@ def services(folder: Path, instants: int) -> dict[str, Any]:
 
 
 def _history(table: Table, folder: Path, instants: int, files: int = BUCKETS) -> None:
-    """Write completed delta commits with past times as files. All commits are alike, because no operation reads the logs."""
+    """Write completed delta commits with past times as files. No operation reads their logs."""
     written = [_written(bucket, f"{EPOCH}") for bucket in range(files)]
     content = write_commit(table.config, f"{EPOCH}", "UPSERT", written)
     for number in range(instants):
