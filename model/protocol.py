@@ -78,4 +78,5 @@ def choices() -> dict[str, tuple[str, ...]]:
 
 def documented() -> dict[str, str]:
     """Option name -> its meaning."""
-    return {name: str(said["about"]) for part in mechanisms.options() for name, said in declarations(part).items()}
+    every = (each for part in mechanisms.options() for each in declarations(part).items())
+    return {name: str(declaration["about"]) for name, declaration in every}

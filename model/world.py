@@ -263,9 +263,9 @@ def sections() -> dict[str, tuple[str, ...]]:
     """Section of a world's file -> its names: those of the kernel, then those of mechanisms."""
     found = {section: list(names) for section, names in OWN_SECTIONS.items()}
     for part in mechanisms.limits():
-        for name, said in declarations(part).items():
+        for name, declaration in declarations(part).items():
             if name != "table_type":
-                found[said["section"]].append(name)
+                found[declaration["section"]].append(name)
     return {section: tuple(names) for section, names in found.items()}
 
 

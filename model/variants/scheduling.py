@@ -59,7 +59,7 @@ def no_writer_writes(every_writer: Mapping[str, Writer]) -> bool:
     return not any(writer.requested for writer in every_writer.values())
 
 
-NO_WRITER_WRITES = Guard("nobody may be writing", no_writer_writes)
+NO_WRITER_WRITES = Guard("no writer may be writing", no_writer_writes)
 
 
 MECHANISM = Mechanism(rules=refine, compose=compose, options=Scheduling)
