@@ -24,7 +24,7 @@ ROWS = 1_000_000
 
 
 def main() -> int:
-    """Run the benchmarks and print their tables. Returns 1 if a goal is missed; goals are set for one number of rows."""
+    """Run the benchmarks and print their tables; returns 1 if a goal is missed. Goals assume the default rows."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
