@@ -13,7 +13,7 @@ from typing import Any, Literal
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Limits, Options, limit, option
-from ..machine.plans import Runner, Start
+from ..machine.plans import Runner, Start, start_plan
 from ..machine.transition import DEAD, Action, ActorState, Changes, Component, Guard, preset, transition
 from ..world import World
 
@@ -115,8 +115,8 @@ def resume_plan(
     completes: type, start: Start, component: str,
 ) -> Changes:  # fmt: skip
     """Carry the plan of a dead runner out, from the beginning."""
-    own, plans = start(own, me, orphan(me, instants_known_done, plans, peers, completes), plans)
-    return {"own": own, component: plans}
+    plan = orphan(me, instants_known_done, plans, peers, completes)
+    return start_plan(own, me, plan, plans, start, component)
 
 
 MECHANISM = Mechanism(

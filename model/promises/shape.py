@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from ..kernel.table import Compaction, CompletesAs, GroupPlan, Plan, Write
 from ..machine.marks import mark
 from ..machine.state import State
-from ..mechanisms.bulk_insert import Loaded, loaded
+from ..mechanisms.bulk_insert.rules import Loaded, loaded
 from ..mechanisms.cleaning.rules import CompletedClean
 from ..mechanisms.clustering import Clustered, Clustering, Clusters, Into
 from ..mechanisms.copy_on_write import Onto, onto

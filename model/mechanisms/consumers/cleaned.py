@@ -10,7 +10,7 @@ from ...machine.composition import Composition
 from ...machine.transition import Changes
 from ...protocol import Protocol
 from ...rules import Rules
-from ..bulk_insert import loaded
+from ..bulk_insert.rules import loaded
 from ..cleaning.rules import Clean, DataFile, published_horizon
 from .consumer import LISTS_WINDOW, READABLE, Consumer
 from .options import Consumers

@@ -15,7 +15,7 @@ from ...kernel.table import Plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.plans import STARTS_PLAN
-from ...machine.transition import Action, Changes, Component, Guard, preset, transition
+from ...machine.transition import Action, Changes, Component, Guard, become, preset, transition
 from ..insert_overwrite import Overwriter
 from ..log_compaction.log_compactor import LogCompactor
 from ..refusal import refuse
@@ -35,11 +35,11 @@ def compose(composition: Composition) -> None:
     for me in composition.actors_of("writer"):
         refuse(composition, "writer", me, IS_NOT_UNDONE, give_up_write)
     for me in composition.actors_of("overwriter"):
-        refuse(composition, "overwriter", me, IS_NOT_UNDONE, preset(become, state=Overwriter("gave up")))
+        refuse(composition, "overwriter", me, IS_NOT_UNDONE, become(Overwriter("gave up")))
     for kind, plans, idle in RUNNERS:
         for me in composition.actors_of(kind):
             _counts_undone(composition, me, plans)
-            _runs_undone(composition, kind, me, preset(become, state=idle))
+            _runs_undone(composition, kind, me, become(idle))
     if composition.actors_of("compactor"):
         composition.map_view("plans_ever", plans_ever)
     if composition.actors_of("log_compactor"):
@@ -82,10 +82,6 @@ def keeps_input(own: Any, restores: Planned) -> bool:
 PLAN_STANDS = Guard("no restore may have undone its plan", preset(is_not_undone, requested="plan"))
 INPUT_STANDS = Guard("no restore may have deleted what the plan takes", keeps_input)
 IS_NOT_UNDONE = Guard("no restore may have undone its instant", preset(is_not_undone, requested="requested"))
-
-
-def become(state: Any) -> Changes:
-    return {"own": state}
 
 
 def give_up_write(own: Writer) -> Changes:
