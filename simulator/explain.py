@@ -69,8 +69,8 @@ def explain(name: str) -> tuple[Explanation, ...]:
     if found:
         return found
     folded = {_folded(known): known for known, _ in _known()}
-    close = [folded[each] for each in get_close_matches(wanted, folded, n=3, cutoff=0.4)]
-    near = f"the nearest are {', '.join(close)}" if close else "no name is similar"
+    close = [folded[each] for each in get_close_matches(wanted, folded, n=3, cutoff=0.6)]
+    near = f"similar names: {', '.join(close)}" if close else "no name is similar"
     raise ValueError(f"nothing is called {name!r}; {near} (see: nbcc list promises, actions, protocols or worlds)")
 
 
