@@ -24,7 +24,7 @@ PROVIDERS: Final = (IN_PROCESS, LOCK_FILE, STORAGE_BASED, NUMBERED, "ZookeeperBa
 """By the names of Hudi's classes. NumberedLockProvider is RFC-22's option 2, which Hudi does not implement."""
 
 Refusal = Callable[[str, str, str], NbccError]
-"""The error for an option (name, text) whose text is not a value of it, and what a value must be."""
+"""Makes the error for a text that is not a value of an option, from the option's name, the text, and what is needed."""
 
 
 class Option(NamedTuple):
