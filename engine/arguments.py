@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from .errors import BadInput
 
 
-def texts(given: object, asked: str) -> tuple[str, ...]:
+def texts(value: object, asked: str) -> tuple[str, ...]:
     """The names in a list. `BadInput` for anything else, also for a string, whose letters would be the names."""
-    if isinstance(given, str):
-        raise BadInput(asked, "that is a text", f"give a list of names: [{given!r}]")
-    listed = tuple(given) if isinstance(given, Iterable) else (given,)
+    if isinstance(value, str):
+        raise BadInput(asked, "that is a single string", f"give a list of names: [{value!r}]")
+    listed = tuple(value) if isinstance(value, Iterable) else (value,)
     for each in listed:
         if not isinstance(each, str):
             raise BadInput(asked, f"{each!r} is of type {type(each).__qualname__}", "give a list of names")

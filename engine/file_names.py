@@ -46,16 +46,16 @@ class LogName(NamedTuple):
 
 def parse_base(name: str) -> BaseName | None:
     """Parse the name of a base file; None for other names."""
-    found = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
-    return BaseName(*found.groups()) if found else None
+    match = _BASE.fullmatch(name) if name.endswith(_BASE_END) else None
+    return BaseName(*match.groups()) if match else None
 
 
 def parse_log(name: str) -> LogName | None:
     """Parse the name of a log file; None for other names."""
-    found = _LOG.fullmatch(name)
-    if found is None:
+    match = _LOG.fullmatch(name)
+    if match is None:
         return None
-    file_id, instant, _, version, token, suffix = found.groups()
+    file_id, instant, _, version, token, suffix = match.groups()
     return LogName(file_id, instant, int(version), token, suffix is not None)
 
 

@@ -120,8 +120,8 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
         return compact_logs(storage, names, task)
-    except NotFound as gone:
-        raise file_restored_away(storage, str(gone)) or missing(str(gone)) from None
+    except NotFound as absent:
+        raise file_restored_away(storage, str(absent)) or missing(str(absent)) from None
 
 
 def run_read(storage: Storage, task: AnyRead) -> pa.Table:
@@ -132,6 +132,6 @@ def run_read(storage: Storage, task: AnyRead) -> pa.Table:
         if isinstance(task, ReadTask):
             return read_slice(storage, task)
         return read_window(storage, task) if isinstance(task, WindowTask) else read_changes(storage, task)
-    except NotFound as gone:
-        path = str(gone)
+    except NotFound as absent:
+        path = str(absent)
         raise cleaned_away(storage, path) or file_restored_away(storage, path) or missing(path) from None

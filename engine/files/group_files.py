@@ -100,19 +100,19 @@ def directory_files(
     instead that every instant older than the active timeline completed, and return rows of failed writes.) The size of
     a file is the listed one, if a commit lists the file.
     """
-    known: dict[str, Instant] = {}
+    instants: dict[str, Instant] = {}
     archive = commits.archive_now()
     listed = _listed_sizes(timeline, commits, rules, as_of)
     for entry in entries:
         requested = _requested(entry.path)
         if requested is None:
             continue
-        if requested not in known:
-            known[requested] = _instant(requested, timeline, archive, listed)
-        if not visible(known[requested], as_of, rules):
+        if requested not in instants:
+            instants[requested] = _instant(requested, timeline, archive, listed)
+        if not visible(instants[requested], as_of, rules):
             continue
         size, appended = listed.get(entry.path, (entry.size, False))
-        file = data_file(entry.path, size, known[requested])
+        file = data_file(entry.path, size, instants[requested])
         if file is not None:
             yield file._replace(appended=True) if appended and isinstance(file, LogFile) else file
 
@@ -123,15 +123,15 @@ Sizes = dict[str, tuple[int, bool]]
 
 def _listed_sizes(timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None) -> Sizes:
     """The sizes of the files of visible active commits; `Unsupported` for unknown names."""
-    found: Sizes = {}
+    sizes: Sizes = {}
     for instant in timeline.completed:
         if not instant.writes or not visible(instant, as_of, rules):
             continue
         for stat in commits.commit(instant).stats:
             file = listed_file(stat, instant)
-            appended = stat.path in found or (isinstance(file, LogFile) and file.appended)
-            found[stat.path] = (max(stat.size, found.get(stat.path, (0, False))[0]), appended)
-    return found
+            appended = stat.path in sizes or (isinstance(file, LogFile) and file.appended)
+            sizes[stat.path] = (max(stat.size, sizes.get(stat.path, (0, False))[0]), appended)
+    return sizes
 
 
 def listed_file(stat: WriteStat, instant: Instant) -> BaseFile | LogFile | None:

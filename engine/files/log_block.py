@@ -124,14 +124,14 @@ def without_rolled_back(blocks: Iterable[Block]) -> list[Block]:
     A rollback block undoes all earlier blocks of its target instant and all earlier corrupt blocks. A second one has no
     further effect, and later blocks count, as in Apache Hudi 1.x.
     """
-    found: list[Block] = []
+    standing: list[Block] = []
     for block in blocks:
         if block.kind == BlockKind.COMMAND and block.headers.get(Header.COMMAND) == ROLLBACK:
             target = block.headers.get(Header.TARGET_INSTANT)
-            found = [each for each in found if each.kind != BlockKind.CORRUPT and each.instant != target]
+            standing = [each for each in standing if each.kind != BlockKind.CORRUPT and each.instant != target]
         else:
-            found.append(block)
-    return found
+            standing.append(block)
+    return standing
 
 
 def _pointer(length: int) -> int:
@@ -155,8 +155,8 @@ def _magic_at(view: memoryview, position: int) -> bool:
 
 
 def _next_magic(data: bytes | memoryview, start: int) -> int:
-    found = bytes(data).find(MAGIC, start)
-    return len(data) if found < 0 else found
+    position = bytes(data).find(MAGIC, start)
+    return len(data) if position < 0 else position
 
 
 def _parse(block: memoryview, name: str) -> Block:

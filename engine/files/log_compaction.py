@@ -21,12 +21,12 @@ def covers_of(
     timeline: Timeline, commits: Commits, rules: Rules, as_of: str | None = None
 ) -> dict[str, tuple[str, ...]]:
     """The inputs of nbcc's log compactions that are visible as of `as_of`."""
-    found: dict[str, tuple[str, ...]] = {}
+    covers: dict[str, tuple[str, ...]] = {}
     for instant in timeline.completed:
         listed = rules.files == "listed" or timeline.is_log_compaction(instant)
         if instant.action == "deltacommit" and listed and visible(instant, as_of, rules):
-            found.update(commits.commit(instant).covers)
-    return found
+            covers.update(commits.commit(instant).covers)
+    return covers
 
 
 def without_covered(

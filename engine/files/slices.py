@@ -172,14 +172,14 @@ def _slice_group(
 ) -> list[FileSlice]:
     limits = barriers(bases.values(), plans)
     inside: dict[str | None, list[LogFile]] = {limit: [] for limit in limits}
-    kept: dict[str | None, list[LogFile]] = {}
+    tombstones: dict[str | None, list[LogFile]] = {}
     for log in sorted(logs, key=lambda log: merge_position(log, rules)):
         if keeps_deletes(log, bases.get(log.requested), rules):
-            kept.setdefault(log.requested, []).append(log)
+            tombstones.setdefault(log.requested, []).append(log)
         else:
             inside.setdefault(barrier_of(log, limits, rules), []).append(log)
     return [
-        FileSlice(*group, limit, bases.get(limit or ""), tuple(kept.get(limit, ())), tuple(inside[limit]))
+        FileSlice(*group, limit, bases.get(limit or ""), tuple(tombstones.get(limit, ())), tuple(inside[limit]))
         for limit in sorted(inside, key=lambda limit: limit or "")
     ]
 

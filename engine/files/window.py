@@ -65,12 +65,12 @@ def writes_between(
 
 def last_replaced(writes: Iterable[tuple[Instant, CommitMetadata]]) -> dict[Group, str]:
     """File group -> the greatest requested time of a replacing write among these writes."""
-    found: dict[Group, str] = {}
+    latest: dict[Group, str] = {}
     for instant, commit in writes:
         for stat in commit.stats if commit.replaces else ():
             group = stat.partition, stat.file_id
-            found[group] = max(instant.requested, found.get(group, ""))
-    return found
+            latest[group] = max(instant.requested, latest.get(group, ""))
+    return latest
 
 
 def is_replaced(file: BaseFile | LogFile, replaced: Mapping[Group, str]) -> bool:

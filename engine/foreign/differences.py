@@ -57,7 +57,7 @@ DIFFERENCES: Final = {
         Difference(
             REQUESTED_TIME_ANSWERED,
             "as_of",
-            "Hudi answers at the requested time of a write, when nobody could see it; we name its completion time.",
+            "Hudi answers at the requested time of a write, when no reader saw it; nbcc names its completion time.",
         ),
         Difference(DELETES_LEFT_OUT, "incremental", "Hudi's windows do not hold the keys that were deleted in them."),
         Difference(
@@ -89,13 +89,13 @@ def _slice_as_of(
     if WRITES_BY_REQUESTED in differences:
         pieces = [piece for piece in pieces if (piece.barrier or "") <= time]
     based = [at for at, piece in enumerate(pieces) if piece.base and (getattr(piece.base, base_by) or "~") <= time]
-    seen = pieces[based[-1] :] if based else pieces
+    visible = pieces[based[-1] :] if based else pieces
     log_by = "requested" if WRITES_BY_REQUESTED in differences else "completed"
-    logs = [log for piece in seen for log in piece.logs if (getattr(log, log_by) or "~") <= time]
+    logs = [log for piece in visible for log in piece.logs if (getattr(log, log_by) or "~") <= time]
     if not based and not logs:
         return None
     ordered = tuple(sorted(logs, key=lambda log: merge_position(log, context.rules)))
-    return replace(seen[0], base=seen[0].base if based else None, logs=ordered)
+    return replace(visible[0], base=visible[0].base if based else None, logs=ordered)
 
 
 def hudi_incremental(

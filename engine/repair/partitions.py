@@ -9,14 +9,14 @@ from ..file_names import PARTITION_METADATA, in_partition, partition_metadata, s
 from ..storage import Storage
 
 
-def missing_metadata(found: Audit) -> dict[str, str]:
+def missing_metadata(audit: Audit) -> dict[str, str]:
     """Partition without metadata file -> the first instant that wrote to it."""
     first: dict[str, str] = {}
-    for path, requested in found.listed.items():
+    for path, requested in audit.listed.items():
         partition = split_path(path)[0]
         if partition:
             first[partition] = min(requested, first.get(partition, requested))
-    return {p: r for p, r in sorted(first.items()) if in_partition(p, PARTITION_METADATA) not in found.listing}
+    return {p: r for p, r in sorted(first.items()) if in_partition(p, PARTITION_METADATA) not in audit.listing}
 
 
 def write_metadata(storage: Storage, missing: Iterable[tuple[str, str]]) -> list[str]:

@@ -28,11 +28,11 @@ class PendingPlan:
     written: tuple[str, ...]
 
 
-def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
+def pending_plans(audit: Audit) -> tuple[PendingPlan, ...]:
     """The pending compactions, by barrier."""
     plans = []
-    for instant in found.timeline.pending_compactions:
-        plan = found.plans.get(instant.requested)
+    for instant in audit.timeline.pending_compactions:
+        plan = audit.plans.get(instant.requested)
         operations = plan.operations if plan else ()
         inputs = [
             in_partition(each.partition, name)
@@ -45,8 +45,8 @@ def pending_plans(found: Audit) -> tuple[PendingPlan, ...]:
                 instant.state,
                 len(operations),
                 sum(len(each.logs) for each in operations),
-                tuple(path for path in inputs if path not in found.listing),
-                tuple(path for path, file in found.files.items() if file.requested == instant.requested),
+                tuple(path for path in inputs if path not in audit.listing),
+                tuple(path for path, file in audit.files.items() if file.requested == instant.requested),
             )
         )
     return tuple(plans)
@@ -65,8 +65,8 @@ def drop_plan(storage: Storage, plan: PendingPlan) -> list[str]:
     if instant.completed is not None:
         raise Conflict(asked, f"it completed at {instant.completed}", "leave it: a completed compaction is no plan")
     names = [f"{FOLDER}/{plan.barrier}.compaction.{state}" for state in ("inflight", "requested")]
-    there = {entry.path for entry in storage.list(FOLDER)}
-    paths = [*plan.written, *(name for name in names if name in there)]
+    present = {entry.path for entry in storage.list(FOLDER)}
+    paths = [*plan.written, *(name for name in names if name in present)]
     for path in paths:
         storage.delete(path)
     return paths

@@ -32,7 +32,7 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
     if name is None or name.cdc:
         raise BadInput(asked, "that is not the name of a log file", "name one that validate complains about")
     if isabs(path) or path.startswith("../"):
-        raise BadInput(asked, "that is no path below the table", "name the file as validate does")
+        raise BadInput(asked, "that is not a path below the table", "name the file as validate does")
     if config.merge_mode != "EVENT_TIME_ORDERING" or config.merge_function or config.partial_update:
         exists = "in this table old rows that are written late may win against newer ones"
         raise Unsupported(asked, exists, "compare the rows of the file with the table, and write those that lack")
@@ -42,7 +42,7 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
         task = WindowTask(shape, (LogInput(path, name.instant),))
         rows = context.jobs.read([task], shape.window_schema)
     except Missing:
-        raise BadInput(asked, "no file lies there", "name one that validate complains about") from None
+        raise BadInput(asked, "there is no such file", "name one that validate complains about") from None
     columns = [*config.schema.names, *({IS_DELETED} - {*config.schema.names})]
     instant: Instant = operations()["upsert"].run(
         context, config, rows.select(columns), retries=3, batch_id=f"{REWRITE}{path}"
@@ -53,6 +53,6 @@ def rewrite_log(context: Context, config: TableConfig, path: str) -> Instant:
 def _refuse_seen(context: Context, path: str, asked: str) -> None:
     """`BadInput` if readers see the log: its rewritten rows would win against later ones of equal ordering value."""
     timeline = context.whole(load_settled(context.storage, context.rules, commits=context.commits))
-    seen = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
-    if any(path == file.path for segment in seen for log in segment.logs for file in log.files):
+    slices = to_read(load_slices(context.storage, timeline, context.commits, context.rules), context.rules)
+    if any(path == file.path for segment in slices for log in segment.logs for file in log.files):
         raise BadInput(asked, "every reader sees them now", "name a log that validate complains about")

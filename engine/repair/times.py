@@ -31,22 +31,22 @@ class Retiming:
     deleted: tuple[str, ...]
 
 
-def latest_time(found: Audit, now: str) -> str:
+def latest_time(audit: Audit, now: str) -> str:
     """The latest time that is not in the future by any clock within its bounds."""
-    zone = found.properties.get("hoodie.table.timeline.timezone", "LOCAL")
+    zone = audit.properties.get("hoodie.table.timeline.timezone", "LOCAL")
     return to_instant(to_millis(now) + SHARED_SKEW_MS + (0 if zone == "UTC" else FARTHEST_ZONE_MS))
 
 
-def retiming(found: Audit, requested: str, now: str) -> Retiming:
+def retiming(audit: Audit, requested: str, now: str) -> Retiming:
     """The change that corrects the times of an instant. `BadInput` if they are correct or cannot be corrected."""
     asked = f"put the times of the instant {requested} right"
     completions = sorted(
-        (i for i in found.completions if i.requested == requested and i.action != "savepoint"),
+        (i for i in audit.completions if i.requested == requested and i.action != "savepoint"),
         key=lambda instant: instant.completed or "",
     )
     if not completions:
-        return _pending_change(found, requested, now, asked)
-    if found.properties.get(DECISION) == "log":
+        return _pending_change(audit, requested, now, asked)
+    if audit.properties.get(DECISION) == "log":
         raise BadInput(asked, f"the table's completion times are entries of a log ({DECISION})", "leave them")
     if len({each.completes_as for each in completions}) > 1:
         names = ", ".join(each.file_name for each in completions)
@@ -55,7 +55,7 @@ def retiming(found: Audit, requested: str, now: str) -> Retiming:
     first, *others = completions
     if others:
         return Retiming("", tuple(_path(other) for other in others))
-    time = _wanted(found, first, now, asked)
+    time = _wanted(audit, first, now, asked)
     return Retiming(_path(Instant(first.requested, first.action, "completed", time)), (_path(first),))
 
 
@@ -69,39 +69,39 @@ def retime(storage: Storage, change: Retiming) -> None:
         storage.delete(path)
 
 
-def _pending_change(found: Audit, requested: str, now: str, asked: str) -> Retiming:
+def _pending_change(audit: Audit, requested: str, now: str, asked: str) -> Retiming:
     """The deletion of a pending instant in the future, its data files first. No reader has seen them."""
-    pending = [i for i in found.timeline.pending if i.requested == requested]
+    pending = [i for i in audit.timeline.pending if i.requested == requested]
     if not pending:
         raise BadInput(asked, "the active timeline does not hold it", "name the instant that validate complains about")
-    if requested <= latest_time(found, now):
+    if requested <= latest_time(audit, now):
         raise BadInput(asked, "it is pending, and its time is not in the future", "roll it back if its writer has died")
-    if f"{HEARTBEATS}/{requested}" in found.listing:
+    if f"{HEARTBEATS}/{requested}" in audit.listing:
         raise Conflict(asked, "its writer has a heartbeat", "stop that writer, and set its clock right")
-    files = (path for path, file in found.files.items() if file.requested == requested)
+    files = (path for path, file in audit.files.items() if file.requested == requested)
     states = (Instant(requested, pending[0].action, state) for state in ("inflight", "requested"))
     return Retiming("", (*files, *map(_path, states)))
 
 
-def _wanted(found: Audit, instant: Instant, now: str, asked: str) -> str:
+def _wanted(audit: Audit, instant: Instant, now: str, asked: str) -> str:
     """The correct completion time; `BadInput` if times of other instants are between it and the present one."""
-    has = instant.completed or ""
-    others = [i for i in {*found.completions, *found.timeline.pending} if i != instant and i.action != "savepoint"]
+    present = instant.completed or ""
+    others = [i for i in {*audit.completions, *audit.timeline.pending} if i != instant and i.action != "savepoint"]
     times = {time for other in others for time in (other.requested, other.completed) if time}
-    if instant.requested > latest_time(found, now):
+    if instant.requested > latest_time(audit, now):
         because = "it was requested in the future as well, and the names of its files carry that time"
-        raise BadInput(asked, because, "let nobody write until then")
-    if has > latest_time(found, now):
+        raise BadInput(asked, because, "stop all writers until then")
+    if present > latest_time(audit, now):
         wanted = now
-    elif has <= instant.requested:
+    elif present <= instant.requested:
         wanted = _after(instant.requested)
-    elif has in times:
-        wanted = _after(has)
+    elif present in times:
+        wanted = _after(present)
     else:
         raise BadInput(asked, f"nothing is wrong with {instant.file_name}", "name one that validate complains about")
-    low, high = min(has, wanted), max(has, wanted)
-    if between := min((time for time in times if low <= time <= high and time != has), default=None):
-        because = f"the time {between} of another instant lies between {has} and {wanted}: the order would change"
+    low, high = min(present, wanted), max(present, wanted)
+    if between := min((time for time in times if low <= time <= high and time != present), default=None):
+        because = f"the time {between} of another instant is between {present} and {wanted}: the order would change"
         raise BadInput(asked, because, "put that instant right first; if it is right, let this one be")
     return wanted
 

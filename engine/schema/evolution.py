@@ -27,7 +27,7 @@ def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collec
 
     `fixed`: the names of columns that must not change.
     """
-    *_, old = known = tuple(versions)
+    *_, old = schemas = tuple(versions)
     for name in fixed:
         if name not in new.names or not new.field(name).equals(old.field(name)):
             now = f"{new.field(name).type}" if name in new.names else "gone"
@@ -35,7 +35,7 @@ def check_evolution(versions: Iterable[pa.Schema], new: pa.Schema, fixed: Collec
                 f"{name!r} is a key, partition or ordering column, and would be {now}",
                 "leave it as it is, or copy the rows into a new table",
             )
-    before = {name for schema in known for name in schema.names}
+    before = {name for schema in schemas for name in schema.names}
     for field in new:
         if field.name in old.names:
             _check_change(old.field(field.name), field)

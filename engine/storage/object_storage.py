@@ -108,10 +108,10 @@ class ObjectStorage:
         confined_folder(prefix)
         pages = self._ask("list", prefix, lambda store: [*obstore.list(store, prefix or None)])
         return sorted(
-            Entry(found["path"], found["size"], found["last_modified"].timestamp())
+            Entry(item["path"], item["size"], item["last_modified"].timestamp())
             for page in pages
-            for found in page
-            if not is_checksum(found["path"].rpartition("/")[2])
+            for item in page
+            if not is_checksum(item["path"].rpartition("/")[2])
         )
 
     def delete(self, path: str) -> None:

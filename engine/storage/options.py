@@ -79,10 +79,10 @@ def local_options(options: Mapping[str, Any]) -> bool:
 
 def is_durable(options: Mapping[str, Any]) -> bool:
     """The value of `durable`: a bool or its text; the default is true."""
-    given = options.get(DURABLE, True)
-    meaning = given if isinstance(given, bool) else _MEANINGS.get(str(given).strip().lower())
+    value = options.get(DURABLE, True)
+    meaning = value if isinstance(value, bool) else _MEANINGS.get(str(value).strip().lower())
     if meaning is None:
-        raise BadInput(f"use the storage option {DURABLE}={given!r}", "it is true or false", "give one of the two")
+        raise BadInput(f"use the storage option {DURABLE}={value!r}", "it is true or false", "give one of the two")
     return meaning
 
 

@@ -9,14 +9,14 @@ from .history import HOT, Chronicle, batches_in
 
 def broken(history: Chronicle) -> Iterator[str]:
     """Count the keys of each batch in each read."""
-    known = history.by_batch
+    writes = history.by_batch
     for read in history.reads:
-        for batch, found in sorted(batches_in(read).items()):
-            if batch not in known:
+        for batch, keys in sorted(batches_in(read).items()):
+            if batch not in writes:
                 yield f"the read of {read.reader} as of {read.time} holds {batch}, which no writer wrote"
-            elif found != known[batch].size:
-                size = known[batch].size
-                yield f"the read of {read.reader} as of {read.time} holds {found} of {size} keys of {batch}"
+            elif keys != writes[batch].size:
+                size = writes[batch].size
+                yield f"the read of {read.reader} as of {read.time} holds {keys} of {size} keys of {batch}"
 
 
 def broken_by_definition(history: Chronicle) -> Iterator[str]:
@@ -27,6 +27,6 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
             if write is None:
                 yield f"the read of {read.reader} as of {read.time} holds {batch}, which no writer wrote"
                 continue
-            found = len({key for key, of, _ in read.rows if of == batch and key != HOT})
-            if found != write.size:
-                yield f"the read of {read.reader} as of {read.time} holds {found} of {write.size} keys of {batch}"
+            keys = len({key for key, of, _ in read.rows if of == batch and key != HOT})
+            if keys != write.size:
+                yield f"the read of {read.reader} as of {read.time} holds {keys} of {write.size} keys of {batch}"

@@ -10,11 +10,11 @@ from .history import Chronicle
 
 def broken(history: Chronicle) -> Iterator[str]:
     """Group the instants by batch."""
-    found = defaultdict(list)
+    by_batch = defaultdict(list)
     for instant in history.published:
         if instant.batch:
-            found[instant.batch].append(instant.requested)
-    for batch, instants in sorted(found.items()):
+            by_batch[instant.batch].append(instant.requested)
+    for batch, instants in sorted(by_batch.items()):
         if len(instants) > 1:
             yield f"the batch {batch} is committed {len(instants)} times, by {min(instants)} first"
 

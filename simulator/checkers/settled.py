@@ -21,12 +21,12 @@ def broken(history: Chronicle) -> Iterator[str]:
     times = [completed for completed, _ in writes]
     for read in history.reads:
         due = bisect_right(times, read.time)
-        found = _instants(read)
-        early = sorted(requested for requested in found if place.get(requested, due) >= due)
+        visible = _instants(read)
+        early = sorted(requested for requested in visible if place.get(requested, due) >= due)
         if early:
             yield f"the read of {read.reader} as of {read.time} holds rows of {early[0]}, not completed by then"
-        elif len(found) < due:
-            missing = next(requested for _, requested in writes[:due] if requested not in found)
+        elif len(visible) < due:
+            missing = next(requested for _, requested in writes[:due] if requested not in visible)
             yield f"the read of {read.reader} as of {read.time} holds no row of {missing}, completed by then"
 
 
@@ -34,12 +34,14 @@ def broken_by_definition(history: Chronicle) -> Iterator[str]:
     """Compute the expected set for each read."""
     for read in history.reads:
         writes = [p for p in history.published if p.action == WRITE and p.completed <= read.time]
-        due, found = {p.requested for p in writes}, _instants(read)
-        if found - due:
-            early = min(found - due)
+        due, visible = {p.requested for p in writes}, _instants(read)
+        if visible - due:
+            early = min(visible - due)
             yield f"the read of {read.reader} as of {read.time} holds rows of {early}, not completed by then"
-        elif due - found:
-            missing = min(writes, key=lambda p: (p.completed, p.requested) if p.requested not in found else ("9" * 18,))
+        elif due - visible:
+            missing = min(
+                writes, key=lambda p: (p.completed, p.requested) if p.requested not in visible else ("9" * 18,)
+            )
             yield f"the read of {read.reader} as of {read.time} holds no row of {missing.requested}, completed by then"
 
 

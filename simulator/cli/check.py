@@ -204,8 +204,8 @@ def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path,
         for number, (seed, report) in enumerate(check_seeds(seeds, across)):
             tick("seeds", number, len(seeds))
             found.append((seed, report))
-            if report.found is not None:
-                trace.save(report.found, traces)
+            if report.disagreement is not None:
+                trace.save(report.disagreement, traces)
     if as_json:
         documents = [{"system": each.system, **_plain(report)} for each, report in found]
         answer({"seeds": documents})

@@ -54,7 +54,7 @@ def command(table: str, deep: bool, as_json: bool) -> Exit:
         answer(found.to_mapping())
     else:
         click.echo(render(found))
-    click.echo(storage.says(), err=True)
+    click.echo(storage.summary(), err=True)
     return exit_of(found)
 
 

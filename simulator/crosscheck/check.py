@@ -121,8 +121,8 @@ class Check:
             if schedule.complete:
                 self._end(history, Tally())
         except Disagreement as disagreement:
-            found = trace_of(history, trace.batches, disagreement, options.found_by)
-            return found if found.title.split()[:7] == trace.title.split()[:7] else None
+            again = trace_of(history, trace.batches, disagreement, options.found_by)
+            return again if again.title.split()[:7] == trace.title.split()[:7] else None
         finally:
             close(system)
         return None
@@ -211,8 +211,8 @@ def run(
     if check.disagreed is not None and shrinks:
         check.disagreed = shrink_disagreement(check.disagreed, check.again)
     report = _report(check, seed, time.monotonic() - began)
-    if report.found is not None and traces_dir is not None:
-        traces.save(report.found, traces_dir)
+    if report.disagreement is not None and traces_dir is not None:
+        traces.save(report.disagreement, traces_dir)
     return report
 
 
@@ -230,5 +230,5 @@ def _report(check: Check, seed: int, seconds: float) -> CheckReport:
         seed=seed,
         differences=tally.differences,
         skipped=tally.skipped,
-        found=check.disagreed,
+        disagreement=check.disagreed,
     )

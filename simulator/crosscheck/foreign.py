@@ -26,7 +26,7 @@ def foreign_rows(
 ) -> tuple[Any, ...]:
     """A snapshot, as-of or incremental read by ``reader``'s rules of a table written by the model's rules."""
     table = model.table(state)
-    found = {}
+    rows = {}
     for group in range(model.world.groups):
         until = inf if query.until is None else query.until
         if query.kind == "incremental":
@@ -42,8 +42,8 @@ def foreign_rows(
             base = None if written is None else evaluate(written, record_of, model.merger)
             won = evaluate(top, partial(_on_base, base, record_of), merger)
             if won is not None and (query.kind == "incremental" or not won.deleted):
-                found[key] = won.content
-    return canonical_rows(found)
+                rows[key] = won.content
+    return canonical_rows(rows)
 
 
 def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reader: Rules) -> Fold | None:
@@ -73,10 +73,10 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
     """The reader's option that alone explains its different answer; if none does, all its options."""
-    theirs = foreign_rows(model, state, query, data, reader)
+    answer = foreign_rows(model, state, query, data, reader)
     for name, value in reader.differences().items():
         alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})
-        if foreign_rows(model, state, query, data, alone) == theirs:
+        if foreign_rows(model, state, query, data, alone) == answer:
             return f"{name} = {value}"
     return " and ".join(f"{name} = {value}" for name, value in reader.differences().items())
 

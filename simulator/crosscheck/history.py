@@ -72,18 +72,18 @@ class History:
         self.observed.append({})
         self.answered.append({})
         try:
-            told = self._perform(step, after)
+            observed = self._perform(step, after)
         except Impossible:
             raise
         except CannotStep as error:
             raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
         self.state = after
-        self._compare_arguments(step, told)
+        self._compare_arguments(step, observed)
         self._compare_observables(step)
-        if "rows" in told:
+        if "rows" in observed:
             read = reader_rows(self.model, after, step.actor, self.data)
-            self.answered[-1]["read"] = self.symbols.rows(told["rows"])
-            self.compare(f"what {step.actor} read", read, told["rows"], self.symbols.row)
+            self.answered[-1]["read"] = self.symbols.rows(observed["rows"])
+            self.compare(f"what {step.actor} read", read, observed["rows"], self.symbols.row)
             self._observe("read", self.symbols.rows(read))
 
     def finish(self) -> None:
@@ -177,12 +177,12 @@ class History:
         timeline = self._seen["timeline"]
         self.symbols = self.symbols.then(timeline)
         for observable in EVERY_STEP:
-            ours = self._seen[observable.name]
+            expected = self._seen[observable.name]
             if not self._within_a_call:
                 look = partial(observable.of_system, self.system)
-                theirs = self._ask(observable.name, look)
-                self.compare(observable.name, ours, theirs, partial(observable.says, self.symbols))
-            new = [entry for entry in ours if entry not in before.get(observable.name, ())]
+                actual = self._ask(observable.name, look)
+                self.compare(observable.name, expected, actual, partial(observable.says, self.symbols))
+            new = [entry for entry in expected if entry not in before.get(observable.name, ())]
             self._observe(observable.name, [observable.says(self.symbols, entry) for entry in new])
         self._learn_data(step, before.get("timeline", ()), timeline)
         if _completed(timeline) != _completed(before.get("timeline", ())):
@@ -195,25 +195,25 @@ class History:
     def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
         """Store the batch of a write under the requested time that its step has put on the timeline."""
         row = self._rows[step.action]
-        known = {(action, requested) for action, _, requested, _ in before}
+        earlier = {(action, requested) for action, _, requested, _ in before}
         pending = ((action, requested) for action, _, requested, completed in timeline if completed is None)
-        new = {requested for action, requested in pending if (action, requested) not in known}
+        new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
         if batch and len(new) == 1:
             self.data[new.pop()] = batch
 
     def _compare_rows(self, query: Query) -> Any:
-        ours = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))
+        expected = _or_refusal(lambda: model_rows(self.model, self.state, query, self.data))
         what = self.described(query)
         try:
-            theirs = self._ask(what, lambda: _or_refusal(lambda: self.system.rows(query)))
+            actual = self._ask(what, lambda: _or_refusal(lambda: self.system.rows(query)))
         except Impossible as impossible:
             self.skipped[str(impossible)] += 1
         else:
             if query == SNAPSHOT:
-                self.answered[-1]["snapshot"] = self.symbols.rows(theirs)
-            self.compare(what, ours, theirs, self.symbols.row)
-        return ours
+                self.answered[-1]["snapshot"] = self.symbols.rows(actual)
+            self.compare(what, expected, actual, self.symbols.row)
+        return expected
 
     def _compare_slices(self, time: int) -> None:
         """Compare past file slices, if the system offers them."""
@@ -222,8 +222,8 @@ class History:
             self.skipped[f"{self.system.name} offers no past file slices"] += 1
             return
         what = f"slices as of {self.symbols.symbol(time)}"
-        ours = model_slices(self.model, self.state, time)
-        self.compare(what, ours, self._ask(what, lambda: look(time)), self.symbols.slice)
+        expected = model_slices(self.model, self.state, time)
+        self.compare(what, expected, self._ask(what, lambda: look(time)), self.symbols.slice)
 
     def _ask(self, what: str, look: Callable[[], Any]) -> Any:
         """Observe the system. A failed observation is a difference."""

@@ -33,9 +33,9 @@ def model_timeline(model: Any, state: Any) -> tuple[Any, ...]:
 
 def model_slices(model: Any, state: Any, as_of: int | None = None) -> tuple[Any, ...]:
     """``(group, barrier, base, logs)`` of each file slice, by group and barrier; now, or as of a time."""
-    there = model.slices(state) if as_of is None else model.slices(state, as_of)
-    found = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in there]
-    return tuple(sorted(found, key=lambda slice_: (slice_[0], slice_[1] or 0)))
+    slices = model.slices(state) if as_of is None else model.slices(state, as_of)
+    entries = [(s.group, s.barrier, s.base, tuple(s.logs)) for s in slices]
+    return tuple(sorted(entries, key=lambda slice_: (slice_[0], slice_[1] or 0)))
 
 
 EVERY_STEP: Final[list[Observable]] = [
@@ -74,8 +74,8 @@ def reader_rows(model: Any, state: Any, reader: str, data: Mapping[int, Batch]) 
         window = Query("incremental", after=own.after, until=own.until)
         return canonical_rows(model.window_rows(state, own.kept, window, data))
     table = next(table for name, _, table in answers(model, state) if name == reader)
-    kept = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
-    return canonical_rows(kept)
+    rows = answer(model.rules, table, model.world.groups, Query("snapshot"), 0, data, model.merger)
+    return canonical_rows(rows)
 
 
 def canonical_rows(rows: Mapping[Any, Any]) -> tuple[Any, ...]:

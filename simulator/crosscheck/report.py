@@ -20,8 +20,8 @@ class CheckReport:
 
     ``overlapping`` counts histories in which a compaction and a write were pending at once. The histories took
     ``edges`` of ``all_edges`` edges of the pinned world. ``differences`` counts, by option, the predicted differences
-    of other readers. ``skipped`` counts steps and reads that the system does not offer. ``found`` is the trace of
-    a disagreement.
+    of other readers. ``skipped`` counts steps and reads that the system does not offer. ``disagreement`` is the shrunk
+    trace of a history that disagreed.
     """
 
     histories: int
@@ -35,23 +35,23 @@ class CheckReport:
     seed: int
     differences: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
-    found: Trace | None = None
+    disagreement: Trace | None = None
 
     @property
     def agreed(self) -> bool:
         """Whether at least one history was played and none disagreed."""
-        return self.found is None and self.histories > 0
+        return self.disagreement is None and self.histories > 0
 
     @property
     def exit_code(self) -> int:
         """0 agreed, 1 disagreed, 3 nothing was played."""
-        return 1 if self.found is not None else 0 if self.histories else 3
+        return 1 if self.disagreement is not None else 0 if self.histories else 3
 
     @property
     def sentence(self) -> str:
         """The verdict. It never says HOLDS, because histories are random."""
-        if self.found is not None:
-            return f"DISAGREED after {self.histories} histories: {self.found.because}"
+        if self.disagreement is not None:
+            return f"DISAGREED after {self.histories} histories: {self.disagreement.because}"
         if not self.histories:
             return "UNDETERMINED: no history was played"
         return f"AGREED in {self.histories} histories, {self.steps} steps (random: no proof)"
@@ -75,14 +75,14 @@ class CheckReport:
                 *(f"  not compared: {what} ({count})" for what, count in sorted(self.skipped.items())),
             ]
         )
-        run = ["", render(self.found, width=screen_width())] if self.found else []
+        run = ["", render(self.disagreement, width=screen_width())] if self.disagreement else []
         return "\n".join([self.sentence, *figures, *run])
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""
         return {
             "format": 1,
-            "verdict": "DISAGREED" if self.found else "AGREED" if self.histories else "UNDETERMINED",
+            "verdict": "DISAGREED" if self.disagreement else "AGREED" if self.histories else "UNDETERMINED",
             "histories": self.histories,
             "steps": self.steps,
             "median_steps": median(self.lengths) if self.lengths else 0,
@@ -94,8 +94,8 @@ class CheckReport:
             "seed": self.seed,
             "differences": dict(self.differences),
             "skipped": dict(self.skipped),
-            "trace": self.found.handle if self.found else None,
-            "because": self.found.because if self.found else "",
+            "trace": self.disagreement.handle if self.disagreement else None,
+            "because": self.disagreement.because if self.disagreement else "",
         }
 
 

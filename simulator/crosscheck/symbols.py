@@ -26,9 +26,9 @@ class Symbols:
 
     def then(self, timeline: tuple[Any, ...]) -> Symbols:
         """The symbols for the present timeline and for instants that were on it before."""
-        there = {entry[2] for entry in timeline}
-        gone = (("", "", *times) for times in self._times.items() if times[0] not in there)
-        return Symbols((*timeline, *gone))
+        present = {entry[2] for entry in timeline}
+        removed = (("", "", *times) for times in self._times.items() if times[0] not in present)
+        return Symbols((*timeline, *removed))
 
     def symbol(self, tick: int | None) -> str:
         """``r1`` or ``c1``; ``-`` for no time; the number for a tick that belongs to no instant."""

@@ -31,7 +31,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TourReport:
-    """The figures of a tour: `runs` of `all_runs` took `edges` of `all_edges`. `found`: the trace of a disagreement."""
+    """The figures of a tour: `runs` of `all_runs` took `edges` of `all_edges`. `disagreement`: a trace, or None."""
 
     world: World
     runs: int
@@ -41,32 +41,34 @@ class TourReport:
     all_edges: int
     seconds: float
     seed: int
-    found: traces.Trace | None = None
+    disagreement: traces.Trace | None = None
 
     @property
     def exit_code(self) -> int:
         """0 agreed, 1 disagreed."""
-        return int(self.found is not None)
+        return int(self.disagreement is not None)
 
     @property
     def text(self) -> str:
         """The verdict, the figures, and the interleaving of a disagreement."""
         verdict = f"AGREED in {self.runs:,} of {self.all_runs:,} runs"
-        if self.found is not None:
-            verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.found.because}"
+        if self.disagreement is not None:
+            verdict = f"DISAGREED in run {self.runs:,} of {self.all_runs:,}: {self.disagreement.because}"
         share = 100 * self.edges / self.all_edges
         lines = [
             f"{verdict}, {self.steps:,} steps",
             f"  {self.edges:,} of {self.all_edges:,} edges of {self.world.name} ({share:.0f} %, up to renaming)",
-            f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.found is not None)} disagreements",
+            f"  seed {self.seed}, {self.seconds / 60:.1f} minutes, {int(self.disagreement is not None)} disagreements",
         ]
-        return "\n".join([*lines, *(["", render(self.found, width=screen_width())] if self.found else [])])
+        return "\n".join(
+            [*lines, *(["", render(self.disagreement, width=screen_width())] if self.disagreement else [])]
+        )
 
     def to_mapping(self) -> dict[str, Any]:
         """The JSON value."""
         return {
             "format": 1,
-            "verdict": "DISAGREED" if self.found else "AGREED",
+            "verdict": "DISAGREED" if self.disagreement else "AGREED",
             "runs": self.runs,
             "all_runs": self.all_runs,
             "steps": self.steps,
@@ -74,8 +76,8 @@ class TourReport:
             "all_edges": self.all_edges,
             "seconds": round(self.seconds, 3),
             "seed": self.seed,
-            "trace": self.found.handle if self.found else None,
-            "because": self.found.because if self.found else "",
+            "trace": self.disagreement.handle if self.disagreement else None,
+            "because": self.disagreement.because if self.disagreement else "",
         }
 
 
@@ -113,9 +115,9 @@ def tour(
             progress(number, len(chosen))
     played = len(check.tally.lengths) + (check.disagreed is not None)
     seconds = time.monotonic() - began
-    found = shrink_disagreement(check.disagreed, check.again) if check.disagreed else None
-    if found is not None and traces_dir is not None:
-        traces.save(found, traces_dir)
+    disagreement = shrink_disagreement(check.disagreed, check.again) if check.disagreed else None
+    if disagreement is not None and traces_dir is not None:
+        traces.save(disagreement, traces_dir)
     return TourReport(
         world=world,
         runs=played,
@@ -125,7 +127,7 @@ def tour(
         all_edges=len(edges),
         seconds=seconds,
         seed=seed,
-        found=found,
+        disagreement=disagreement,
     )
 
 

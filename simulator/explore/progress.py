@@ -43,7 +43,7 @@ class Ends:
         if limited := watch.promise.limited(self.space.system, end):
             watch.doubt = watch.doubt or f"{what}, and a limit of the world keeps {limited} from acting"
         elif watch.broken is None:
-            watch.broken = (f"nothing can happen any more, and {what}", state, None)
+            watch.broken = (f"no step is possible any more, and {what}", state, None)
 
 
 def judge_cycles(space: Space, states: Sequence[Any], numbers: Mapping[Any, int], watches: Sequence[Any]) -> None:

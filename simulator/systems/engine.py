@@ -267,13 +267,13 @@ class EngineSystem:
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
-        found = []
+        slices = []
         for slice_ in self._look("file_slices", **as_of):
             base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
-            found.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
-        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+            slices.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
+        return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def _look(self, operation: str, **arguments: Any) -> Any:
         config = self.config

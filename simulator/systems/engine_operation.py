@@ -86,12 +86,12 @@ class EngineOperation:
 
     def _observed(self, call: Call) -> Mapping[str, Any]:
         name = parsed(call.path)
-        told: dict[str, Any] = {}
+        observed: dict[str, Any] = {}
         if "file" in name:
-            told["group"] = self.system.group(name.get("partition", ""), name["file"])
+            observed["group"] = self.system.group(name.get("partition", ""), name["file"])
         if "version" in name:
-            told["version"] = int(name["version"])
-        return told
+            observed["version"] = int(name["version"])
+        return observed
 
 
 def _texts(row: MappingRow) -> tuple[str, ...]:
@@ -99,13 +99,13 @@ def _texts(row: MappingRow) -> tuple[str, ...]:
     return (row.ends_after,) if isinstance(row.ends_after, str) else row.ends_after
 
 
-def _only(seen: tuple[int, ...]) -> Callable[[str], bool]:
+def _only(times: tuple[int, ...]) -> Callable[[str], bool]:
     """Whether a listing shows a concurrent change: completed instants and restore plans requested at these times."""
 
     def shown(path: str) -> bool:
         name = parsed(path)
         if "completed" in name or name.get("rest") == "restore.requested":
-            return tick_of(name["requested"]) in seen
+            return tick_of(name["requested"]) in times
         return False
 
     return shown

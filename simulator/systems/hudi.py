@@ -95,16 +95,16 @@ class HudiSystem:
     # what can be observed
 
     def timeline(self) -> tuple[Any, ...]:
-        found: dict[int, tuple[str, str, int, int | None]] = {}
+        instants: dict[int, tuple[str, str, int, int | None]] = {}
         for entry in self.entries():
             if entry["requested"] not in self.ticks or entry["action"] not in _MODELLED:
                 continue
             requested, completed = self.ticks[entry["requested"]], entry["completed"]
             state = "completed" if completed else entry["state"] or "requested"
-            known = found.get(requested)
+            known = instants.get(requested)
             if known is None or _STATES.index(state) > _STATES.index(known[1]):
-                found[requested] = (entry["action"], state, requested, self.ticks[completed] if completed else None)
-        return tuple(found[requested] for requested in sorted(found))
+                instants[requested] = (entry["action"], state, requested, self.ticks[completed] if completed else None)
+        return tuple(instants[requested] for requested in sorted(instants))
 
     def entries(self) -> list[dict[str, str | None]]:
         """The files of the timeline, by the parts of their names."""
@@ -114,7 +114,7 @@ class HudiSystem:
         """The completed part of Hudi's own file-system view."""
         done = {requested for _, state, requested, _ in self.timeline() if state == "completed"}
         plans = {requested for action, _, requested, _ in self.timeline() if action in ("commit", "compaction")}
-        found = []
+        slices = []
         for each in self._look()["slices"]:
             instant = self.ticks.get(each["instant"], 0)
             base = self._ticks_of(_BASE, [each["base"]] if each["base"] else [])
@@ -127,8 +127,8 @@ class HudiSystem:
                 tuple(logs),
             )
             if entry[1] is not None or logs:
-                found.append(entry)
-        return tuple(sorted(found, key=lambda entry: (entry[0], entry[1] or 0)))
+                slices.append(entry)
+        return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def rows(self, query: Query) -> tuple[Any, ...]:
         """Hudi's answer on Spark. `Impossible` for reads that it does not offer."""

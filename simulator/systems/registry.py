@@ -30,10 +30,10 @@ def factory(name: str) -> Factory:
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # a console script starts without its working folder, unlike `python -m`
     try:
-        found: Factory = getattr(import_module(module), attribute)
+        system_factory: Factory = getattr(import_module(module), attribute)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"no system {name!r}: {error}") from error
-    return found
+    return system_factory
 
 
 def fitted(name: str) -> Callable[[World], World]:

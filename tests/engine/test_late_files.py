@@ -45,4 +45,4 @@ def test_engine_and_model_agree_where_files_land_late(decision: str) -> None:
     protocol = Protocol.from_mapping({"decision": decision})
     world = specs.world("late_files")
     report = run(CheckOptions(factory("engine"), protocol=protocol, world=world, readers=()), examples=12, seed=5)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text

@@ -41,7 +41,7 @@ def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path)
     instant = compacted_by_hudi(tmp_path / "t")
 
     (said,) = inspect(table.context.storage).notices
-    assert f"merged by Hudi's rules: another engine's compaction {instant} wrote the base files" in said
+    assert f"the compaction {instant} of another engine wrote the base files" in said
     found = validate(table.context.storage)
     assert {(each.rule, each.gravity) for each in found.diagnostics} == {("marks-disagree", "AT RISK")}
     hudi = by_bundle(NEWEST)

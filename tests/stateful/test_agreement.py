@@ -22,7 +22,7 @@ EDGES_FLOOR = 0.6
 
 def assert_agreed(report: CheckReport, histories: int) -> None:
     print(report.text)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
     assert report.histories >= histories
     assert report.sentence == f"AGREED in {report.histories} histories, {report.steps} steps (random: no proof)"
 

@@ -25,5 +25,5 @@ def test_engine_and_model_agree_under_skew(world: str, clock: str) -> None:
     protocol = Protocol.from_mapping({"clock": clock})
     setting = CheckOptions(factory("engine"), protocol=protocol, world=specs.world(world), readers=())
     report = run(setting, examples=HISTORIES, seed=3)
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
     assert report.histories >= HISTORIES

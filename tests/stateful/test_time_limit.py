@@ -16,5 +16,5 @@ def test_no_history_starts_after_the_time_is_over(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(check.time, "monotonic", lambda: 60.0 * next(minutes))
     report = run(CheckOptions(factory("model")), examples=200, seed=1, seconds=5 * 60.0)
 
-    assert report.found is None
+    assert report.disagreement is None
     assert report.histories == 4  # looks at 1, 2, 3, 4 minutes; at 5 it is over

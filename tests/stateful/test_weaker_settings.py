@@ -42,7 +42,7 @@ def test_engine_and_model_agree_under(name: str) -> None:
     without |= {"bulk_inserter"} if protocol[Rollbacks].failed_writes == "eager" else set()
     setting = CheckOptions(factory("engine"), protocol=protocol, readers=(), kinds={*kinds()} - without)
     report = run(setting, examples=HISTORIES, seed=SEEDS.get(name, 2))
-    assert report.found is None, report.text
+    assert report.disagreement is None, report.text
     assert report.histories >= HISTORIES
 
 

@@ -38,7 +38,7 @@ class EngineCheck(NamedTuple):
             return type(error).__name__
         finally:
             coverage.pinned.cache_clear()
-        return None if report.found is None else "the engine disagrees"
+        return None if report.disagreement is None else "the engine disagrees"
 
 
 CHECKS: Final = (

@@ -37,7 +37,7 @@ def pass_table(function: Callable[Concatenate[str, Options], Answer]) -> Callabl
     return storage_option(update_wrapper(with_table, function))
 
 
-def gathered(storage: Storage) -> Audit:
+def audit_of(storage: Storage) -> Audit:
     """All that the table says of itself."""
     from nbcc.engine.audit import gather
 

@@ -146,8 +146,10 @@ class Client:
     def plan_rollback(self, meta: Any) -> str:
         """Plan the rollback of the oldest failed write that has none. Returns the requested time of the plan."""
         service, config = self.hudis.getTableServiceClient(), self.hudis.getConfig()
-        found = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
-        target = min(each for each in items(found) if not service.getPendingRollbackInfo(meta, each, True).isPresent())
+        failed_times = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
+        target = min(
+            each for each in items(failed_times) if not service.getPendingRollbackInfo(meta, each, True).isPresent()
+        )
         instants = items(meta.getCommitsTimeline().getInstants())
         failed = next(each for each in instants if each.requestedTime() == target)
         table = hudi().table.HoodieSparkTable.create(config, engine_context())
@@ -172,9 +174,9 @@ class Client:
 
     def plan(self) -> str | None:
         """Schedule a compaction. Returns its requested time, None if Hudi finds nothing to compact."""
-        made = self.hudis.scheduleCompaction(nothing())
+        instant = self.hudis.scheduleCompaction(nothing())
         self.close()
-        return str(made.get()) if made.isPresent() else None
+        return str(instant.get()) if instant.isPresent() else None
 
     def compact(self, instant: str) -> None:
         """Publish the inflight compaction and write its base files."""
@@ -191,9 +193,9 @@ class Client:
 
     def plan_log_compaction(self) -> str | None:
         """Schedule a log compaction. Returns its requested time, None if Hudi finds nothing to compact."""
-        made = self.hudis.scheduleLogCompaction(nothing())
+        instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
-        return str(made.get()) if made.isPresent() else None
+        return str(instant.get()) if instant.isPresent() else None
 
     def log_compact(self, instant: str) -> None:
         """Publish the inflight log compaction and write its logs."""
@@ -210,9 +212,9 @@ class Client:
 
     def plan_clustering(self) -> str | None:
         """Schedule a clustering. Returns its requested time, None if Hudi finds nothing to cluster."""
-        made = self.hudis.scheduleClustering(nothing())
+        instant = self.hudis.scheduleClustering(nothing())
         self.close()
-        return str(made.get()) if made.isPresent() else None
+        return str(instant.get()) if instant.isPresent() else None
 
     def cluster(self, instant: str) -> None:
         """Execute a planned clustering and publish it, in one call of Hudi's client."""

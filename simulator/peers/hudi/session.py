@@ -52,10 +52,10 @@ class Package:
 
     def __getattr__(self, name: str) -> Any:
         """The member of that name, looked up once."""
-        found = getattr(self._of_py4j, name)
-        kept = Package(found) if type(found) is type(self._of_py4j) else found
-        self.__dict__[name] = kept
-        return kept
+        member = getattr(self._of_py4j, name)
+        cached = Package(member) if type(member) is type(self._of_py4j) else member
+        self.__dict__[name] = cached
+        return cached
 
 
 @cache
@@ -83,26 +83,26 @@ def hudi() -> Any:
 
 def java_map(entries: Mapping[str, object]) -> Any:
     """A Java map of strings."""
-    made = java().util.HashMap()
+    entries_map = java().util.HashMap()
     for name, value in entries.items():
-        made.put(name, str(value))
-    return made
+        entries_map.put(name, str(value))
+    return entries_map
 
 
 def java_list(entries: Iterable[object]) -> Any:
     """A Java list."""
-    made = java().util.ArrayList()
+    entries_list = java().util.ArrayList()
     for entry in entries:
-        made.add(entry)
-    return made
+        entries_list.add(entry)
+    return entries_list
 
 
 def java_array(values: Sequence[object], of: str = "Object") -> Any:
     """A Java array of objects, or of another class of java.lang."""
-    made = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
+    array = spark().sparkContext._gateway.new_array(getattr(java().lang, of), len(values))
     for place, value in enumerate(values):
-        made[place] = value
-    return made
+        array[place] = value
+    return array
 
 
 def items(collection: Any) -> list[Any]:

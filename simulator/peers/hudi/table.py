@@ -139,12 +139,12 @@ class Table:
 
     def procedure(self, name: str, given: Mapping[str, str]) -> None:
         """Call a procedure of Hudi's SQL on this table: ``create_savepoint``, ``rollback_to_savepoint``, ..."""
-        told = "".join(f", {key} => '{value}'" for key, value in given.items())
+        arguments = "".join(f", {key} => '{value}'" for key, value in given.items())
         # Procedures read the writer's options from the session. Later calls must not see them there.
         for key, value in self._options.items():
             spark().conf.set(key, value)
         try:
-            [row] = spark().sql(f"call {name}(path => '{self._path}'{told})").collect()
+            [row] = spark().sql(f"call {name}(path => '{self._path}'{arguments})").collect()
         finally:
             for key in self._options:
                 spark().conf.unset(key)
@@ -217,16 +217,16 @@ class Table:
         timeline = meta.getCommitsAndCompactionTimeline().filterCompletedAndCompactionInstants()
         views = hudi().common.table.view.HoodieTableFileSystemView
         view = views.fileListingBasedFileSystemView(local_context(), meta, timeline)
-        found = []
+        slices = []
         for partition in self._partitions:
             for each in items(view.getAllFileSlices(partition)):
                 logs = [log.getFileName() for log in items(each.getLogFiles())]
                 base = each.getBaseFile()
                 name = base.get().getFileName() if base.isPresent() else None
-                found.append({"partition": partition, "file": each.getFileId(), "instant": each.getBaseInstantTime(),
+                slices.append({"partition": partition, "file": each.getFileId(), "instant": each.getBaseInstantTime(),
                               "base": name, "logs": logs})  # fmt: skip
         view.close()
-        return found
+        return slices
 
     def read(
         self, kind: str, after: str | None = None, until: str | None = None, columns: Sequence[str] = SHOWN
