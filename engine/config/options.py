@@ -67,9 +67,7 @@ _FLAG: Final = _choice(true=True, false=False)
 _FORMAT: Final = _choice(parquet="parquet", avro="avro")
 
 TABLE: Final = (
-    Option(
-        "hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"
-    ),
+    Option("hoodie.logfile.data.block.format", "log_format", _FORMAT, "parquet or avro"),
     Option("hoodie.logfile.max.size", "max_log_bytes", _from_one, "a whole number of bytes"),
     Option("hoodie.datasource.write.hive_style_partitioning", "hive_style", _FLAG, "true or false"),
     Option("hoodie.write.table.version", "version", {"8": 8, "9": 9}.get, "8 or 9"),

@@ -68,7 +68,7 @@ def make_log_plan(config: TableConfig, slices: Iterable[FileSlice]) -> Compactio
 
 
 def planner_rules(rules: Rules) -> Rules:
-    """The rules by which a planner reads files: with `plan_takes` "any_log" it also takes logs that are not completed."""
+    """The rules by which a planner reads files: with `plan_takes` "any_log" it also takes logs not completed."""
     return replace(rules, visibility="any") if rules.plan_takes == "any_log" else rules
 
 

@@ -135,7 +135,7 @@ def complete(
 
     completed_by_another  checked first: a completed instant is returned, our files are deleted; a `Conflict` refuses
     batch_id              if another attempt at the batch has completed, the instant is undone and `Repeated` raised
-    refused_by            checked last, with the timeline under the lock (None: unknown); a `Conflict` undoes the instant
+    refused_by            checked last, with the timeline under the lock (None: unknown); a `Conflict` undoes it
     may_ask_early         whether `refused_by` may run before the lock, where `Rules.conflict_check` says so
     beats                 the instant has a heartbeat, which must not have expired
     """

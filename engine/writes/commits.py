@@ -105,7 +105,7 @@ def _base_stat(file: WrittenFile, operation: CompactionOperation | None = None) 
 
 
 def _rewritten_stat(file: WrittenFile, before: str) -> WriteStat:
-    """The stat of a copy-on-write file. It names the replaced file, which incremental reads compare with the new one."""
+    """The stat of a copy-on-write file. It names the replaced file, with which incremental reads compare it."""
     named = parse_base(before)
     return WriteStat(
         file_id=file.file_id,
