@@ -38,7 +38,7 @@ def screen_width() -> int | None:
 
 
 def cell(step: Step) -> str:
-    """``writes log (group 0, version 1)``: the action without its actor's kind, and its arguments."""
+    """``writes log (group 0, version 1)``: the action without the kind of its actor, and its arguments."""
     actor = next((kind for kind in ("actor", *kinds()) if step.action.startswith(f"{kind}_")), "")
     words = step.action.removeprefix(f"{actor}_").replace("_", " ")
     args = ", ".join(f"{name} {_shown(value)}" for name, value in step.args)
@@ -106,10 +106,10 @@ def _foot(trace: Trace, again: str | None) -> Iterator[str]:
         yield f"because {trace.because}"
     if trace.found_by:
         yield f"found by {trace.found_by}"
-    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_where(trace, again)}"
+    yield f"handle {trace.handle}; see it again: {again or f'nbcc replay {trace.handle}'}{_place_words(trace, again)}"
 
 
-def _where(trace: Trace, again: str | None) -> str:
+def _place_words(trace: Trace, again: str | None) -> str:
     """A disagreement shows on the system on which it was found; a broken promise shows on the model alone."""
     if trace.verdict != "DISAGREED" or (again and " --on " in again):
         return ""
