@@ -36,8 +36,8 @@ def identity(system: Any, promises: Sequence[Any], reduced: bool) -> str:
     what: Any = repr(system)
     if isinstance(system, Model):
         what = (system.world.to_mapping(), system.protocol.to_mapping())
-    elif hasattr(system, "setting"):
-        what = system.setting
+    elif hasattr(system, "constants"):  # a model of another system; its repr would hold an address
+        what = (type(system).__qualname__, system.constants)
     text = repr((what, [promise.name for promise in promises], reduced, code(*FOLDERS)))
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -80,7 +80,7 @@ def still_there(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[An
 
 
 def taken_off(published: tuple[Any, ...], undone: tuple[int, ...]) -> tuple[Any, ...]:
-    """The others, which somebody may be reading by."""
+    """The published instants that a restore undoes; running reads may still use them."""
     return tuple(entry for entry in published if isinstance(entry, WRITES) and entry.requested in undone)
 
 
@@ -100,7 +100,7 @@ def is_gone(restores: tuple[Restore, ...], requested: int) -> bool:
 
 
 def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
-    """Whether a file that the plan takes in a file group is gone, because a restore has undone who put it."""
+    """Whether a restore has deleted a file that the plan takes in a file group."""
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
         part = found.part_in(group) if found else None
