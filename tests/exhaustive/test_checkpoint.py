@@ -58,7 +58,7 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
 class Spinning(TransitionSystem):
     """`a` goes round as long as `b` has not begun; nobody owes it that `b` goes on."""
 
-    setting = "spinning"
+    constants = "spinning"
 
     def __init__(self) -> None:
         still, on = Guard("not begun", lambda a, b: b == 0), Guard("not there", lambda b: b < 50)
