@@ -1,6 +1,6 @@
 """Locks that are lost while their holder is alive (fault set F1): a lease expired, or the lock service lost it.
 
-The holder is not notified. So it does not know whether it still holds the lock, and an operation that was one step under
+The holder is not notified and does not know whether it still holds the lock. So an operation that was one step under
 the lock becomes two: another actor may act between them.
 """
 
