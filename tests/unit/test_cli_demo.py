@@ -25,11 +25,11 @@ def in_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The engine's tasks in this process instead of on Spark; the Spark run is a test of the README's."""
 
     @contextlib.contextmanager
-    def theatre(out: Path) -> Iterator[demo.Theatre]:
+    def tables(out: Path) -> Iterator[demo.DemoTables]:
         out.mkdir()
-        yield demo.Theatre(lambda world, protocol, folder: EngineSystem(world, protocol), out)
+        yield demo.DemoTables(lambda world, protocol, folder: EngineSystem(world, protocol), out)
 
-    monkeypatch.setattr(command, "_theatre", theatre)
+    monkeypatch.setattr(command, "_tables", tables)
     monkeypatch.chdir(tmp_path)
 
 

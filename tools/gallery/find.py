@@ -1,4 +1,4 @@
-"""From what an entry asks for to the run that shows it. Every step comes from a search."""
+"""Searches the run of each entry."""
 
 from __future__ import annotations
 
@@ -26,14 +26,12 @@ COMMAND = "python -m tools.regenerate gallery"
 
 
 class NotFound(ValueError):
-    """There is no such run: the catalogue promises something that does not happen."""
+    """No run satisfies an entry of the catalogue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry with its run; ``states`` is how many states were looked at in which nothing breaks its promise, 0 where
-    the promise is broken.
-    """
+    """An entry with its run. ``states``: the states of the world if the promise holds in all of them, otherwise 0."""
 
     entry: Entry
     trace: Trace
@@ -44,7 +42,7 @@ def found(entries: Sequence[Entry]) -> list[Found]:
     """The runs of all entries, in their order.
 
     Raises:
-        NotFound: a search ended without a run; or an entry that should keep its promise does not.
+        NotFound: a search ended without a run, or a promise that should hold is violated.
     """
     runs = {entry.name: _searched(entry) for entry in entries if not entry.steps_of}
     for entry in entries:
@@ -74,7 +72,7 @@ def _searched(entry: Entry) -> Trace:
 
 
 NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE"})
-"""Promises about who may publish, delete or move what: no row need show that they are broken."""
+"""Promises that are not about rows, so that no row shows their violation."""
 
 
 class _Run(NamedTuple):
@@ -83,7 +81,7 @@ class _Run(NamedTuple):
 
 
 def _visible(model: Model, told: Trace) -> Trace:
-    """The trace with the plainest rows in which its picture sees the break."""
+    """The trace with the simplest rows for which its picture shows the violation."""
     steps = run(model, told.steps).steps
     for batches in [told.batches, *candidates(model, steps)]:
         shown = (
@@ -120,7 +118,7 @@ def _played(entry: Entry, trace: Trace) -> Trace:
 
 
 def _states(entry: Entry) -> int:
-    """How many states the whole world of a kept promise has."""
+    """The number of states of the world of a promise that holds."""
     result = explore(Model(entry.world, entry.protocol), [PROMISES[entry.promise]])
     if result.promises[entry.promise].verdict != "HOLDS":
         raise NotFound(f"{entry.name}: {entry.promise} is {result.promises[entry.promise].verdict}")

@@ -15,7 +15,7 @@ from nbcc.simulator.view.svg import svg
 from .find import Found
 
 SENTENCE_WIDTH = 60
-"""Characters a line, so that the sentence stays left of the answers."""
+"""Characters of a line, so that the sentence does not overlap the answers."""
 SIZE, LINE = 11.5, 15
 
 
@@ -52,7 +52,7 @@ def _span(text: str, colour: str | None) -> str:
 
 
 def _lines(sentence: list[Any]) -> Iterator[list[tuple[str, int]]]:
-    """The sentence in lines, broken between words; a piece is (text, requested time or 0)."""
+    """The sentence in lines, broken between words; a part is (text, requested time or 0)."""
     line: list[tuple[str, int]] = []
     length = 0
     for part in sentence:
