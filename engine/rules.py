@@ -37,8 +37,8 @@ class Rules:
     conflict_reads   whether the reads that a write names can conflict, like what it writes
     priority         whether a compaction can conflict with a writer: never, or like any commit that came first
     failed_writes    a rollback undoes writes whose heartbeat has expired; or all pending ones
-    batch_ids        a repeated batch is detected when it is requested and before it is published; when it is requested; or
-                     never
+    batch_ids        a repeated batch is detected when it is requested and before it is published; only when it is
+                     requested; or never
     retention        a clean keeps what is older than a base file unless it was complete at the horizon; unless its
                      barrier lies before the horizon; or unless that of a plan does
     savepoint_keeps  what a clean keeps for a savepoint: the files that it names; base files alone; or nothing

@@ -19,9 +19,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
     `instant`: the savepoint, or the requested time that it pins; by default the newest. The plan lists, under the lock,
     the instants that completed after the pinned one and the pending ones. A writer checks under the same lock before it
-    publishes: the plan lists it, or
-    does not undo it. (docs/contract.md, REC.) Raises `BadInput` if
-    there is no such savepoint, or if a newer one exists.
+    publishes: the plan lists it, or does not undo it. (docs/contract.md, REC.) Raises `BadInput` if there is no such
+    savepoint, or if a newer one exists.
     """
     config.check_writable()
     with held(context.lock):
