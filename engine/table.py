@@ -67,18 +67,13 @@ class Table:
     ) -> Table:
         """A new table in an empty or missing folder.
 
-        Key columns are string, int or bigint. A write refuses a value of a single key with both ':' and ',', and any of
-        the two in a composite key: Hudi's readers would split it differently.
-        `schema` is a pyarrow Schema, a StructType or DDL. `buckets` is the number of file groups per partition; it is
-        fixed. `table_type`: MERGE_ON_READ (writers are non-blocking unless `concurrency_mode` differs) or
-        COPY_ON_WRITE (writers are optimistic, or SINGLE_WRITER). `options`: hoodie.logfile.data.block.format (parquet,
-        avro), hoodie.logfile.max.size (bytes), hoodie.datasource.write.hive_style_partitioning,
-        hoodie.write.table.version (8, 9), hoodie.archive.automatic with hoodie.keep.max.commits and .min.commits.
-        Options of locks, clocks and decisions: docs/locks.md. `storage_options`: docs/storage-options.md; for a
-        local table ``{"durable": False}`` skips the syncs to disk, which is faster, but a power failure may lose
-        acknowledged writes or tear files. `session_time_zone`: timestamps without a time zone, in the schema and in
-        Arrow batches of this Table, are times in this zone (like Spark's spark.sql.session.timeZone); None refuses
-        them. It is not stored with the table.
+        `schema` is a pyarrow Schema, a StructType or DDL. `buckets`, the file groups per partition, cannot change
+        later. `table_type`: MERGE_ON_READ (non-blocking writers by default) or COPY_ON_WRITE (optimistic or
+        SINGLE_WRITER). Key columns are string, int or bigint. A write refuses a key value with both ':' and ',', and
+        any of the two in a composite key, which Hudi's readers would split differently. `options`: docs/options.md and
+        docs/locks.md; `storage_options`: docs/storage-options.md. `session_time_zone`: the zone of timestamps without
+        one, in the schema and in Arrow batches of this Table, like Spark's spark.sql.session.timeZone; it is not
+        stored. None refuses such timestamps.
         """
         storage = open_storage(path, storage_options)
         name = os.path.basename(os.fspath(path).rstrip("/\\"))
@@ -148,17 +143,14 @@ class Table:
         """Insert or update rows; those with `_hoodie_is_deleted` true are deleted. An empty batch commits, too.
 
         Under optimistic concurrency control a write of the same buckets that completed meanwhile raises `Conflict`.
-        `retries` is the number of further attempts, each as a new instant. If the rows were computed from rows of the
-        table, `based_on` is the time of that read and `reads` the paths of its partitions (none: all). A later write
-        there is a conflict, too.
-
-        `columns`: the rows set only these columns, besides key, partition and ordering. The table must have partial
-        updates: each column is that of the highest-ranked write that set it.
+        `retries`: further attempts, each as a new instant. `based_on` and `reads`: the time and the partitions (none:
+        all) of the read from which the rows were computed; a later write there is a conflict, too. `columns`: the rows
+        set only these, besides key, partition and ordering, in a table of partial updates.
 
         `batch_id`: a batch with this id commits at most once, whichever writer sends it again. A repeat is compared by
         a digest of its rows: for the same rows the committed instant is returned, other rows raise `Conflict`. With
-        `replay_difference="keep"` other rows are not written, and a warning is issued. That is for replays of plans
-        with `rand`, stream-static joins or sums of floats, which may return other rows.
+        `replay_difference="keep"` other rows are not written, and a warning is issued: for replays of plans with
+        `rand`, stream-static joins or sums of floats.
         """
         batch = {"batch_id": batch_id, "replay_difference": replay_difference}
         given = {"retries": retries, "reads": reads, "based_on": based_on, **batch, "columns": columns}
@@ -178,8 +170,7 @@ class Table:
     def bulk_insert(self, data: Any) -> Instant:
         """Load rows as base files into file groups without files; into other groups as log files, like `upsert`.
 
-        Raises `Conflict`, with nothing published, if another writer has meanwhile completed in a group that had no
-        files.
+        Raises `Conflict`, with nothing published, if another writer was first in a group without files.
         """
         return cast("Instant", self.run("bulk_insert", data=data))
 
@@ -228,9 +219,8 @@ class Table:
         return cast("Instant | None", self.run("cluster", sort_by=sort_by))
 
     def compact(self) -> Instant | None:
-        """Schedule a compaction and run it; None if there is nothing to compact.
-
-        If pending plans cover all logs, the oldest of them runs. Otherwise older plans wait for `run_compaction`.
+        """Schedule a compaction and run it, or if pending plans cover all logs, the oldest of them; None if nothing is
+        to do.
         """
         return cast("Instant | None", self.run("compact"))
 
@@ -352,9 +342,7 @@ def create_table(context: Context, config: TableConfig) -> Table:
 
 
 def open_table(context: Context) -> Table:
-    """Open the table in the storage of `context`. A table that is not nbcc's is read by Hudi's rules, whatever the
-    rules of `context`.
-    """
+    """Open the table in the storage of `context`. A table of another engine is always read by Hudi's rules."""
     config = definition.open_table(context.storage)
     if config.notice is not None:
         warnings.warn(config.notice, stacklevel=3)
