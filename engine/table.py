@@ -103,8 +103,8 @@ class Table:
     ) -> Table:
         """The Hudi table at `path`, of any writer. A table without nbcc's properties is read by Hudi's rules.
 
-        `storage_options` and `session_time_zone` as in `create`: they hold for this Table, and are not stored.
-        `concurrency_mode` replaces the mode of the table for this writer.
+        `storage_options` and `session_time_zone` as in `create`; `concurrency_mode` replaces the table's. None is
+        stored.
         """
         table = open_table(context_of(spark, open_storage(path, storage_options)))
         mode = table.config.concurrency_mode if concurrency_mode is None else mode_of(concurrency_mode)
