@@ -152,9 +152,8 @@ class Table:
         `replay_difference="keep"` other rows are not written, and a warning is issued: for replays of plans with
         `rand`, stream-static joins or sums of floats.
         """
-        batch = {"batch_id": batch_id, "replay_difference": replay_difference}
-        given = {"retries": retries, "reads": reads, "based_on": based_on, **batch, "columns": columns}
-        return cast("Instant", self.run("upsert", data=data, **given))
+        given = {"retries": retries, "reads": reads, "based_on": based_on, "batch_id": batch_id, "columns": columns}
+        return cast("Instant", self.run("upsert", data=data, replay_difference=replay_difference, **given))
 
     def sink(
         self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse"
