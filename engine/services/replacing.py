@@ -43,11 +43,10 @@ ACTION = "compaction"
 def replace_partitions(
     context: Context, config: TableConfig, partitions: Collection[str], data: Any, operation: str
 ) -> Instant:
-    """Put `data` (None: no rows) in the place of all rows of these partitions, given by their paths.
+    """Replace all rows of these partitions, named by path, with `data` (None: no rows).
 
-    Raises `Conflict`, nothing published then, while a plan is pending in one of them; where a log decides, also if
-    something was decided while it was about to put its own. An optimistic one raises it, too, if a write has completed
-    there since it began.
+    Raises `Conflict`, with nothing published, while a plan is pending in one of them; where a log decides, also if
+    another decision came first. An optimistic writer raises it, too, if a write has completed there since it began.
     """
     _refuse_where_unsupported(context, config, operation)
     groups = tuple(

@@ -1,4 +1,4 @@
-"""What savepoints do to the services of a table: a clean keeps their files, and nothing is archived past them."""
+"""What savepoints require of services: a clean keeps the files they pin, and nothing after them is archived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
 def said(context: Context, saved: Instant) -> Savepoint:
-    """What a completed savepoint says."""
+    """The content of a completed savepoint."""
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
 
@@ -25,7 +25,7 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
 
 
 def files_as_of(context: Context, timeline: Timeline, time: str) -> frozenset[str]:
-    """The paths of the files that a read as of a settled time opens, those that a log stands for included."""
+    """The files that a read as of a settled time opens, including the inputs of log compactions."""
     slices = all_slices(context.storage, timeline, context.commits, context.rules, time)
     return frozenset(path for piece in to_read(slices, context.rules) for path in paths_of(piece))
 

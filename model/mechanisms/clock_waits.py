@@ -66,10 +66,10 @@ def claims_times(world: World, protocol: ProtocolOptions) -> bool:
 
 
 def waits(world: World, protocol: ProtocolOptions) -> bool:
-    """Whether reading the clock and waiting are steps of their own.
+    """Whether reading the clock and waiting are separate steps.
 
-    A rollback names a write by its requested time. Without claims two instants of one time cannot be told apart there,
-    so that taking a time stays one step.
+    A rollback names a write by its requested time. Without claims two instants can have one time, and a rollback could
+    not distinguish them; so taking a time stays one step.
     """
     return world[LostLocks].lock_losses > 0 and (
         claims_times(world, protocol) or not world.actors.get("rollbacker")

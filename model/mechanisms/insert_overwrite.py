@@ -214,8 +214,8 @@ def published_replace(world: World, me: str, own: Overwriter) -> tuple[Overwrite
     """The overwriter after its replace is published, and the completed instant."""
     groups = replaced_groups(world, me)
     files = tuple((group, 1) for group in groups)
-    said = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
-    return Overwriter("done"), Write(own.requested, own.completed, me, 1, files, (*said, *marks_of(own)))
+    own_marks = marks(CompletesAs("commit"), Loaded(groups), Replaced(groups))
+    return Overwriter("done"), Write(own.requested, own.completed, me, 1, files, (*own_marks, *marks_of(own)))
 
 
 def take_back(own: Overwriter, plans: Plans) -> Changes:

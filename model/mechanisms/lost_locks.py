@@ -1,6 +1,6 @@
-"""Locks that are lost while their holder is alive (fault set F1): a lease ran out, or the lock service forgot it.
+"""Locks that are lost while their holder is alive (fault set F1): a lease expired, or the lock service lost it.
 
-Nothing informs the holder. So it can no longer tell whether it holds the lock, and an operation that was one step under
+The holder is not notified and does not know whether it still holds the lock. So an operation that was one step under
 the lock becomes two: another actor may act between them.
 """
 
@@ -54,7 +54,7 @@ def compose(composition: Composition) -> None:
 
 
 def believes() -> bool:
-    """The view `holds_lock`: an actor that has taken the lock cannot tell whether it has lost it."""
+    """The view `holds_lock`: an actor that has taken the lock does not know whether it has lost it."""
     return True
 
 

@@ -19,11 +19,11 @@ from .options import Restores
 
 
 class Restore(NamedTuple):
-    """A restore that was planned, to the state as of `at`: from then on nobody sees the instants `undone` (requested
-    times, in the order in which they go; the first `gone` of them are gone). `runner` is at work on it.
+    """A planned restore to the state as of `at`. Once it is planned, no reader sees the instants `undone`.
 
-    `kept`: the writes of the savepoint. `plans`: the compaction plans among what is undone; `entries`, where somebody
-    may be reading by them: the completed instants.
+    `undone`: requested times, in the order in which the restore removes them; the first `gone` of them are removed.
+    `runner`: the actor that runs it. `kept`: the writes of the savepoint. `plans`: the undone compaction plans.
+    `entries`: the undone completed instants, in worlds in which a reader or consumer may still use them.
     """
 
     requested: int
