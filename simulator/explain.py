@@ -168,8 +168,8 @@ def _value(field: str, value: str) -> Explanation:
         ("concurrency", "occ"), ("decision", "log"), ("incremental_axis", "requested"),
         ("visibility", "unless_pending"),
     )  # fmt: skip
-    told = {name: given for name, given in _differences().items() if given.get(field) == value}
-    alone += [name for name, given in told.items() if any(each in given.items() for each in together)]
+    matching = {name: given for name, given in _differences().items() if given.get(field) == value}
+    alone += [name for name, given in matching.items() if any(each in given.items() for each in together)]
     if alone:
         known = _protocol(alone[0])
         more = (f"{name}: {known.about}", f"set by the protocol {alone[0]}", *known.more)
@@ -201,20 +201,20 @@ def _source_of(field: str) -> str:
 
 
 def _protocol(name: str) -> Explanation:
-    told = specs.protocol_file(name)
-    values = ", ".join(f"{field} = {value}" for field, value in told.protocol.differences().items())
+    spec = specs.protocol_file(name)
+    values = ", ".join(f"{field} = {value}" for field, value in spec.protocol.differences().items())
     differs = (f"differs: {values}",) if values else ()
-    options = tuple(f"in Hudi: {option} = {value}" for option, value in told.hudi_options.items())
+    options = tuple(f"in Hudi: {option} = {value}" for option, value in spec.hudi_options.items())
     if name not in pinned():
         more = (*differs, f"every promise holds: nbcc explore {DEMO}", *options)
         shows = "A run without overlaps:"
-        return Explanation(name, "protocol", told.about, told.source, more, shows, _sequential_demo)
+        return Explanation(name, "protocol", spec.about, spec.source, more, shows, _sequential_demo)
     known = pinned()[name]
     broken = ", ".join(f"{promise} in {steps} steps" for promise, steps in known["violated"].items())
     more = (*differs, f"breaks, in the world {known['world']}: {broken}", *options)
     shows = f"The shortest run that breaks {known['promise']}:"
     return Explanation(
-        name, "protocol", told.about, told.source, more, shows, lambda: _counterexample(name, known["promise"])
+        name, "protocol", spec.about, spec.source, more, shows, lambda: _counterexample(name, known["promise"])
     )  # fmt: skip
 
 
@@ -223,20 +223,20 @@ def _sequential_demo() -> Trace:
 
 
 def _mechanism(name: str) -> Explanation:
-    told = specified.load(name)
+    spec = specified.load(name)
     columns = {
-        "promises": told.promises,
-        "the model": (*told.model, *told.settings),
-        "the engine": told.engine,
-        "on Apache Hudi": told.hudi or ((f"impossible: {told.hudi_impossible}",) if told.hudi_impossible else ()),
-        "mutants": told.mutants,
-        "protocols that break it": told.verdicts,
+        "promises": spec.promises,
+        "the model": (*spec.model, *spec.settings),
+        "the engine": spec.engine,
+        "on Apache Hudi": spec.hudi or ((f"impossible: {spec.hudi_impossible}",) if spec.hudi_impossible else ()),
+        "mutants": spec.mutants,
+        "protocols that break it": spec.verdicts,
     }
     more = tuple(f"{title}: {', '.join(words) or 'not yet'}" for title, words in columns.items())
-    shows = f"A run of it, {told.trace}:" if told.trace else ""
-    gallery = files("nbcc") / "specs" / "traces" / f"{told.trace}.json"
-    run = (lambda: load(str(gallery))) if told.trace else (lambda: None)
-    return Explanation(name, "mechanism", told.about, told.source, more, shows, run)
+    shows = f"A run of it, {spec.trace}:" if spec.trace else ""
+    gallery = files("nbcc") / "specs" / "traces" / f"{spec.trace}.json"
+    run = (lambda: load(str(gallery))) if spec.trace else (lambda: None)
+    return Explanation(name, "mechanism", spec.about, spec.source, more, shows, run)
 
 
 def _world(name: str) -> Explanation:

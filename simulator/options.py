@@ -80,11 +80,11 @@ def judge(paths: Iterable[str | Path]) -> Judgement:
     outside = next((writer for writer in writers if writer.row is None), None)
     if outside is not None:
         return Judgement(None, f"{outside.file}: {outside.because}", writers)
-    rows = list(dict.fromkeys(writer.row for writer in writers))
-    if len(rows) > 1:
-        told = ", ".join(f"{writer.file} is {writer.row}" for writer in writers)
-        return Judgement(None, f"the writers disagree, and no row mixes them: {told}", writers)
-    return Judgement(rows[0], "", writers) if rows else Judgement(None, "there is no writer", writers)
+    assigned = list(dict.fromkeys(writer.row for writer in writers))
+    if len(assigned) > 1:
+        each = ", ".join(f"{writer.file} is {writer.row}" for writer in writers)
+        return Judgement(None, f"the writers disagree, and no row mixes them: {each}", writers)
+    return Judgement(assigned[0], "", writers) if assigned else Judgement(None, "there is no writer", writers)
 
 
 def judge_writer(file: str, given: Mapping[str, str]) -> Writer:

@@ -10,7 +10,7 @@ from ..timeline import Instant, Timeline, completion_of
 from ..timeline.savepoints import Savepoint, decode_savepoint
 
 
-def said(context: Context, saved: Instant) -> Savepoint:
+def decoded(context: Context, saved: Instant) -> Savepoint:
     """The content of a completed savepoint."""
     return decode_savepoint(context.commits.content(saved), saved.file_name)
 
@@ -19,7 +19,7 @@ def pinned_files(context: Context, timeline: Timeline) -> frozenset[str]:
     """The paths that a clean leaves alone for the savepoints of a timeline."""
     if context.rules.savepoint_keeps == "nothing":
         return frozenset()
-    paths = (path for saved in timeline.savepoints for path in said(context, saved).paths)
+    paths = (path for saved in timeline.savepoints for path in decoded(context, saved).paths)
     every = context.rules.savepoint_keeps == "files"
     return frozenset(path for path in paths if every or path.endswith(".parquet"))
 

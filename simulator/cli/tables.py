@@ -52,8 +52,8 @@ def opened(table: str, verb: str, redact: bool = False) -> Iterator[CountingStor
     try:
         yield storage
     except BaseError as refused:
-        said = type(refused).__name__ if redact else " ".join(str(refused).split()).partition(" Debug source:")[0]
-        asked, exists = f"{verb} {table}", f"the store answered: {said}"
+        message = type(refused).__name__ if redact else " ".join(str(refused).split()).partition(" Debug source:")[0]
+        asked, exists = f"{verb} {table}", f"the store answered: {message}"
         remedy = "check the address and the credentials, in the environment or in --storage-option"
         raise CannotRun(*(_without(text, hidden) for text in (asked, exists, remedy))) from None
     except StorageError as refused:

@@ -53,10 +53,10 @@ class PlanIndex:
         self._rank = order_of(axis)
         self._write = {name: write for write in history.writes for name in write.names}
         self._made = {each.made: number for number, each in enumerate(self._plans) if each.made}
-        self._takers: dict[str, list[int]] = {}
+        self._plans_by_log: dict[str, list[int]] = {}
         for number, log_plan in enumerate(self._plans):
             for name in log_plan.names:
-                self._takers.setdefault(name, []).append(number)
+                self._plans_by_log.setdefault(name, []).append(number)
 
     def _link(self, write: Written) -> Link:
         barriers, completed = self.barriers, write.completed
@@ -76,7 +76,7 @@ class PlanIndex:
         """The log compactions that took a log of these writes, and for each write the first one that could have."""
         if not self._plans:
             return set()
-        numbers = {number for write in chunk for name in write.names for number in self._takers.get(name, ())}
+        numbers = {number for write in chunk for name in write.names for number in self._plans_by_log.get(name, ())}
         for write in chunk:
             later = (n for n, plan in enumerate(self._plans) if write.completed and plan.requested > write.completed)
             numbers |= {*islice(later, 1)}
@@ -87,7 +87,7 @@ class PlanIndex:
         reached, new = set[int](), numbers
         while new:
             reached |= new
-            new = {later for n in new for later in self._takers.get(self._plans[n].made, ())} - reached
+            new = {later for n in new for later in self._plans_by_log.get(self._plans[n].made, ())} - reached
         return reached
 
     def around(self, numbers: Iterable[int]) -> set[int]:

@@ -76,10 +76,10 @@ def _doubts(rows: Sequence[MatrixRow]) -> Iterator[str]:
     if not doubts:
         return
     yield from ("## Undetermined", "")
-    told: dict[tuple[str, str], list[str]] = {}
+    reasons: dict[tuple[str, str], list[str]] = {}
     for row, name, cell in doubts:
-        told.setdefault((name, cell.because or ""), []).append(row.name)
-    for (name, because), names in told.items():
+        reasons.setdefault((name, cell.because or ""), []).append(row.name)
+    for (name, because), names in reasons.items():
         yield f"- {name} under {'every protocol' if len(names) == len(rows) else ', '.join(names)}: {because}"
     yield ""
 
@@ -112,8 +112,8 @@ def _worlds(rows: Sequence[MatrixRow]) -> Iterator[str]:
     for world in worlds:
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
         states = by["default"].stands_for or by["default"].distinct if "default" in by else None
-        told = f"{states:,}" if states else ""
+        count = f"{states:,}" if states else ""
         who = "every protocol" if len(by) == len(rows) else ", ".join(by)
         shaped = ", shaped writes" if world.writes else ""
         mode = {"COMMIT_TIME_ORDERING": ", commit time", "CUSTOM": ", a user's function"}.get(world.merge_mode, "")
-        yield f"| {sentence(bound_of(world))}{shaped}{mode} | {told} | {who} |"
+        yield f"| {sentence(bound_of(world))}{shaped}{mode} | {count} | {who} |"

@@ -57,8 +57,8 @@ def _searched(entry: Entry) -> Trace:
         path = explore(model, [PROMISES[entry.promise]]).promises[entry.promise].trace
         if path is None:
             raise NotFound(f"{entry.name}: no interleaving breaks {entry.promise}")
-        told = replace(counterexample(model, path, entry.promise, COMMAND), title=entry.title)
-        return _visible(model, told)
+        candidate = replace(counterexample(model, path, entry.promise, COMMAND), title=entry.title)
+        return _visible(model, candidate)
     goal = GOALS[entry.find]
 
     def reached(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
@@ -80,21 +80,21 @@ class _Run(NamedTuple):
     steps: tuple[Step, ...]
 
 
-def _visible(model: Model, told: Trace) -> Trace:
+def _visible(model: Model, candidate: Trace) -> Trace:
     """The trace with the simplest rows for which its picture shows the violation."""
-    steps = run(model, told.steps).steps
-    for batches in [told.batches, *candidates(model, steps)]:
+    steps = run(model, candidate.steps).steps
+    for batches in [candidate.batches, *candidates(model, steps)]:
         shown = (
-            told
-            if batches is told.batches
-            else play(replace(told, batches=batches, observed=()), "model", factory("model")).trace
+            candidate
+            if batches is candidate.batches
+            else play(replace(candidate, batches=batches, observed=()), "model", factory("model")).trace
         )
         keys = {key for batch in batches.values() for rows in batch.values() for key in rows}
         if document(shown)["key"] in keys:
             return shown
-    if told.promise in NOT_OF_ROWS:
-        return told
-    raise NotFound(f"{told.title}: no rows show it")
+    if candidate.promise in NOT_OF_ROWS:
+        return candidate
+    raise NotFound(f"{candidate.title}: no rows show it")
 
 
 def _answer_cells(entry: Entry, run: _Run) -> Trace:

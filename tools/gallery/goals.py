@@ -26,7 +26,7 @@ def two_writes_completed_out_of_order(model: Model, state: Any) -> bool:
     return any(one[0] < other[0] and other[1] < one[1] for one in done for other in done)
 
 
-def a_write_completed_beside_a_compaction(model: Model, state: Any) -> bool:
+def a_write_completed_during_a_compaction(model: Model, state: Any) -> bool:
     """A write was requested before a compaction, and completed after its plan and before it."""
     compactions = _done(model, state, "commit")
     return any(start < plan < end < done for start, end in _writes(model, state) for plan, done in compactions)
@@ -127,7 +127,7 @@ GOALS: dict[str, Goal] = {
     for goal in (
         a_write_completed,
         two_writes_completed_out_of_order,
-        a_write_completed_beside_a_compaction,
+        a_write_completed_during_a_compaction,
         a_compaction_outlived_its_compactor,
         a_write_succeeded_at_its_second_try,
         a_dead_writers_write_was_rolled_back,

@@ -181,7 +181,7 @@ def _judged(
     table: Table, notes: Path, plan: Plan, kills: Counter[str], *, errors: tuple[str, ...], took: float
 ) -> Report:
     paths = sorted(notes.glob("*.jsonl"))
-    told = [(path.stem, line) for path in paths for line in lines(path)]
+    entries = [(path.stem, line) for path in paths for line in lines(path)]
     done = [Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed]
     history = Chronicle(
         tuple(writes_of(*paths)),
@@ -197,13 +197,13 @@ def _judged(
         visible_unacknowledged=len(seen - acked),
         reads=len(history.reads),
         compactions=sum(instant.action == "commit" for instant in done),
-        resumed=sum(line["kind"] == "resumed" for _, line in told),
+        resumed=sum(line["kind"] == "resumed" for _, line in entries),
         rolled_back=sum(instant.action == "rollback" for instant in done),
-        resent=sum(line["kind"] == "resent" for _, line in told),
+        resent=sum(line["kind"] == "resent" for _, line in entries),
         seconds=took,
         seed=plan.seed,
         breaches=judge(history),
-        failures=(*errors, *(f"{name}: {line['error']}" for name, line in told if line["kind"] == "failed")),
+        failures=(*errors, *(f"{name}: {line['error']}" for name, line in entries if line["kind"] == "failed")),
     )
 
 

@@ -30,11 +30,11 @@ def command(table: str, instant: str | None, drop: bool, dry_run: bool, as_json:
 
 def _make(work: Service, instant: str | None) -> str:
     from nbcc.engine.audit.amounts import several, size
-    from nbcc.engine.services.savepoints import said
+    from nbcc.engine.services.savepoints import decoded
 
     saved = work.table.run("savepoint", instant=instant)
     work.ran.append(saved)
-    paths = said(work.table.context, saved).paths
+    paths = decoded(work.table.context, saved).paths
     return f"savepoint {saved.requested}: {several(len(paths), 'file')}, {size(work.size_of(paths))}"
 
 
