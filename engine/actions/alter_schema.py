@@ -53,9 +53,9 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
             check_evolution([version.schema for version in versions], columns, fixed)
             since = take_time(context, load(context.storage))
             context.storage.put(PROPERTIES, encode_properties(with_version(values, since, avro)))
-        elif len(versions) == 1 or _is_told(context, versions[-1].since, avro):
+        elif len(versions) == 1 or _is_published(context, versions[-1].since, avro):
             return None
-    # What fails from here on, and is asked for again, is told then.
+    # If a later step fails, the next call with the same columns publishes them.
     action = action_of(changed)
     requested, _ = request(context, action)
     with undo_on_error(context, requested, action):
@@ -63,7 +63,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     return complete(context, requested, action, files=(), commit=write_commit(changed, requested, OPERATION, ()))
 
 
-def _is_told(context: Context, since: str, avro: str) -> bool:
+def _is_published(context: Context, since: str, avro: str) -> bool:
     """Whether a commit records the present columns for Hudi's readers."""
     timeline = context.whole(load(context.storage))
     after = (i for i in timeline.completed if i.writes and not timeline.is_service(i) and completion_of(i) > since)

@@ -103,14 +103,14 @@ def skipped_by_cleans(context: Context, timeline: Timeline, horizon: str) -> fro
     """
     done = [i for i in timeline.instants if i.action == "clean"]
     cleans = [context.commits.clean(i.requested) for i in done]
-    if not any(plan.savepoints for plan in cleans) and not _beside_log_compactions(timeline, done):
+    if not any(plan.savepoints for plan in cleans) and not _during_log_compactions(timeline, done):
         return frozenset()
     every = all_slices(context.storage, timeline, context.commits, context.rules)
     stay = {path for piece in kept_since(every, horizon, context.rules) for path in paths_of(piece)}
     return frozenset(path for piece in every for path in paths_of(piece)) - stay - {p for c in cleans for p in c.paths}
 
 
-def _beside_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
+def _during_log_compactions(timeline: Timeline, cleans: Iterable[Instant]) -> bool:
     """Whether a log compaction was pending when one of these cleans was planned."""
     plans = [i for i in timeline.instants if timeline.is_log_compaction(i)]
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)

@@ -1,9 +1,8 @@
-"""Replacing writes: what completed in their partitions before K, their requested time, is out of sight.
+"""Replacing writes: they hide all rows that completed in their partitions before K, their requested time.
 
-Beside non-blocking writers a replace is a compaction plan at K that takes nothing, for every file group of its
-partitions, and base files with the new rows, or none (docs/contract.md, SNAP). The plan is a barrier from the moment
-it is made: a log that completes later belongs behind it and is merged onto the new rows, as it would be after a
-compaction.
+With non-blocking writers a replace is a compaction plan at K without inputs, for every file group of its partitions,
+and base files with the new rows, or none (docs/contract.md, SNAP). The plan is a barrier as soon as it is published: a
+log that completes later belongs to the slice after it and is merged with the new rows, as after a compaction.
 """
 
 from __future__ import annotations

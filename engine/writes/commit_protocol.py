@@ -176,9 +176,10 @@ def complete(
 
 
 def publication_conflict(context: Context, timeline: Timeline, requested: str, action: str) -> Conflict | None:
-    """Why a write that slept too long must not be published: others may have begun to undo it. Under the lock.
+    """The reason why a stalled write must not be published: another actor may have begun to undo it. Called under the
+    lock.
 
-    Whoever plans a rollback does so under the same lock, so that a write is either published or undone (RFC-22).
+    A rollback is planned under the same lock, so that a write is either published or undone (RFC-22).
     """
     there = timeline.find(requested, action)
     undone = there is None or older_than_archive(context, timeline, requested) or _undone(context, timeline, requested)

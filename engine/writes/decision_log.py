@@ -53,9 +53,9 @@ def put_plan(context: Context, last: Decision | None, requested: str, action: st
 
 
 def withdraw(context: Context, requested: str) -> None:
-    """Before a plan leaves the timeline, under the lock: the last decision must be another one.
+    """Make sure that a plan is not the last decision, before it is removed from the timeline under the lock.
 
-    Whoever decides next finds the last decision, and would put the plan back if that were it.
+    The next actor that decides publishes the last decision first, and would put the plan back.
     """
     while uses_decision_log(context) and (last := catch_up(context)).requested == requested:
         time = context.clock.take()
