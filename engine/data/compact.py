@@ -62,7 +62,9 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     return merged.deletes.filter(merged.deletes[ranked_by].is_valid())
 
 
-def _write_tombstones(storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str) -> WrittenFile:
+def _write_tombstones(
+    storage: Storage, task: CompactTask, kept: list[Kept], deletes: pa.Table, token: str
+) -> WrittenFile:
     """Write the log of the compaction's own instant: tombstones, and records that a merged row does not preserve."""
     plan = task.slice
     blocks = [delete_block(deletes, plan.partition, task.instant, plan.shape)] if len(deletes) else []
