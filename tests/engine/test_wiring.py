@@ -233,7 +233,7 @@ def test_rules_are_values_that_know_their_names() -> None:
     hudi = {"merge_order": "requested", "tombstones": "drop", "fold": "logs_first", "files": "directory"}
     assert Rules.from_mapping(hudi) == HUDI
     with pytest.raises(BadInput, match="nearest is 'slicing'"):
-        Rules.from_mapping({"slice_buy": "requested"})
+        Rules.from_mapping({"slicin": "requested"})
     with pytest.raises(BadInput, match="one of completion, requested"):
         Rules.from_mapping({"merge_order": "alphabetical"})
 
