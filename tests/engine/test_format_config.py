@@ -57,7 +57,7 @@ def test_a_new_table_is_read_back(version: int, mode: str, tmp_path: Path) -> No
     create_table(storage, config)
     assert open_table(storage) == config
     assert open_table(storage).rules == NBCC
-    with pytest.raises(BadInput, match="files are there already"):
+    with pytest.raises(BadInput, match="it is not empty"):
         create_table(storage, config)
 
 

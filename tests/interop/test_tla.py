@@ -1,4 +1,4 @@
-"""The TLA+ twin in specs/tla: TLC finds the same sizes, depths and verdicts, for wrong settings and mutants as well."""
+"""The TLA+ twin in specs/tla: TLC finds the same sizes, depths and verdicts, also for weaker protocols and mutants."""
 
 from __future__ import annotations
 
@@ -110,5 +110,5 @@ def test_with_symmetry_tlc_keeps_what_the_search_keeps() -> None:
 
 
 def test_what_the_twin_has_no_words_for_is_refused() -> None:
-    with pytest.raises(ValueError, match="the twin does not know the setting merge_order"):
+    with pytest.raises(ValueError, match="the twin does not have the option merge_order"):
         configuration(DEMO, Protocol(merge_order="requested"))

@@ -1,4 +1,4 @@
-"""Model and engine agree in random histories, in process and on Spark. The figures are in the test's output."""
+"""Model and engine agree in random histories, in process and on Spark. The test prints the figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine's own generator under clocks that differ gives the times that the model says, and loses what it loses."""
+"""With differing clocks the engine's generator returns the model's times, and loses the same rows as the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks that are lost at any step of an operation: engine and model lose the same by lock alone, nothing by the log."""
+"""Locks lost at any step: engine and model lose the same rows with a lock alone, and none with the decision log."""
 
 from __future__ import annotations
 

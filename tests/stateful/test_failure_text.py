@@ -1,4 +1,4 @@
-"""What a failure prints is enough to see it again: parse the text, replay, expect the same text."""
+"""The text of a failure reproduces it: parse the text, replay it, and expect the same text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`nbcc.testing.machine`: other people's systems in their own pytest."""
+"""`nbcc.testing.machine`: a user's system in the user's pytest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A check with a time limit ends when the time is over, with what it has."""
+"""A check with a time limit ends at that time and reports its histories."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every step from every state of a small world, driven on the engine in as few runs as can be."""
+"""Tours: every step from every state of a small world, driven on the engine in as few runs as possible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nbcc.simulator.crosscheck.tour import tour
 from nbcc.simulator.systems.registry import factory
 
 SHARES = {"demo": 0.25, "cleaning_crash": 0.02, "rollback_resumed": 0.001}
-"""What of a world's tour is driven by day: the runs with the rarest steps. All of it is driven at night."""
+"""The share of a tour in `make test`: the runs with the rarest steps. Nightly tests drive all of it."""
 AT_NIGHT = ("demo", "two_groups", "crash_resume", "cleaning_crash", "answer_lost", "occ_retry", "readers")
 
 

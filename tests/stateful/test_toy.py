@@ -1,4 +1,4 @@
-"""The cross-check knows a system only through its interface: it finds a toy's planted bug, and nothing without it."""
+"""The cross-check drives a toy system by its interface alone: it detects the planted bug, and nothing without it."""
 
 from __future__ import annotations
 

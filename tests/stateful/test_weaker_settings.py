@@ -1,4 +1,4 @@
-"""Under a setting that breaks promises, engine and model still do the same: what one loses the other loses."""
+"""Under a protocol that breaks promises, engine and model still agree: both lose the same rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOT_OURS = {
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25
 SEEDS = {"foreign-compaction": 3}
-"""Seed 2 finds a disagreement that specs/boundary.md names: a log compaction beside another engine's pending plan."""
+"""Seed 2 finds a disagreement named in specs/boundary.md: a log compaction during another engine's pending plan."""
 
 
 @pytest.mark.parametrize("name", WEAKER)

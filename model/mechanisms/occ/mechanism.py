@@ -136,7 +136,7 @@ def list_marked(
 def check(world: World) -> None:
     """Refuse batches that are sent again by writers that retry."""
     if world[Resends].resends and world[Retries].retries:
-        raise ValueError("world: resends beside retries are not modelled; leave one of them out")
+        raise ValueError("world: resends together with retries are not modelled; leave one of them out")
 
 
 MECHANISM = Mechanism(
@@ -148,7 +148,7 @@ MECHANISM = Mechanism(
     actions=(
         Action("writer_passes_check", "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
-        Action("writer_aborts", "finds a conflicting write that completed since it began; gives the lock back",
+        Action("writer_aborts", "finds a conflicting write that completed since it began; releases the lock",
                "{actor} aborts: a write conflicts that completed since it began"),
         Action("writer_meets_marker", "finds the marker of another pending write where it is about to write; aborts",
                "{actor} aborts: another write is at work in the same file group"),
