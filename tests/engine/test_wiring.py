@@ -109,7 +109,7 @@ def test_sizes_of_all_but_one_folder_are_those_of_a_listing(storage: Storage) ->
 
 
 def test_what_is_being_put_is_not_listed(tmp_path: Path) -> None:
-    """obstore writes `x#1` beside `x` first."""
+    """obstore first writes `x#1` next to `x`."""
     storage = open_storage(tmp_path)
     storage.put("x", b"1")
     (tmp_path / "y#1").write_bytes(b"half of")
