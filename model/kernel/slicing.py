@@ -2,8 +2,8 @@
 completion time of its write.
 
 RFC-66, "Pseudocode for New File Slicing", writes "less than"; times are unique, so that both mean the same. A barrier
-is the requested time of a compaction plan of the file group, pending or completed, and of its base file. A log that
-completed before all barriers is in a slice without barrier. Variants replace functions through the parameter `rules`.
+is the requested time of a compaction plan of the file group, pending or completed; the plan's base file has that time.
+A log that completed before all barriers is in a slice without barrier. Variants replace functions by `rules`.
 """
 
 from __future__ import annotations

@@ -19,5 +19,5 @@ def needs_tombstones(event_time: bool) -> bool:
 
 
 def keeps_deletes(shape: Fold, merger: Merger) -> bool:
-    """Whether a base file has tombstones: the merger needs them, and the engine that wrote it keeps deletes."""
+    """Whether a base file has tombstones. One that another engine wrote may lack them (`Fold.drops_deletes`)."""
     return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)

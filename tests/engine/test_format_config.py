@@ -140,7 +140,7 @@ def test_writers_are_refused_where_readers_are_not() -> None:
         from_properties(foreign, SCHEMA).check_writable()
 
 
-def test_a_metadata_table_is_told_in_one_line() -> None:
+def test_a_metadata_table_causes_a_notice_of_one_line() -> None:
     assert CONFIG.notice is None
     config = from_properties({**to_properties(CONFIG), "hoodie.table.metadata.partitions": "files"}, SCHEMA)
     assert config.notice == (

@@ -118,7 +118,10 @@ def marked(
     own: Writer, me: str, world: World, every_writer: Mapping[str, Writer], rollbacks: tuple[Rollback, ...] = ()
 ) -> int | None:
     """The requested time of another pending write with a marker in the file group that is next."""
-    group, _ = world.files(me, own.number)[own.files]
+    left = world.files(me, own.number)[own.files :]
+    if not left:  # a guard is also evaluated for a dead writer, which may have put all its files
+        return None
+    group, _ = left[0]
     for name, peer in every_writer.items():
         deleted = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
         files = world.files(name, peer.number)[deleted : peer.files] if name != me else ()
