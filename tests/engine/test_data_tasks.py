@@ -75,7 +75,7 @@ class Lab:
         assert found.schema.equals(self.shape.stored_schema)
         return found
 
-    def by_key(self, task: ReadTask) -> dict[str, tuple[int, str]]:
+    def state(self, task: ReadTask) -> dict[str, tuple[int, str]]:
         return by_key(self.rows(task))
 
 
