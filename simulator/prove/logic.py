@@ -147,7 +147,8 @@ class Finite:
 
     def __getattr__(self, relation: str) -> Callable[..., Term]:
         table = self._table
-        return lambda *arguments: table[(relation, *arguments)]
+        # An element that is not set yet (None) has no facts: False, which is also the time 0.
+        return lambda *arguments: table.get((relation, *arguments), False)
 
     def every(self, *sorts_and_body: Any) -> Term:
         *sorts, body = sorts_and_body

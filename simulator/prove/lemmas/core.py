@@ -54,6 +54,7 @@ RELATIONS: Final = (
     Relation("reading", (READER,), "time"),
     Relation("there_write", (READER, WRITE)),
     Relation("there_plan", (READER, PLAN)),
+    Relation("seen_plan", (READER, PLAN)),  # the plan was there when the present listing began
     Relation("reads_at", (READER,), "time"),
     Relation("kept_write", (READER, WRITE)),
     Relation("kept_plan", (READER, PLAN)),
@@ -308,6 +309,7 @@ class Core:
         begin = lambda s, d: {  # noqa: E731
             "there_write": lambda r, w: choose(r == d, published(s, w), s.there_write(r, w)),
             "there_plan": lambda r, p: choose(r == d, s.done(p), s.there_plan(r, p)),
+            "seen_plan": lambda r, p: choose(r == d, s.planned(p), s.seen_plan(r, p)),
         }
         forget = lambda s, d: {  # noqa: E731
             "there_write": lambda r, w: choose(r == d, False, s.there_write(r, w)),
@@ -331,7 +333,7 @@ class Core:
                             s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), greatest(s, d, sw, sp, t)
                         ),
                         lambda s, d, sw, sp, t: {
-                            **forget(s, d), "reads_at": at(s.reads_at, d, to=t),
+                            **forget(s, d), "seen_plan": lambda r, p: both(r != d, s.seen_plan(r, p)), "reads_at": at(s.reads_at, d, to=t),
                             "reading": at(s.reading, d, to=LISTED),
                         },
                         ("reader_ends_listing",),
@@ -613,5 +615,7 @@ def initially(s: Any) -> Term:
         s.every(COMPACTOR, lambda c: both(no(s.compactor_locks(c)), s.work(c) == IDLE, no(s.dead_compactor(c)))),
         s.every(READER, lambda d: s.reading(d) == 0),
         s.every(READER, WRITE, lambda d, w: both(no(s.there_write(d, w)), no(s.kept_write(d, w)))),
-        s.every(READER, PLAN, lambda d, p: both(no(s.there_plan(d, p)), no(s.kept_plan(d, p)))),
+        s.every(
+            READER, PLAN, lambda d, p: both(no(s.there_plan(d, p)), no(s.seen_plan(d, p)), no(s.kept_plan(d, p)))
+        ),
     )
