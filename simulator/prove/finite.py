@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import chain, combinations, product
 from typing import Any
 
@@ -21,6 +22,8 @@ class Instance:
 
     elements: Mapping[Sort, Sequence[Any]]
     fixed: Table = field(default_factory=dict)
+    limit: Callable[[Any], bool] = lambda _: True
+    """Of a state: whether it is within the limits of the world, such as one crash."""
 
     def keys(self, relation: Relation) -> Iterator[tuple[Any, ...]]:
         for arguments in product(*(self.elements[sort] for sort in relation.arguments)):
@@ -51,6 +54,7 @@ class Explorer:
         }
         self._names = {relation.name: relation for relation in system.relations}
 
+    @cache
     def initial(self) -> tuple[Any, ...]:
         """Every relation is empty, every time 0; the system's own condition must hold."""
         values = tuple(FIRST.get(str(self._names[key[0]].values)) for key in self.keys)
@@ -62,13 +66,18 @@ class Explorer:
         """The state as formulas read it."""
         return Finite(self.instance.elements, {**self._fixed, **dict(zip(self.keys, state, strict=True))})
 
-    def successors(self, state: tuple[Any, ...]) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
+    def successors(
+        self, state: tuple[Any, ...], actions: tuple[Action, ...] | None = None
+    ) -> Iterator[tuple[Taken, tuple[Any, ...]]]:
+        """Every step from a state, of all actions or of some."""
         now = self.view(state)
-        for action in self.system.actions:
+        for action in self.system.actions if actions is None else actions:
             for parameters in product(*(self._values(now, kind) for kind in action.parameters)):
                 arguments = [_applicable(each) for each in parameters]
                 if action.guard(now, *arguments):
-                    yield Taken(action, parameters), self.after(state, now, action, arguments)
+                    after = self.after(state, now, action, arguments)
+                    if self.instance.limit(self.view(after)):
+                        yield Taken(action, parameters), after
 
     def after(
         self, state: tuple[Any, ...], now: Finite, action: Action, arguments: Sequence[Any]
