@@ -38,7 +38,7 @@ test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
 
 lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy --package nbcc --package pyspark_nbcc --package benchmarks
+	@$(BIN)/mypy --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples
 	@$(BIN)/lint-imports
 
 # Apache Hudi's Spark bundle needs another PySpark than nbcc: an environment of its own, asked through a pipe.

@@ -1,4 +1,4 @@
-"""How fast the search is: transitions a second, whole verdicts, the largest worlds, and cells on one and two cores.
+"""How fast the search is: transitions a second, whole verdicts, the largest worlds, and jobs on one and two cores.
 
 The largest worlds are searched each in a process of its own, whose memory is told: Hudi's version 5 with four
 operations, and two writers who write twice beside a compactor, as they are and with the reductions.
@@ -12,17 +12,19 @@ from collections.abc import Sequence
 from statistics import median
 from typing import Any
 
+from examples.hudi_v5 import Constants, HudiV5
+from examples.two_phase_commit import TwoPhaseCommit
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
-from nbcc.simulator.explore.cells import Cell, search_cells, watched
-from nbcc.simulator.explore.hudi_v5 import HudiV5, Setting
+from nbcc.simulator.explore.jobs import SearchJob, promises_of, run_jobs
 from nbcc.simulator.explore.memory import peak_memory
 
-WORLDS = ("core_small", "readers", "two_phase_commit_7")
+TWO_PHASE_COMMIT = "two-phase commit, 7 managers"
+WORLDS = ("core_small", "readers", TWO_PHASE_COMMIT)
 LARGEST = ("core", "hudi_v5, 4 operations")
 SETTINGS = ("default", "completion-outside-lock", "tombstones-dropped", "requested-time-slicing", "occ", "hudi-1.2.0")
-CELLS = tuple(Cell(world="core_small", protocol=name, promises=("MONO", "SNAP")) for name in SETTINGS)
+JOBS = tuple(SearchJob(world="core_small", protocol=name, promises=("MONO", "SNAP")) for name in SETTINGS)
 """A part of a matrix: some settings in one world."""
 
 
@@ -31,13 +33,19 @@ def figures(rounds: int) -> list[dict[str, Any]]:
     found = []
     for world in WORLDS:
         found.append(_figure(world, rounds, ()))
-        if not world.startswith("two_phase_commit"):
+        if world != TWO_PHASE_COMMIT:
             found.append(_figure(world, rounds, tuple(PROMISES.values())))
     return found
 
 
+def _system(world: str) -> Any:
+    if world == TWO_PHASE_COMMIT:
+        return TwoPhaseCommit(7)
+    return specs.system(world) if world in specs.world_names() else HudiV5(Constants(operations=4))
+
+
 def _figure(world: str, rounds: int, promises: Sequence[Any]) -> dict[str, Any]:
-    results = [explore(specs.system(world), promises) for _ in range(rounds)]
+    results = [explore(_system(world), promises) for _ in range(rounds)]
     seconds = median(result.seconds for result in results)
     return {
         "world": world,
@@ -58,8 +66,8 @@ def largest() -> list[dict[str, Any]]:
 
 
 def _largest(world: str, reduce: bool) -> dict[str, Any]:
-    system = specs.system(world) if world in specs.world_names() else HudiV5(Setting(operations=4))
-    promises, canary = watched(system)
+    system = _system(world)
+    promises, canary = promises_of(system)
     found = explore(system, promises, canary=canary, reduce=reduce)
     return {
         "world": world,
@@ -75,17 +83,17 @@ def _largest(world: str, reduce: bool) -> dict[str, Any]:
 
 
 def cores(rounds: int) -> dict[str, Any]:
-    """The same cells by one process and by two: median seconds, transitions a second, how many times as fast."""
+    """The same jobs by one process and by two: median seconds, transitions a second, how many times as fast."""
     seconds, generated = dict[int, float](), 0
     for workers in (1, 2):
         taken = []
         for _ in range(rounds):
             began = time.perf_counter()
-            generated = sum(result.generated for _, result in search_cells(CELLS, workers=workers))
+            generated = sum(result.generated for _, result in run_jobs(JOBS, workers=workers))
             taken.append(time.perf_counter() - began)
         seconds[workers] = median(taken)
     return {
-        "cells": len(CELLS),
+        "jobs": len(JOBS),
         "generated": generated,
         "seconds": {str(workers): round(value, 2) for workers, value in seconds.items()},
         "transitions_per_second": {str(workers): round(generated / value) for workers, value in seconds.items()},
@@ -95,7 +103,7 @@ def cores(rounds: int) -> dict[str, Any]:
 
 
 def text(result: dict[str, Any]) -> str:
-    """Sizes and speed, a line a world; then the largest worlds, and the cells on one and two cores."""
+    """Sizes and speed, a line a world; then the largest worlds, and the jobs on one and two cores."""
     lines = [f"{'search':22}{'promises':>9}{'distinct':>11}{'generated':>11}{'seconds':>9}{'transitions/s':>15}"]
     lines += [
         f"{row['world']:22}{row['promises']:>9}{row['distinct']:>11,}{row['generated']:>11,}{row['seconds']:>9.2f}"
@@ -109,6 +117,6 @@ def text(result: dict[str, Any]) -> str:
         for row in result["largest"]
     ]
     two = result["cores"]
-    lines += ["", f"{two['cells']} cells: {two['seconds']['1']:.2f} s by one process, {two['seconds']['2']:.2f} s by "
+    lines += ["", f"{two['jobs']} jobs: {two['seconds']['1']:.2f} s by one process, {two['seconds']['2']:.2f} s by "
               f"two, {two['times_as_fast']:g} times as fast (goal {two['goal']:g})"]  # fmt: skip
     return "\n".join(lines)

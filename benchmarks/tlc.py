@@ -20,7 +20,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -42,7 +41,7 @@ GOALS = {"hudi": (8.0, 50.0), "two-phase commit": (2.5, None)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """One model on both sides. `world`: name or TOML text; `symmetric`: TLC's configuration with `same` defined."""
+    """One model on both sides. `world`: as of `nbcc explore`; `symmetric`: TLC's configuration with `same` defined."""
 
     name: str
     goal: str
@@ -62,7 +61,7 @@ def matches() -> Iterator[Match]:
         yield _hudi_v5(Path(found), 3)
     else:
         print(f"Hudi v5 is left out: {PUBLISHED} names no folder with its module", file=sys.stderr)
-    yield _two_phase_commit(7)
+    yield _two_phase_commit()
     yield from map(_twin, ("core", str(WORLDS / "three_writers.toml"), str(WORLDS / "four_writers.toml")))
     if found:
         yield _hudi_v5(Path(found), 4)
@@ -84,11 +83,10 @@ def _twin(name: str) -> Match:
 
 def _hudi_v5(folder: Path, operations: int) -> Match:
     given = re.sub(r"OpLimit = \d+", f"OpLimit = {operations}", (folder / "hudi.cfg").read_text("utf-8"))
-    world = (files("nbcc") / "specs" / "worlds" / "hudi_v5.toml").read_text("utf-8")
     return Match(
         name=f"Hudi v5, {operations} operations",
         goal="hudi",
-        world=re.sub(r"operations = \d+", f"operations = {operations}", world),
+        world={3: "examples.hudi_v5:HudiV5", 4: "examples.hudi_v5:four_operations"}[operations],
         plain=given,
         symmetric=f"{given}\nSYMMETRY Same\n",
         same="Same == Permutations(Writers) \\union Permutations(Keys) \\union Permutations(Values)",
@@ -97,14 +95,14 @@ def _hudi_v5(folder: Path, operations: int) -> Match:
     )
 
 
-def _two_phase_commit(count: int) -> Match:
-    names = [f"m{i + 1}" for i in range(count)]
+def _two_phase_commit() -> Match:
+    names = [f"m{i + 1}" for i in range(7)]
     values = "\n".join(f"    {name} = {name}" for name in names)
     given = f"CONSTANTS\n{values}\n    Managers = {{{', '.join(names)}}}\nINIT Init\nNEXT Next\nINVARIANT Consistent\n"
     return Match(
-        name=f"two-phase commit, {count} managers",
+        name="two-phase commit, 7 managers",
         goal="two-phase commit",
-        world=f"two_phase_commit_{count}",
+        world="examples.two_phase_commit:seven_managers",
         plain=given,
         symmetric=f"{given}SYMMETRY Same\n",
         same="",
@@ -155,14 +153,10 @@ def _row(match: Match, rounds: int) -> dict[str, Any]:
 def _search(match: Match, *more: str) -> dict[str, Any]:
     """What `nbcc explore --json` says, with the seconds of the whole process."""
     with tempfile.TemporaryDirectory() as folder:
-        world = match.world
-        if "\n" in world:
-            (Path(folder) / "world.toml").write_text(world, encoding="utf-8")
-            world = "world.toml"
         promises = [part for name in match.promises for part in ("--promise", name)]
         began = time.perf_counter()
         ran = subprocess.run(
-            [sys.executable, "-c", MAIN, "explore", world, "--json", "--workers", "2", *promises, *more],
+            [sys.executable, "-c", MAIN, "explore", match.world, "--json", "--workers", "2", *promises, *more],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
         seconds = time.perf_counter() - began

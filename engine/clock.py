@@ -1,4 +1,4 @@
-"""Instants: 17-digit UTC times from a generator that never repeats and never goes back (TrueTime, RFC-66).
+"""Instants: 17-digit UTC times from a strictly increasing generator (TrueTime in RFC-66).
 
 An instant is ``yyyyMMddHHmmssSSS``; instants of equal length compare as strings.
 """
@@ -32,7 +32,7 @@ def of_moment(moment: datetime) -> str:
 
 
 def to_millis(instant: str) -> int:
-    """Milliseconds since the epoch of an instant of 17 (or legacy 14) digits; ValueError if it is none."""
+    """Milliseconds since the epoch of an instant of 17 (or, in old tables, 14) digits; ValueError for other texts."""
     if len(instant) not in (14, 17) or not (instant.isascii() and instant.isdecimal()):
         raise ValueError(f"not an instant: {instant!r}")
     year, month, day, hour, minute, second = (int(instant[start:end]) for start, end in _FIELDS)
@@ -44,21 +44,20 @@ class Clock(Protocol):
     """The source of requested and completion times. Call both methods under the table's lock."""
 
     def take(self) -> str:
-        """An instant greater than all taken or learned before, returned once every clock has passed it."""
+        """A new instant, greater than all taken or learned before. Returns after every writer's clock has passed it."""
         ...
 
     def not_before(self, instant: str) -> None:
-        """Learn of an instant on the timeline: later ones are greater. `Conflict` if it lies in the future."""
+        """Learn an instant of the timeline: all later ones are greater. `Conflict` if it is in the future."""
         ...
 
 
 class WallClock:
     """The machine's clock, made monotonic.
 
-    `skew_ms`: how far the clocks of two writers may differ at most; `take` waits it out, so that whoever takes a time
-    after us, on any machine, gets a greater one. An instant further in the future than the skew (or than 200 ms, if
-    that is more: clocks get adjusted) is refused and never jumped over: commits behind it would be invisible to every
-    reader (hudi-format §3.2).
+    `skew_ms`: the maximum difference between the clocks of two writers. `take` waits for that long, so that a writer
+    that takes a time afterwards, on any machine, gets a greater one. An instant more than the skew (at least 200 ms:
+    clocks are adjusted) in the future is refused. To continue after it would hide later commits from Hudi's readers.
     """
 
     def __init__(
@@ -72,12 +71,13 @@ class WallClock:
         self._now_ns = now_ns
         self._sleep = sleep
         self._last = -1
-        self._guard = ThreadLock()  # a child forked during the wait below must not find it locked
+        self._guard = ThreadLock()  # must be free in a child that is forked during the wait below
 
     def take(self) -> str:
         with self._guard:
             millis = self._read()
-            self._wait_until(millis + self._skew + 1)  # a clock that is behind by all of it must not show `millis`
+            # After this wait even a clock that is behind by the whole skew has passed `millis`.
+            self._wait_until(millis + self._skew + 1)
         return to_instant(millis)
 
     def read(self) -> str:
@@ -105,8 +105,8 @@ class WallClock:
         return self._now_ns() // 1_000_000
 
     def _wait_until(self, millis: int) -> None:
-        """Sleep until the clock shows `millis`. The lock is held: a clock that stepped back is not waited for."""
-        longest = (self._bound + self._skew + 1) * 1_000_000  # `take` has refused what lies further ahead
+        """Sleep until the clock shows `millis`. The caller holds the lock, so `Conflict` if the clock stepped back."""
+        longest = (self._bound + self._skew + 1) * 1_000_000  # `take` has refused anything further ahead
         slept = 0
         while (left := millis * 1_000_000 - self._now_ns()) > 0:
             if left > longest or slept > 2 * longest:

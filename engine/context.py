@@ -1,4 +1,4 @@
-"""All that an operation is given: nothing else in the engine reaches outside."""
+"""The dependencies of an operation: storage, lock, clock, names, jobs, rules."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from .rules import NBCC, Rules
 from .timeline import Timeline
 from .timeline.commits import Commits
-from .timeline.heartbeats import Hearts, StoredHearts
+from .timeline.heartbeats import Heartbeats, StoredHeartbeats
 
 if TYPE_CHECKING:
     from .clock import Clock
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The seams of one table and the rules by which it is handled.
+    """The dependencies of the operations on one table. The engine has no other access to the outside.
 
-    `commits` remembers what the table's completed instants say, which never changes. Heartbeats go by the storage,
-    unless `own_hearts` are given.
+    `commits` caches decoded completed instants, which never change. Heartbeats are stored in `storage` unless
+    `own_heartbeats` is given.
     """
 
     storage: Storage
@@ -32,14 +32,14 @@ class Context:
     names: Names
     jobs: Jobs
     rules: Rules = NBCC
-    own_hearts: Hearts | None = None
-    hearts: Hearts = field(init=False, repr=False, compare=False)
+    own_heartbeats: Heartbeats | None = None
+    heartbeats: Heartbeats = field(init=False, repr=False, compare=False)
     commits: Commits = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "commits", Commits(self.storage))
-        object.__setattr__(self, "hearts", self.own_hearts or StoredHearts(self.storage))
+        object.__setattr__(self, "heartbeats", self.own_heartbeats or StoredHeartbeats(self.storage))
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """A timeline that was listed just now with all that has left it for the archive, where commits list files."""
+        """The timeline with the archived instants, if the rules take files from commits; else unchanged."""
         return self.commits.whole(timeline) if self.rules.files == "listed" else timeline

@@ -1,10 +1,10 @@
-"""Typed errors: what was asked, what exists, what to do."""
+"""Typed errors. Each says what was asked, what exists and what to do."""
 
 from __future__ import annotations
 
 
 class NbccError(Exception):
-    """An operation that cannot be done; nothing of it was published.
+    """An operation that failed. Nothing of it was published.
 
     The three parts are phrases without a full stop, so that ``str`` is one sentence:
     "Asked to <asked>, but <exists>: <remedy>."
@@ -21,11 +21,11 @@ class NbccError(Exception):
 
 
 class BadInput(NbccError):
-    """The request itself is wrong: its arguments, its rows or its place in time."""
+    """The request is wrong: its arguments, its rows or its time."""
 
 
 class NotATable(NbccError):
-    """The path holds no Hudi table, or one whose files cannot be understood."""
+    """The path is not a Hudi table, or its files cannot be read."""
 
 
 class Damaged(NotATable):
@@ -41,7 +41,7 @@ class UnsafePath(NotATable):
 
 
 class Unsupported(NbccError):
-    """A genuine table or request that this release refuses rather than answers wrongly."""
+    """A valid table or request that this release does not support."""
 
 
 class LimitExceeded(Unsupported):
@@ -49,9 +49,9 @@ class LimitExceeded(Unsupported):
 
 
 class Conflict(NbccError):
-    """Somebody else did, or holds, what the operation needed for itself.
+    """Another process completed or holds something that excludes the operation.
 
-    `against` is the requested time of the write that made an optimistic writer give way, None for any other reason.
+    `against`: the requested time of the conflicting write, for an optimistic writer that was refused; else None.
     """
 
     def __init__(self, asked: str, exists: str, remedy: str, against: str | None = None) -> None:
@@ -60,22 +60,22 @@ class Conflict(NbccError):
 
 
 class LockTimeout(Conflict):
-    """The table's lock was not to be had in time. A write that was begun stays pending until it is rolled back."""
+    """The table's lock was not acquired in time. A write that has begun stays pending until it is rolled back."""
 
 
 class Cleaned(NbccError):
-    """The time asked for lies behind what the table still keeps."""
+    """The requested time is older than the retained history: its files were cleaned or restored away."""
 
 
 class CannotRun(NbccError):
-    """What the request needs is not on this machine (no Java, no disk, …); commands exit with 4."""
+    """Something that the request needs is missing on this machine (Java, disk, …). Commands exit with 4."""
 
 
 class StorageError(CannotRun):
-    """The file system or object store has failed or refused: no space, no permission, no credentials, no answer.
+    """The file system or object store failed: no space, no permission, no credentials, no answer.
 
-    `operation` and `path` say at what, `__cause__` is the library's own error. `unsure`: what was asked for may have
-    happened all the same, because the answer was lost.
+    `operation` and `path`: the failed call. `__cause__`: the library's own error. `unsure`: the call may have succeeded
+    although its answer was lost.
     """
 
     def __init__(

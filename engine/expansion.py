@@ -1,7 +1,7 @@
-"""Reading parquet within a limit of memory: a dictionary page lets a short file stand for any number of long values.
+"""Reading parquet within a memory limit. Dictionary pages let a small file expand to any number of long values.
 
-The footer gives an upper bound for most columns. Where the bound is too high, columns of texts are read as
-dictionaries, which take no more than the file says, and the size of their values is added up before they are unpacked.
+The footer bounds the size of most columns. If the bound exceeds the limit, text columns are read as dictionaries, whose
+size the file states. Their unpacked size is summed before they are unpacked.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from .limits import Limits, exceeded
 
 _WIDTHS: Final = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 8, "FLOAT": 4, "DOUBLE": 8}
 _DENSE: Final = frozenset({"PLAIN", "RLE", "BIT_PACKED"})
-"""Encodings by which texts take no more in memory than in the file, but for their offsets."""
+"""Encodings of text columns whose size in memory is that in the file plus the offsets."""
 
-_OFFSET: Final = 8  # bytes beside each text
+_OFFSET: Final = 8  # bytes for each text
 _LARGEST_BATCH: Final = 1 << 16
 
 
 class _Bound(NamedTuple):
-    """Bytes that rows take for certain; how many they take at most; and the columns that make the difference."""
+    """Lower and upper bound of the bytes of the rows, and the flat text columns that make the difference."""
 
     least: int
     most: int
@@ -33,7 +33,7 @@ class _Bound(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """A parquet file over its bytes; `few` are the columns that it reads as dictionaries."""
+    """An open parquet file with its bytes; `few`: the columns read as dictionaries."""
 
     name: str
     data: pa.Buffer
@@ -42,7 +42,7 @@ class Opened(NamedTuple):
 
 
 def read_bounded(opened: Opened, wanted: Sequence[str] | None, bounds: Limits) -> pa.Table:
-    """The wanted columns of a file, None: all. `LimitExceeded` if their rows take more memory than `bounds` allow."""
+    """The wanted columns of a file (None: all). `LimitExceeded` if their rows take more memory than `bounds` allows."""
     name, data, file, few = opened
     limit = bounds.decoded(data.size)
     bound = _bound(file, wanted, few)
@@ -86,7 +86,7 @@ def _bound(file: pq.ParquetFile, wanted: Sequence[str] | None, few: Sequence[str
 
 
 def _by_batches(file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, bound: _Bound, limit: int) -> pa.Table:
-    """As many rows at a time as cannot take more than the limit."""
+    """Read in batches so small that none can exceed the limit; stop when their sum does."""
     batch_rows = max(1, min(_LARGEST_BATCH, limit // bound.nested))
     batches, total = [], 0
     for batch in file.iter_batches(batch_size=batch_rows, columns=wanted, use_threads=False):
@@ -100,7 +100,7 @@ def _by_batches(file: pq.ParquetFile, name: str, wanted: Sequence[str] | None, b
 
 
 def _unpacked(rows: pa.Table, schema: pa.Schema, flat: frozenset[str], name: str, limit: int) -> pa.Table:
-    """The rows with the types of `schema`: the columns of `flat` are dictionaries that it does not have."""
+    """The rows in the types of `schema`, with the dictionary columns in `flat` unpacked."""
     chosen = [column for column in rows.column_names if column in flat]
     total = rows.nbytes + sum(_unpacked_bytes(chunk) for column in chosen for chunk in rows[column].chunks)
     if total > limit:

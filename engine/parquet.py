@@ -1,4 +1,4 @@
-"""Parquet as Hudi reads it: base files, and the content of parquet log blocks (hudi-format §6.4)."""
+"""Parquet as Hudi reads it: base files, and the content of parquet log blocks (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .expansion import Opened, read_bounded
 from .limits import Limits, limits
 
 FEW_VALUES: Final = ("_hoodie_commit_time", "_hoodie_partition_path", "_hoodie_file_name")
-"""Meta columns with few values: the only ones for which a dictionary pays at any size."""
+"""Meta columns with few distinct values: the only columns that are always dictionary-encoded."""
 
 _CODEC: Final = "snappy"  # measured: twice as fast as zstd at its lowest level, both ways
-_WORTH: Final = 0.9  # a column of which so much is left is not compressed
-_SAMPLE: Final = 1000  # rows that tell
+_WORTH: Final = 0.9  # a column that compresses to more than this ratio stays uncompressed
+_SAMPLE: Final = 1000  # rows that are compressed to estimate the ratio
 
 
 def encode_parquet(rows: pa.Table) -> bytes:
-    """The bytes of a parquet file of these rows, meta columns first. Any number of rows, also none.
+    """The bytes of a parquet file of these rows, meta columns first. The table may be empty.
 
-    No Arrow schema inside and no change of time units: the Avro schema of the commit is what readers go by.
+    The file has no Arrow schema and keeps time units: readers use the Avro schema of the commit.
     """
     return bytes(_encoded(rows, _codecs(rows) if len(rows) > _SAMPLE else _CODEC))
 
@@ -42,14 +42,14 @@ def _encoded(rows: pa.Table, codecs: Mapping[str, str] | str) -> pa.Buffer:
 
 
 def _codecs(rows: pa.Table) -> dict[str, str]:
-    """The codec of each leaf, by its path: hashes and the like take longest to compress, and stay as large."""
+    """Leaf column path -> codec. Hashes and the like stay uncompressed: compression is slow and gains nothing."""
     sample = pq.read_metadata(pa.BufferReader(_encoded(rows.slice(0, _SAMPLE), _CODEC))).row_group(0)
     leaves = [sample.column(number) for number in range(sample.num_columns)]
     return {leaf.path_in_schema: "none" if _stays_large(leaf) else _CODEC for leaf in leaves}
 
 
 def _stays_large(leaf: pq.ColumnChunkMetaData) -> bool:
-    """Whether compression gains too little; a sample of less than a byte a row, of nulls mostly, says nothing."""
+    """Whether compression gains too little. Samples of less than a byte a row (mostly nulls) are too small to tell."""
     size: int = leaf.total_uncompressed_size
     return size > _SAMPLE and leaf.total_compressed_size > _WORTH * size
 
@@ -63,9 +63,9 @@ def decode_parquet(
 ) -> pa.Table:
     """The rows of a parquet file, all columns or those of `columns` that it has.
 
-    Types are the file's own, dictionaries undone, save that `packed` leaves `FEW_VALUES` as dictionaries (rows that are
-    merged and written again need not be told apart). Raises `Damaged` saying `name` if it is not parquet, and
-    `LimitExceeded` if its rows take more memory than `bounds` (by default the limits of this process) allow.
+    Types are the file's own, with dictionaries unpacked. `packed` leaves `FEW_VALUES` as dictionaries, for rows that
+    are merged and written again. `name` names the file in errors. Raises `Damaged` if it is not parquet, and
+    `LimitExceeded` if its rows take more memory than `bounds` (default: the limits of this process) allows.
     """
     buffer, few = pa.py_buffer(data), FEW_VALUES if packed else ()
     try:

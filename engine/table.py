@@ -27,7 +27,7 @@ from .services.cleaning import PolicyName
 from .storage import TRANSIENT, open_storage
 from .stream import sink_of
 from .timeline import Instant, load
-from .wiring import as_a_guest, context_of, coordinated
+from .wiring import context_of, coordinated, with_hudi_rules
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -347,4 +347,4 @@ def open_table(context: Context) -> Table:
         warnings.warn(config.notice, stacklevel=3)
     if config.own:
         return Table(coordinated(context, config), config)
-    return Table(as_a_guest(context, config), config)
+    return Table(with_hudi_rules(context, config), config)

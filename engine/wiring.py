@@ -50,7 +50,7 @@ def coordinated(context: Context, config: TableConfig) -> Context:
     return replace(context, clock=clock, lock=lock, rules=replace(context.rules, decision=agreed.decision))
 
 
-def as_a_guest(context: Context, config: TableConfig) -> Context:
+def with_hudi_rules(context: Context, config: TableConfig) -> Context:
     """The seams by which a table is read that is not ours: by Hudi's rules, whatever `context` says.
 
     Nobody who writes such a table takes our lock, and a lock file would be a stranger in it.

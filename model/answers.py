@@ -12,7 +12,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from .kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
-from .kernel.reads import as_of, incremental, read_optimized
+from .kernel.reads import as_of, changes, incremental, read_optimized
 from .kernel.table import Log, Table
 
 if TYPE_CHECKING:
@@ -165,8 +165,7 @@ def _in_group(
         case "incremental":
             yield from lookup.window(incremental(rules, table, group, after, until)).items()
         case "changes":
-            before = lookup.rows(as_of(rules, table, group, after))
-            now = lookup.rows(as_of(rules, table, group, until))
+            before, now = map(lookup.rows, changes(rules, table, group, after, until))
             for key in sorted(before.keys() | now.keys(), key=str):
                 change = Change(before.get(key), now.get(key))
                 if not _same(change):

@@ -41,7 +41,7 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Name
     def constants(actor: str) -> dict[str, Any]:
         own = world.protocol_of(actor, protocol) if actor else protocol
         of_table = {"world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
-        return {**composition.constants, **of_table, "protocol": own, "rules": rules_of(own)}
+        return {**of_table, "protocol": own, "rules": rules_of(own)}
 
     fields = composition.fields
     return Names(first_values(composition), composition.actors, constants, composition.views, fields)

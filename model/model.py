@@ -16,7 +16,7 @@ from .assembly import rules_of
 from .kernel.table import Instant, Table, Write
 from .kernel.timeline import ACTIVE, PENDING, SETTLED, TABLE, UNPUBLISHED
 from .machine.bound import Bound, BoundTransition
-from .machine.limits import Limits
+from .machine.limits import LimitChecker
 from .machine.state import Coding, State
 from .machine.stepper import Stepper
 from .machine.transition import DEAD, Action, Refused, Step
@@ -61,7 +61,7 @@ class Model:
         self._by_name = {(c.transition.actor, c.transition.action): c for c in self.stepper.rows}
         if len(self._by_name) < len(rows):
             raise ValueError("two rows describe the same action of the same actor")
-        self._limits = Limits(self.coding, self.stepper.rows)
+        self._limits = LimitChecker(self.coding, self.stepper.rows)
         self._derived: dict[Hashable, Any] = {}
         self._footprints: dict[tuple[str, ...], tuple[int, list[int]]] = {}
 
@@ -80,7 +80,7 @@ class Model:
         return 0
 
     @property
-    def parting(self) -> tuple[str, Callable[[Any], Hashable]] | None:
+    def shard_key(self) -> tuple[str, Callable[[Any], Hashable]] | None:
         """The component in which runs part for good, and which way each value of it went (None: not yet). None where
         nothing stays: a restore takes back what was published."""
         return None if "published" in self.composition.withdrawn else ("published", _first_published)

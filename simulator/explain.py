@@ -22,7 +22,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 
 from . import mechanisms as specified
-from . import smallest, specs
+from . import minimal_examples, specs
 from .trace import Trace, load
 
 DEMO: Final = "demo"
@@ -108,7 +108,7 @@ def pinned() -> dict[str, Any]:
 
 
 def _counterexample(protocol: str, promise: str) -> Trace | None:
-    return smallest.breaking(specs.world(pinned()[protocol]["world"]), specs.protocol(protocol), promise)
+    return minimal_examples.breaking(specs.world(pinned()[protocol]["world"]), specs.protocol(protocol), promise)
 
 
 def _promise(name: str) -> Explanation:
@@ -118,7 +118,9 @@ def _promise(name: str) -> Explanation:
     if not breaks:
         more = (kept, "no protocol at hand breaks it")
         shows = f"The shortest run in which {name} says something:"
-        return Explanation(name, "promise", promise.about, promise.source, more, shows, lambda: smallest.tried(name))
+        return Explanation(
+            name, "promise", promise.about, promise.source, more, shows, lambda: minimal_examples.tried(name)
+        )
     first = min(breaks, key=lambda protocol: (breaks[protocol], protocol))
     return Explanation(
         name, "promise", promise.about, promise.source,
@@ -138,7 +140,7 @@ def _action(action: Action) -> Explanation:
     return Explanation(
         action.name, "action", action.about, "RFC-66, one access of storage, lock or clock that others can see",
         (f"taken by: {'any actor' if kind == 'any' else kind}",),
-        "The shortest run that ends with it:", lambda: smallest.taking(action.name),
+        "The shortest run that ends with it:", lambda: minimal_examples.taking(action.name),
     )  # fmt: skip
 
 
@@ -182,7 +184,7 @@ def _differences() -> dict[str, dict[str, str]]:
 
 def _broken_by(field: str, value: str) -> Trace | None:
     protocol = Protocol.from_mapping({field: value})
-    found = (smallest.breaking(specs.world(DEMO), protocol, promise) for promise in PROMISES)
+    found = (minimal_examples.breaking(specs.world(DEMO), protocol, promise) for promise in PROMISES)
     return next((trace for trace in found if trace is not None), None)
 
 
@@ -214,7 +216,7 @@ def _protocol(name: str) -> Explanation:
 
 
 def _plain_demo() -> Trace:
-    return smallest.one_after_another(specs.world(DEMO))
+    return minimal_examples.one_after_another(specs.world(DEMO))
 
 
 def _mechanism(name: str) -> Explanation:
@@ -237,12 +239,9 @@ def _mechanism(name: str) -> Explanation:
 def _world(name: str) -> Explanation:
     about, source = specs.about("worlds", name), f"nbcc/specs/worlds/{name}.toml"
     look = f"every interleaving of it: nbcc explore {name}"
-    if not specs.has_table(name):
-        more = (look, "no table of ours: it calibrates the search")
-        return Explanation(name, "world", about, specs.source(name), more)
     shows = "The plainest run, one actor after the other:"
     return Explanation(
-        name, "world", about, source, (look,), shows, lambda: smallest.one_after_another(specs.world(name))
+        name, "world", about, source, (look,), shows, lambda: minimal_examples.one_after_another(specs.world(name))
     )  # fmt: skip
 
 
@@ -274,7 +273,7 @@ VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
     "NOT APPLICABLE": (
         "The promise speaks of something that this world does not have: QUIET of a compaction, where nobody compacts.",
         "nbcc explore FILE.toml --promise QUIET, with a world without a compactor", "A run in such a world:",
-        lambda: smallest.one_after_another(World(actors={"writer": 1}, name="of one writer")),
+        lambda: minimal_examples.one_after_another(World(actors={"writer": 1}, name="of one writer")),
     ),
     "AGREED": (
         "Model and system showed the same after every step of N random histories: no proof.",

@@ -1,13 +1,11 @@
-"""Worlds and protocols by name, from the TOML files that are shipped as package data (`nbcc/specs`), or by path.
+"""Worlds and protocols by name, from the TOML files in the package's folder `specs`, or by path.
 
-A protocol file holds `format`, `about`, `extends`, `source`, `used_by`, `hudi_options` and only the fields that differ
-from what it extends. A world file holds the sections of `World.from_mapping`, or `model` and the counts of another
-small system.
+A protocol file holds `format`, `about`, `extends`, `source`, `used_by`, `hudi_options` and the options that differ from
+the protocol that it extends. A world file holds the sections of `World.from_mapping`.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -22,28 +20,20 @@ from nbcc.model.mechanisms import kind_of
 from nbcc.model.protocol import choices
 from nbcc.model.validation import nearest, refuse_unknown
 
-from .explore.hudi_v5 import HudiV5, Setting
-from .explore.two_phase_commit import TwoPhaseCommit
-
 Made = TypeVar("Made")
-OTHER_MODELS: dict[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], TwoPhaseCommit | HudiV5]]] = {
-    "two_phase_commit": (("resource_managers",), lambda given: TwoPhaseCommit(**given)),
-    "hudi_v5": (tuple(f.name for f in dataclasses.fields(Setting)), lambda given: HudiV5(Setting(**given))),
-}
-"""Models without our table: the fields of their world files, and what makes them."""
 SHAPES: Mapping[str, tuple[type, str]] = {
     **{name: (dict, f"a table: [{name}]") for name in ("table", "actors", "limits", "data", "hudi_options")},
     "actor": (dict, "tables, one an actor: [actor.w1]"),
     "writes": (list, "an array of tables: [[writes]]"),
-    **dict.fromkeys(("about", "extends", "source", "used_by", "model", "name"), (str, "a text")),
+    **dict.fromkeys(("about", "extends", "source", "used_by", "name"), (str, "a text")),
 }
-"""What the fields of the files are, as TOML; their values are looked at where they are used."""
+"""Field -> its type in TOML. The code that uses a field checks its value."""
 ABOUT = ("format", "about", "extends", "source", "used_by", "hudi_options")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProtocolFile:
-    """A protocol with what its file says of it; `source` is where the choice comes from, `used_by` who makes it."""
+    """A protocol with the texts of its file. `source`: the document that describes it; `used_by`: its users."""
 
     name: str
     about: str
@@ -54,26 +44,28 @@ class ProtocolFile:
 
 
 def world_names() -> tuple[str, ...]:
-    """The worlds that can be named."""
+    """The names of all worlds."""
     return _names("worlds")
 
 
 def protocol_names() -> tuple[str, ...]:
-    """The protocols that can be named, `default` first."""
+    """The names of all protocols, `default` first."""
     return tuple(sorted(_names("protocols"), key=lambda name: (name != "default", name)))
 
 
 def about(kind: str, name: str) -> str:
-    """The sentence that a file of `kind` (worlds or protocols) says of itself."""
+    """The sentence `about` in a file of `kind`: worlds or protocols."""
     return str(_read(kind, name).get("about", ""))
 
 
 def world(name: str) -> World:
-    """The world of this name or path; ValueError says what exists."""
+    """The world of this name or path.
+
+    Raises:
+        ValueError: it does not exist, or its file is wrong.
+    """
     given = _read("worlds", name)
-    if "model" in given:
-        raise ValueError(f"world {name!r} is a world of the model {given['model']!r}, which has no table")
-    made = _told_where("world", name, lambda: World.from_mapping({"name": _short(name), **given}))
+    made = _naming_file("world", name, lambda: World.from_mapping({"name": _short(name), **given}))
     for actor in made.settings:
         if (number := re.search(r"\d+$", actor)) and int(number[0]) > made.actors.get(kind_of(actor), 0):
             there = f"there are {made.actors.get(kind_of(actor), 0)} of the kind {kind_of(actor)!r}"
@@ -82,12 +74,16 @@ def world(name: str) -> World:
 
 
 def protocol(name: str) -> Protocol:
-    """The protocol of this name or path; ValueError says what exists."""
+    """The protocol of this name or path.
+
+    Raises:
+        ValueError: it does not exist, or its file is wrong.
+    """
     return protocol_file(name).protocol
 
 
 def protocol_file(name: str) -> ProtocolFile:
-    """The protocol with its `about`, `source` and Hudi options; of a chain of `extends` the last word counts."""
+    """The protocol with the texts and Hudi options of its file. A file overrides those that it extends."""
     merged: dict[str, Any] = {}
     options: dict[str, Any] = {}
     seen: list[str] = []
@@ -108,38 +104,17 @@ def protocol_file(name: str) -> ProtocolFile:
         source=str(first.get("source", "")),
         used_by=str(first.get("used_by", "")),
         hudi_options=options,
-        protocol=_told_where("protocol", name, lambda: Protocol.from_mapping(merged)),
+        protocol=_naming_file("protocol", name, lambda: Protocol.from_mapping(merged)),
     )
 
 
-def system(world_name: str, protocol_name: str = "default") -> Model | TwoPhaseCommit | HudiV5:
-    """What a search explores: the model of a world under a protocol, or another model that a world names."""
-    given = _read("worlds", world_name)
-    model = given.get("model")
-    if model is None:
-        return Model(world(world_name), protocol(protocol_name))
-    if model not in OTHER_MODELS:
-        raise ValueError(f"world {world_name!r}: unknown model {model!r}; {nearest(str(model), OTHER_MODELS)}")
-    fields, make = OTHER_MODELS[model]
-    refuse_unknown(given, ("format", "about", "source", "model", *fields), f"world {world_name!r}")
-    try:
-        return make({name: value for name, value in given.items() if name in fields})
-    except TypeError as error:
-        raise ValueError(f"world {world_name!r}: {error}") from None
+def system(world_name: str, protocol_name: str = "default") -> Model:
+    """The model of a world under a protocol."""
+    return Model(world(world_name), protocol(protocol_name))
 
 
-def has_table(world_name: str) -> bool:
-    """Whether a world is one of our table, or of another model that calibrates the search."""
-    return "model" not in _read("worlds", world_name)
-
-
-def source(world_name: str) -> str:
-    """Where a world of another model comes from."""
-    return str(_read("worlds", world_name).get("source", ""))
-
-
-def _told_where(kind: str, name: str, make: Callable[[], Made]) -> Made:
-    """Run `make`; a ValueError gets the name of the file in front."""
+def _naming_file(kind: str, name: str, make: Callable[[], Made]) -> Made:
+    """The result of `make`; a ValueError names the file."""
     try:
         return make()
     except ValueError as error:

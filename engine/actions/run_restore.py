@@ -54,5 +54,5 @@ def _undo(context: Context, timeline: Timeline, instant: Instant) -> list[str]:
     last = dict.fromkeys((*states, *saved, instant))  # what it has put is found by its completed file, which goes last
     markers = (marker(instant.requested, *split_path(path)) for path in marked)
     context.storage.delete_all([*(f"{FOLDER}/{each.file_name}" for each in last), *markers])
-    context.hearts.stop(instant.requested)
+    context.heartbeats.stop(instant.requested)
     return files

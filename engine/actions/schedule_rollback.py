@@ -58,7 +58,7 @@ def may_be_undone(context: Context, pending: Instant) -> bool:
 
 def spared(context: Context, pending: Instant) -> bool:
     """Whether a pending write is left alone: EAGER (one writer only) spares none, LAZY those whose heartbeat lives."""
-    return context.rules.failed_writes == "lazy" and context.hearts.lives(pending.requested)
+    return context.rules.failed_writes == "lazy" and context.heartbeats.is_alive(pending.requested)
 
 
 def _named(context: Context, timeline: Timeline, instant: Time) -> Instant:

@@ -32,7 +32,7 @@ from ..names import RandomNames, bucket_of
 from ..schema import from_spark
 from ..storage import Storage
 from ..timeline import Timeline, load, put_inflight
-from ..timeline.heartbeats import StoredHearts
+from ..timeline.heartbeats import StoredHeartbeats
 from ..wiring import context_of, coordinated
 from ..writes.batch import as_deletes, as_upserts
 from ..writes.batches import Repeated, answer, check, digest_of_files, extra
@@ -151,12 +151,12 @@ class Writer(_TableWriter):
         self._task = task
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Written:
-        hearts = StoredHearts(self._storage)  # the process that asked for the instant has ended
-        hearts.start(self._task.instant)
+        heartbeats = StoredHeartbeats(self._storage)  # the process that asked for the instant has ended
+        heartbeats.start(self._task.instant)
         try:
             return self._written(iterator)
         finally:
-            hearts.rest(self._task.instant)
+            heartbeats.stop_renewing(self._task.instant)
 
     def _written(self, iterator: Iterator[pa.RecordBatch]) -> Written:
         """The files of this task. Its rows may take long to come: they are worked out as they are asked for."""

@@ -1,4 +1,4 @@
-"""One table, one lock."""
+"""Locks of a table, by Hudi's lock providers."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ..storage.flock import FileLock
 from .in_process import InProcessLock
 
 FILE: Final = ".hoodie/.nbcc.lock"
-"""Empty, and left where it is: the operating system holds the lock, and gives it back when its holder dies."""
+"""An empty file that is never deleted. The operating system releases the lock when its holder dies."""
 
 _POLL_SECONDS: Final = 0.005
 
@@ -20,8 +20,8 @@ _POLL_SECONDS: Final = 0.005
 class BetweenProcesses:
     """The lock of the table in a local folder: first among the threads of this process, then among processes.
 
-    Spark writes through `format("nbcc")` from a process of its own, beside whoever uses a `Table`. It does not keep
-    other machines out; on a network file system that depends on its `flock`.
+    Spark's `format("nbcc")` writes from a separate process, concurrently with users of `Table`. The lock does not
+    exclude other machines, except on a network file system whose `flock` does.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:
@@ -47,7 +47,7 @@ class BetweenProcesses:
         self._threads.release()
 
     def _locked(self) -> FileLock:
-        """The open file that holds the lock."""
+        """Wait for the lock; returns the open file that holds it."""
         file = opened(self._url, self._path)
         until = time.monotonic() + self._wait
         try:
@@ -66,12 +66,12 @@ class BetweenProcesses:
 
 
 def lock_file(url: str) -> Path:
-    """The file that processes lock, of a table in a local folder."""
+    """The path of the lock file of a table in a local folder."""
     return Path(unquote(urlsplit(url).path)) / FILE
 
 
 def opened(url: str, path: Path) -> FileLock:
-    """The lock file, open; `Conflict` if that is refused."""
+    """Open the lock file; `Conflict` if that fails."""
     try:
         return FileLock(path)
     except OSError as refused:

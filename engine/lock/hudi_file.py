@@ -1,9 +1,9 @@
-"""Hudi's FileSystemBasedLockProvider: the file ``.hoodie/lock`` exists as long as somebody holds the lock.
+"""Hudi's FileSystemBasedLockProvider: the lock is held while the file ``.hoodie/lock`` exists.
 
-Written from its behaviour (hudi-format §12.2): created if absent, deleted to give it back, taken over if it is older
-than `hoodie.write.lock.filesystem.expire` minutes (0: never); processes of ours do that one at a time. Nobody renews
-it, so that it can expire under its holder; and Hudi deletes whatever file is there when it gives the lock back, so that
-it can free another's.
+A writer creates the file if absent, and deletes it to release the lock (docs/hudi-format.md). It may remove a file
+older than `hoodie.write.lock.filesystem.expire` minutes (0: never); nbcc's processes do so one at a time. The file is
+not renewed, so the lock can expire while it is held. Hudi deletes the file without a check of its content, so its
+release can release the lock of another writer.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from .waiting import Now, Waiting, wall_ms
 
 FILE: Final = ".hoodie/lock"
 EMPTY_MS: Final = 300_000
-"""How old an empty file must be to be removed, whatever the setting: its creator died before it wrote."""
+"""An empty file of this age is removed whatever `expire` is: its creator died before it wrote the content."""
 _NEVER: Final = float("inf")
 
 
 class HudiFileLock(Waiting):
-    """The lock of a table in a local folder, which Hudi's writers keep to as well."""
+    """The lock of a table in a local folder, shared with Hudi's writers."""
 
     def __init__(self, url: str, wait_seconds: float = 60.0, expire_minutes: int = 0, now: Now = wall_ms) -> None:
         super().__init__(url, wait_seconds)
@@ -58,7 +58,7 @@ class HudiFileLock(Waiting):
         return True
 
     def _created(self, content: bytes) -> bool:
-        """Put a complete file into place: an empty one, left by a full disk, would never be released."""
+        """Put a complete file atomically: an empty file, left by a full disk, would never be released."""
         staged = self._path.with_name(f".nbcc.lock.{uuid.uuid4()}")
         try:
             with open(staged, "xb") as file:
@@ -79,13 +79,13 @@ class HudiFileLock(Waiting):
 
     def held_by(self) -> str:
         try:
-            told = json.loads(self._path.read_text(encoding="utf-8"))
-            return f"{FILE} has been held since {told['lockCreateTime']}"
+            info = json.loads(self._path.read_text(encoding="utf-8"))
+            return f"{FILE} has been held since {info['lockCreateTime']}"
         except (OSError, ValueError, KeyError, TypeError):
             return f"{FILE} exists"
 
     def _remove_expired(self) -> None:
-        """Under a `flock`: who has waited for it looks again, and finds what another has locked meanwhile."""
+        """Remove an expired file under a `flock`. The second check sees a lock that another process took meanwhile."""
         if not self._has_expired():
             return
         with locked(self._path.with_name(".nbcc.lock.guard")):
@@ -93,7 +93,7 @@ class HudiFileLock(Waiting):
                 self._path.unlink(missing_ok=True)
 
     def _has_expired(self) -> bool:
-        """Every holder writes into the file at once, so that one which stays empty is left from a crash."""
+        """Whether the file is too old. An old empty file is left from a crash."""
         try:
             found = self._path.stat()
         except FileNotFoundError:
@@ -105,7 +105,7 @@ class HudiFileLock(Waiting):
 
 
 def _info() -> str:
-    """What Hudi writes into it, for whoever wonders; the thread's name tells our locks from each other."""
+    """The content, in Hudi's form. The unique thread name identifies one acquisition."""
     now = datetime.now().strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     name = f"{threading.current_thread().name} of nbcc {uuid.uuid4()}"
     return json.dumps({"lockCreateTime": now, "lockThreadName": name, "lockStacksInfo": []})

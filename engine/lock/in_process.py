@@ -15,8 +15,7 @@ _REGISTRY_GUARD: Final = ThreadLock()
 class InProcessLock:
     """The lock of the table `name` (its storage's url) within this process.
 
-    It does not keep other processes out: with several, use a lock that they share. A forked child has a free lock of
-    its own, whatever its parent held.
+    It does not exclude other processes. In a forked child the lock is free, even if its parent held it.
     """
 
     def __init__(self, name: str, wait_seconds: float = 60.0) -> None:
@@ -40,7 +39,7 @@ class InProcessLock:
         self._lock.release()
 
     def check_held(self) -> None:
-        """`Conflict` if another process acquired the lock and forked this one, which has no part in it."""
+        """`Conflict` in a forked child of the process that acquired the lock."""
         if self._holder not in (None, os.getpid()):
             raise Conflict(
                 f"release the lock of the table {self._name}",

@@ -1,8 +1,8 @@
-"""RFC-22, option 2: lock files that are only ever created, under growing numbers; a heartbeat tells the dead.
+"""RFC-22, option 2: lock files with increasing numbers, only ever created; an expired heartbeat marks a dead holder.
 
-``.hoodie/.nbcc/locks/<n>.acquired`` is put if absent, ``<n>.released`` ends it. Whoever finds the last one acquired and
-its heartbeat older than the lease releases it for its holder. It needs nothing of a store but put-if-absent. The number
-is a fencing token; the RFC has no store that would look at it, and neither have we.
+Acquire puts ``.hoodie/.nbcc/locks/<n>.acquired`` if absent; release puts ``<n>.released``. A writer that finds the
+newest lock unreleased and its heartbeat older than the lease releases it for its holder. The store needs put-if-absent
+only. The number is a fencing token, but no store checks it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Last(NamedTuple):
 
 
 class NumberedLock(Waiting):
-    """A lease of `valid_seconds`, its heartbeat put anew every `renew_seconds`."""
+    """A lease of `valid_seconds`; a thread renews its heartbeat every `renew_seconds`."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class NumberedLock(Waiting):
 
     @property
     def token(self) -> int:
-        """The number of the lock that was acquired last: greater than that of every lock before it."""
+        """The number of the last lock acquired here, greater than that of every earlier lock."""
         return self._number
 
     def try_once(self) -> bool:
@@ -61,7 +61,7 @@ class NumberedLock(Waiting):
         content = json.dumps({"owner": owner, "since": self._now()}).encode()
         if not put_own(self._storage, _path(number, "acquired"), content):
             return False
-        # Only the newest number is a lock: an older one may have been free again because its files were tidied away.
+        # Only the newest number is a lock: an older number may have become free because `_tidy` deleted its files.
         if (newest := self._last()).number != number or newest.released:
             return False
         self._attempts.succeeded(owner)
@@ -76,21 +76,21 @@ class NumberedLock(Waiting):
         self._holds = False
         try:
             put_own(self._storage, _path(self._number, "released"), b"")
-        except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
+        except TRANSIENT as failed:  # the work under the lock is done, and the lease expires without a release
             self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def held_by(self) -> str:
         return f"{_path(self._last().number, 'acquired')} is not released"
 
     def _last(self) -> _Last:
-        """The newest number."""
+        """The newest lock."""
         found = [(*entry.path.rpartition("/")[2].partition(".")[::2], entry) for entry in self._storage.list(FOLDER)]
         last = max((int(number) for number, _, _ in found if number.isdecimal()), default=0)
         modified = {kind: round(entry.modified * 1000) for number, kind, entry in found if number == f"{last:020d}"}
         return _Last(last, "released" in modified, modified)
 
     def _is_own(self, number: int) -> bool:
-        """Whether the lock is that of an attempt of ours whose answer, or whose release, was lost."""
+        """Whether an earlier attempt of this process acquired the lock, and its answer or its release was lost."""
         if self._holds:
             return False
         try:
@@ -99,7 +99,7 @@ class NumberedLock(Waiting):
             return False
 
     def _is_dead(self, last: _Last) -> bool:
-        """By the newest sign of life: what a file says, or when it was put if it is empty or cut short."""
+        """Whether the newest heartbeat expired. Of an empty or truncated file the put time counts."""
         for kind in ("heartbeat", "acquired"):
             try:
                 since = int(json.loads(self._storage.get(_path(last.number, kind)))["since"])
@@ -108,11 +108,11 @@ class NumberedLock(Waiting):
             except (ValueError, KeyError, TypeError):
                 since = last.modified.get(kind, self._now())
             return self._now() > since + self._valid_ms
-        return False  # another process has removed it since it was listed
+        return False  # another process deleted the files after the listing
 
     def _beating(self, number: int, over: threading.Event) -> None:
         while not over.wait(self._renew):
-            with suppress(*TRANSIENT):  # the next one may get through; if none does in time, the lease runs out
+            with suppress(*TRANSIENT):  # a later renewal may succeed; if none does in time, the lease expires
                 self._storage.put(_path(number, "heartbeat"), json.dumps({"since": self._now()}).encode())
 
     def _tidy(self, number: int) -> None:

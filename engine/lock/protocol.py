@@ -1,4 +1,4 @@
-"""The lock seam."""
+"""The protocol of a table's lock."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Protocol
 
 
 class Lock(Protocol):
-    """Mutual exclusion of everybody who takes times or publishes on one table."""
+    """Mutual exclusion of the writers of one table while they take times and publish."""
 
     def acquire(self) -> None:
-        """Return when the lock is held; raises `LockTimeout` when it cannot be had in time."""
+        """Wait for the lock; `LockTimeout` if it is not acquired in time."""
         ...
 
     def release(self) -> None:
-        """Give it back; only its holder may."""
+        """Release the lock. Only its holder may call this."""
         ...
 
 
 @contextmanager
 def held(lock: Lock) -> Iterator[None]:
-    """The lock around a block, released however the block ends."""
+    """Hold the lock during a block."""
     lock.acquire()
     try:
         yield

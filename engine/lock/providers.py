@@ -1,4 +1,4 @@
-"""Which lock a table's properties ask for, by Hudi's names."""
+"""Creates the lock that a table's properties name, by the names of Hudi's lock providers."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from .storage_lock import StorageLock
 from .zookeeper import ZookeeperLock
 
 BETWEEN_MACHINES: Final = (STORAGE_BASED, "NumberedLockProvider", "ZookeeperBasedLockProvider")
-"""Those whose writers may have clocks that differ."""
+"""Providers that lock across machines, so that the writers' clocks may differ."""
 
 
 class UnresolvedLock:
-    """The lock of a table that is not open yet: opening it puts the lock in its place that its properties name."""
+    """A placeholder until the table is open. `open_table` replaces it by the lock that the properties name."""
 
     def acquire(self) -> None:
         raise AssertionError("the table is not open")
@@ -32,16 +32,16 @@ class UnresolvedLock:
 
 
 def provider_of(storage: Storage, agreed: Coordination) -> str:
-    """The lock provider; in a store that several machines can reach one that excludes them, unless another is named.
+    """The table's lock provider. The default in a shared store is the lease, otherwise '' (processes of one machine).
 
-    That is the lease, not the numbered files: it takes 4 requests a time against 8 or more, and Hudi's writers keep to
-    it. It needs conditional updates; a store without them says so at the first write, and names the other.
+    The lease takes 4 requests per lock, numbered files 8 or more, and Hudi's writers share it. It needs conditional
+    updates: in a store without them the first write fails and recommends NumberedLockProvider.
     """
     return agreed.lock or (STORAGE_BASED if is_shared(storage.url) else "")
 
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
-    """The lock of a table, in the table's own storage where it is kept in one."""
+    """The lock of a table. Leases and numbered files are in the table's own storage."""
     url, wait = storage.url, agreed.lock_wait_ms / 1000
     lease = (agreed.lease_seconds, agreed.renew_seconds)
     local = url.startswith("file:") and os.name == "posix"

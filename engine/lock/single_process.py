@@ -1,4 +1,4 @@
-"""InProcessLockProvider on a local table: a lock among threads, and a claim by which other processes are detected."""
+"""InProcessLockProvider on a local table: a lock among threads, and a file lock that detects other processes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .in_process import InProcessLock
 class SingleProcessLock(InProcessLock):
     """The lock of a table in a local folder that one process writes.
 
-    The first `acquire` claims the table for this process. The claim ends with the last such lock in it, so that a
-    second process that writes is refused even if the two never meet inside the lock.
+    The first `acquire` claims the table for this process. The claim ends with the last such lock of the process. A
+    second process that writes is refused even if the two never hold the lock at the same time.
     """
 
     def __init__(self, url: str, wait_seconds: float = 60.0) -> None:
@@ -35,7 +35,7 @@ class SingleProcessLock(InProcessLock):
 
 
 class _Claim:
-    """An exclusive `flock` for as long as this object lives."""
+    """An exclusive `flock`, released when this object is deleted."""
 
     def __init__(self, file: FileLock) -> None:
         self.file = file

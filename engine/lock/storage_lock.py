@@ -1,8 +1,8 @@
 """Hudi's StorageBasedLockProvider (RFC-91): a lease in ``.hoodie/.locks/table_lock.json``, renewed while it is held.
 
-Written from its behaviour (hudi-format §12.2): ``{"expired", "validUntil" (epoch ms), "owner"}``, replaced only if it
-is unchanged since it was read. A lease that ran out more than 500 ms ago is free: clocks drift. Its holder may live,
-and the file has no room for a number that a store could compare: `Rules.decision` is what helps then.
+The content is ``{"expired", "validUntil" (epoch ms), "owner"}``; it is replaced only if unchanged since it was read. A
+lease is free 500 ms after it expired, because clocks drift. Its holder may still be alive, and the file has no fencing
+number: only `decision = log` protects a table from such a holder (docs/locks.md).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DRIFT_MS: Final = 500
 
 
 class Lease(NamedTuple):
-    """What the object holds."""
+    """The content of the object; `until` in milliseconds since the epoch."""
 
     expired: bool
     until: int
@@ -31,7 +31,7 @@ class Lease(NamedTuple):
 
 
 class _Held:
-    """One acquisition, of which the thread that renews it and the thread that releases it share the state."""
+    """One acquisition: the state shared by the thread that renews it and the thread that releases it."""
 
     def __init__(self, owner: str) -> None:
         self.owner, self.process = owner, os.getpid()
@@ -40,9 +40,9 @@ class _Held:
 
 
 class StorageLock(Waiting):
-    """A lease of `valid_seconds` in the table's own storage, renewed every `renew_seconds` by a thread of its own.
+    """A lease of `valid_seconds` in the table's own storage. A thread renews it every `renew_seconds`.
 
-    `file`: the object of the lease, if it is not that of `storage`.
+    `file`: the object of the lease, if not the one in `storage`.
     """
 
     def __init__(
@@ -81,11 +81,11 @@ class StorageLock(Waiting):
         with held.changing:
             try:
                 self._expire(held.owner)
-            except TRANSIENT as failed:  # what was done under the lock stands, and the lease ends by itself
+            except TRANSIENT as failed:  # the work under the lock is done, and the lease expires without a release
                 self.warn_of_lease(failed, self._valid_ms // 1000)
 
     def renew(self) -> bool:
-        """Make the lease longer; False if another owner has it, or it was released."""
+        """Extend the lease; False if another owner has it, or it was released."""
         return (held := self._held_here()) is not None and self._renew_held(held)
 
     def held_by(self) -> str:
@@ -96,7 +96,7 @@ class StorageLock(Waiting):
         return f"{FILE} changes hands" if known is None else f"{FILE} holds no lease that can be read"
 
     def _held_here(self) -> _Held | None:
-        """What this process holds: no thread of a forked child renews what its parent held."""
+        """The acquisition of this process; None in a forked child of the holder."""
         return self._held if self._held is not None and self._held.process == os.getpid() else None
 
     def _renew_held(self, held: _Held) -> bool:
@@ -107,16 +107,16 @@ class StorageLock(Waiting):
                 if lease is not None and (lease.owner != held.owner or lease.expired):
                     return False
                 if known is not None and lease is None:
-                    return True  # not readable as a lease, so it may be another's: look again at the next renewal
+                    return True  # unreadable, so it may be another owner's lease: retry at the next renewal
                 if replace_verified(self._file, self._renewed(held.owner), known):
                     return True
                 if self._file.read() == known:
-                    return True  # refused although it is unchanged: try again at the next renewal
+                    return True  # refused although unchanged: retry at the next renewal
             return False
 
     def _renewing(self, held: _Held) -> None:
         while not held.over.wait(self._renew):
-            with suppress(*TRANSIENT):  # the next one may get through; if none does in time, the lease runs out
+            with suppress(*TRANSIENT):  # a later renewal may succeed; if none does in time, the lease expires
                 if not self._renew_held(held):
                     return
 
@@ -130,17 +130,17 @@ class StorageLock(Waiting):
         return _text(expired=False, until=self._now() + self._valid_ms, owner=owner)
 
     def _is_free(self, known: Version) -> bool:
-        """A lease that cannot be read counts as held, until one that was put when the object was put has run out."""
+        """Whether the lease expired. An unreadable one counts as held for `valid_seconds` after its put."""
         lease = lease_of(known)
         if lease is None:
             return self._now() > known.modified_ms + self._valid_ms + DRIFT_MS
         if self._held_here() is None and self._attempts.include(lease.owner):
-            return True  # an attempt of ours whose answer, or whose release, was lost
+            return True  # an earlier attempt of this process, whose answer or release was lost
         return lease.expired or self._now() > lease.until + DRIFT_MS
 
 
 def lease_of(known: Version) -> Lease | None:
-    """The lease in an object; None if it is empty, cut short, or no lease."""
+    """The lease in an object; None if the content is empty, truncated or not a lease."""
     try:
         content = json.loads(known.data)
         expired, until, owner = content["expired"], content["validUntil"], content["owner"]

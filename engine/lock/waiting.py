@@ -1,4 +1,4 @@
-"""Waiting for a lock that somebody else holds: first among the threads of this process, then by looking again."""
+"""The common part of locks between processes: wait among this process's threads, then poll."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ _POLL_SECONDS: Final = 0.02
 
 
 class Waiting(ABC):
-    """What every lock between processes has in common. `try_once` gives what it holds then, or None; `give_back` it.
-
-    `held_by` says in a few words who is in the way, for the error that ends the wait.
+    """A lock between processes. Subclasses implement one attempt (`try_once`), the release and the name of the holder.
     """
 
     def __init__(self, url: str, wait_seconds: float) -> None:
@@ -66,25 +64,25 @@ class Waiting(ABC):
 
     @abstractmethod
     def give_back(self) -> None:
-        """Give back what `try_once` took; a lock that is not ours any more stays as it is."""
+        """Release the lock. No effect if this process has lost it."""
 
     @abstractmethod
     def held_by(self) -> str:
-        """Who is in the way."""
+        """A short description of the holder, for the error after the wait."""
 
 
 class Attempts:
-    """The owners under which this process has tried to take a lock since it last had it, that one included.
+    """The owner names of this process's attempts at a lock since it last acquired it, the successful one included.
 
-    A put whose outcome was never known may have been carried out: a lock of such an owner is this process's own. It is
-    not a forked child's.
+    A put with an unknown outcome may have succeeded, so a lock with such an owner belongs to this process. It does not
+    belong to a forked child.
     """
 
     def __init__(self) -> None:
         self._process, self._owners = 0, set[str]()
 
     def begin(self) -> str:
-        """A new owner."""
+        """A new owner name."""
         if self._process != os.getpid():
             self._process, self._owners = os.getpid(), set()
         owner = str(uuid.uuid4())
@@ -92,11 +90,11 @@ class Attempts:
         return owner
 
     def succeeded(self, owner: str) -> None:
-        """The lock is held under `owner`: no other attempt can have taken it as well."""
+        """The lock is held under `owner`; forget the other attempts, which cannot have acquired it."""
         self._owners = {owner}
 
     def include(self, owner: str) -> bool:
-        """Whether that owner is one of these."""
+        """Whether `owner` is one of them."""
         return self._process == os.getpid() and owner in self._owners
 
 
@@ -105,5 +103,5 @@ Now = Callable[[], int]
 
 
 def wall_ms() -> int:
-    """By the machine's clock."""
+    """The machine's clock in milliseconds since the epoch."""
     return time.time_ns() // 1_000_000

@@ -11,7 +11,7 @@ from .waiting import Waiting
 
 
 class ZookeeperLock(Waiting):
-    """An ephemeral, sequential node: the server removes it when its client is gone for longer than its session."""
+    """An ephemeral sequential node. The server removes it if its client is silent for longer than its session."""
 
     def __init__(
         self, url: str, hosts: str, path: str, wait_seconds: float = 60.0, session_seconds: float = 60.0
@@ -19,7 +19,7 @@ class ZookeeperLock(Waiting):
         super().__init__(url, wait_seconds)
         self._hosts, self._path, self._session = hosts, path, session_seconds
         self._client: Any = None
-        self._process = 0  # that of the client, whose threads a forked child does not have
+        self._process = 0  # the process that started the client: a forked child has not its threads
         self._lock: Any = None
 
     def try_once(self) -> bool:
@@ -41,7 +41,7 @@ class ZookeeperLock(Waiting):
             asked = f"lock the table {self.url} by ZooKeeper"
             raise CannotRun(asked, "kazoo is not installed", install("zookeeper")) from None
 
-        # As Curator names its nodes, so that its clients and ours stand in one queue; a lock of kazoo's own counts too.
+        # Curator's node names, so that its clients and ours wait in one queue; kazoo's own lock nodes count, too.
         names = {"_NODE_NAME": "-lock-", "_EXCLUDE_NAMES": ["-lock-", "__lock__"]}
 
         if self._client is None or self._process != os.getpid():

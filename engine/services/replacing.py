@@ -111,10 +111,10 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
         with silent_on_error(context, requested):
-            context.hearts.start(requested)
+            context.heartbeats.start(requested)
             there = put_plan(context, last, requested, ACTION, plan)
         if there is None:
-            context.hearts.stop(requested)
+            context.heartbeats.stop(requested)
             raise Conflict(
                 operation.lower().replace("_", " "),
                 "its lock was lost, and something was decided meanwhile that it has not seen",

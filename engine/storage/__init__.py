@@ -1,4 +1,4 @@
-"""Where a table's files live: one protocol, the local file system and every store that obstore knows behind it."""
+"""Access to a table's files: one protocol, implemented for the local file system and for object stores (obstore)."""
 
 from __future__ import annotations
 

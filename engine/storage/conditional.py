@@ -17,7 +17,7 @@ from .protocol import Storage
 
 
 class Version(NamedTuple):
-    """One version of an object: its content, the store's name for it, and when it was put (epoch milliseconds)."""
+    """One version of an object: content, the store's tag (`mark`), and put time in milliseconds since the epoch."""
 
     data: bytes
     mark: Any = None
@@ -55,7 +55,7 @@ def conditional_object(storage: Storage, path: str) -> ConditionalObject:
 class LocalObject:
     """An object of a local file system, compared and replaced under a `flock`.
 
-    It excludes the processes of one machine that use this class, and no others.
+    The lock excludes only processes of the same machine that use this class.
     """
 
     def __init__(self, root: str, path: str, url: str) -> None:
@@ -75,7 +75,8 @@ class LocalObject:
 
     def write(self, data: bytes, known: Version | None) -> bool:
         try:
-            self._files.create(self._guard, b"")  # makes its folder, too, which no link may lead out of the table
+            # This also creates the folder of the guard, and checks that no link leads out of the table.
+            self._files.create(self._guard, b"")
             with locked(self._root / self._guard):
                 found = self.read()
                 if (found and found.data) != (known and known.data):

@@ -1,4 +1,4 @@
-"""What a file system or a store library raises, as one typed error that says what was asked, and what to do."""
+"""Converts errors of the file system and of the store library into `StorageError`, with a remedy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from obstore import exceptions as store
 from ..errors import StorageError
 
 TRANSIENT: Final = (OSError, store.BaseError, StorageError)
-"""What a store may raise now and not the next time. Heartbeats, leases and other repeated attempts go on after it."""
+"""Errors that may not occur at the next attempt. Heartbeats and leases continue after one."""
 
 _SPACE: Final = "free some space, and run the operation again"
 _PERMISSION: Final = "check the permissions of the folder and its files, and whether it can be written at all"
@@ -33,12 +33,12 @@ _OPTION: Final = "correct storage_options, or the variables of the environment t
 _USER: Final = re.compile(r"(?<=://)[^/@\s]+@")
 _QUERY: Final = re.compile(r"(https?://[^\s?]+)\?\S+")
 _CODE: Final = re.compile(r"<Code>(\w+)</Code>")
-_SHORTEST: Final = 4  # a shorter text is no secret, and may be part of any word
+_SHORTEST: Final = 4  # shorter values are not secrets, and replacing them would garble ordinary words
 _SECRET: Final = re.compile("key|secret|token|password|credential|sas", re.IGNORECASE)
 
 
 def of_file_system(operation: str, path: str, url: str, error: OSError) -> StorageError:
-    """The typed error for what the operating system has answered."""
+    """The `StorageError` for an error of the operating system."""
     said = error.strerror or str(error) or type(error).__name__
     remedy = _REMEDIES.get(error.errno or 0, "repair what the file system reports, and run the operation again")
     exists = f"the file system answered: {said}"
@@ -46,7 +46,7 @@ def of_file_system(operation: str, path: str, url: str, error: OSError) -> Stora
 
 
 def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
-    """The typed error for what the store's library has raised. It never shows credentials."""
+    """The `StorageError` for an error of the store's library. Its text never contains credentials."""
     if isinstance(error, store.PermissionDeniedError | store.UnauthenticatedError | PermissionError):
         remedy = _CREDENTIALS
     elif isinstance(error, store.UnknownConfigurationKeyError | TypeError | ValueError):
@@ -61,12 +61,12 @@ def of_store(operation: str, path: str, url: str, error: BaseException, options:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Whether Rust code panicked. The class is no Exception, and its module cannot be imported."""
+    """Whether Rust code panicked. The class is not an Exception and cannot be imported, so its name is compared."""
     return type(error).__name__ == "PanicException"
 
 
 def shown(error: BaseException, options: Mapping[str, Any]) -> str:
-    """The first line of a store's error without user names, signed queries, bodies of answers and given secrets."""
+    """The first line of a store's error, without user names, signed queries, response bodies and secret options."""
     text = str(error).partition("\n")[0]
     code = _CODE.search(str(error))
     text = text.partition("<")[0] + (code[1] if code else "")
@@ -78,16 +78,16 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
 
 
 def without_user(url: str) -> str:
-    """The address without a user name and password in it."""
+    """The URL without user name and password."""
     return _USER.sub("", url)
 
 
 def asked(operation: str, path: str, url: str) -> str:
-    """The first phrase of an error of this operation."""
+    """The `asked` phrase of an error of this operation."""
     what = f"{path!r} in " if path else ""
     return f"{operation} {what}the table at {without_user(url)}"
 
 
 def _is_unsure(error: BaseException) -> bool:
-    """Whether the request may have been carried out: no answer, or one that says nothing about it."""
+    """Whether the store may have executed the request although it failed: no answer, or an ambiguous one."""
     return isinstance(error, store.GenericError | store.JoinError) or is_panic(error)

@@ -1,8 +1,8 @@
-"""An exclusive `flock` on a file, which a forked child neither holds nor frees.
+"""An exclusive `flock` on a file that a forked child neither holds nor releases.
 
 A `flock` belongs to the open file description, which a child inherits: the file stays locked until the last process has
-closed it. So the child closes every inherited descriptor at once. It must not unlock, for that would free the parent's
-lock. The parent unlocks explicitly: a child that is between fork and exec may still have the descriptor.
+closed it. So a child closes every inherited descriptor at once. It must not unlock: that would release the parent's
+lock. The parent unlocks explicitly, because a child between fork and exec may still have the descriptor.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class FileLock:
 
     @property
     def is_open(self) -> bool:
-        """Whether this process has the file open; a forked child of the one that opened it has not."""
+        """Whether this process opened the file and has not closed it. False in a forked child."""
         return self._descriptor is not None and self._pid == os.getpid()
 
     def lock(self, *, wait: bool = True) -> bool:
@@ -45,7 +45,7 @@ class FileLock:
         return True
 
     def close(self) -> None:
-        """Unlock and close the file; nothing in a forked child, where it is closed."""
+        """Unlock and close the file. No effect in a forked child, where it is already closed."""
         import fcntl
 
         with _changing:
@@ -61,7 +61,7 @@ class FileLock:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """The lock of the file `path` around a block."""
+    """Hold the lock of the file `path` during a block."""
     file = FileLock(path)
     try:
         file.lock()
@@ -75,7 +75,7 @@ def _close_inherited() -> None:
         with suppress(OSError):
             os.close(descriptor)
     _OPEN.clear()
-    _changing.release()  # by the thread that acquired it before the fork: it is the one that exists here
+    _changing.release()  # the only thread of the child is the copy of the one that acquired it
 
 
 if hasattr(os, "register_at_fork"):  # not on Windows, which has no fork

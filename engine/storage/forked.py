@@ -1,4 +1,4 @@
-"""A guard for the store library: its threads do not survive a fork, so that a child would wait for them forever."""
+"""A guard for the store library: its threads do not survive a fork, so a forked child would hang."""
 
 from __future__ import annotations
 

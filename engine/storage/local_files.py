@@ -1,12 +1,12 @@
 """Files below one local folder: atomic and durable puts, reached through folder descriptors that follow no links.
 
-The first access to a folder walks from the root, one folder at a time, and opens each without following a link. Where a
-component is a link, it is resolved: the walk starts again if it leads to a place below the root, and is refused if not.
-Later accesses open the folder by its path and compare its device and inode with those of the first.
+The first access to a folder opens each folder from the root down without following links. If a component is a link, it
+is resolved: the walk restarts if the target is below the root, and is refused otherwise. Later accesses open the folder
+by its path and compare its device and inode with those of the first.
 
-A put is durable when it returns: the file is synced before it gets its name, the folder afterwards. A folder is made
-durable in its parent before anything is put into it, also one that another process has just made. An empty file has
-nothing to sync but its name.
+A put is durable when it returns: the file is synced before the link to its name, the folder after it. A folder is
+synced in its parent before its first file, even if another process has just created it. Of an empty file only the
+folder entry is synced.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..errors import BadInput, UnsafePath
 from .paths import REMEDY
 
 STAGE: Final = ".nbcc-stage-"
-"""How the name of a file begins that is being put. It ends as a checksum side file's does: Hadoop's readers skip it."""
+"""Prefix of the temporary file of a put. Its suffix is that of a checksum side file, so Hadoop's readers skip it."""
 
 _SEARCH: Final = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY
 _CHANGE: Final = os.O_RDONLY | os.O_DIRECTORY  # a folder that was opened by O_PATH cannot be synced
@@ -45,7 +45,7 @@ class LocalFiles:
         self._known: set[str] = set()  # folders that this process has made durable in their parents
 
     def create(self, path: str, data: bytes) -> bool:
-        """Put a file that does not exist; False if there is anything of that name."""
+        """Put a new file; False if the name exists."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -58,7 +58,7 @@ class LocalFiles:
             os.close(folder)
 
     def replace(self, path: str, data: bytes, durable: bool = True) -> None:
-        """Put a file over whatever file there is."""
+        """Put a file, replacing an existing one."""
         head, _, name = path.rpartition("/")
         folder = self._open(head, make=True)
         try:
@@ -101,7 +101,7 @@ class LocalFiles:
             os.close(file)
 
     def remove(self, head: str, names: Iterable[str], durable: bool = True) -> None:
-        """Remove files of one folder that exist, and their checksum side files. Of a link the link is removed."""
+        """Remove files of a folder and their checksum side files. Missing files are ignored; links are not followed."""
         try:
             folder = self._open(head, flags=_CHANGE)
         except (FileNotFoundError, NotADirectoryError):
@@ -121,19 +121,17 @@ class LocalFiles:
             return False
         return True
 
-    # folders
-
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
-        """A descriptor of the folder, which its caller closes."""
+        """A descriptor of the folder. The caller closes it."""
         flags = _CHANGE if make else flags
         if head and (known := self._walks.get((head, make))):
-            with suppress(OSError):  # the walk says what is wrong
+            with suppress(OSError):  # the walk below raises the precise error
                 folder = os.open(f"{self._root}/{head}", flags | os.O_NOFOLLOW)
                 if _identity(folder) == known:
                     return folder
                 os.close(folder)
         folder = self._safely_walked(head, make, flags)
-        if len(self._walks) >= _KNOWN:  # a long-lived writer puts markers into new folders all the time
+        if len(self._walks) >= _KNOWN:  # a long-lived writer keeps putting markers into new folders
             self._walks.clear()
         self._walks[head, make] = _identity(folder)
         return folder
@@ -214,7 +212,7 @@ class LocalFiles:
             sync_folder(folder)
 
     def _linked(self, folder: int, name: str, data: bytes) -> bool:
-        if _exists(folder, name):  # most puts that find something are cheaper so
+        if _exists(folder, name):  # cheaper than a staged file when the name exists
             return False
         stage = _staged(folder, data, self._durable)
         try:
@@ -227,7 +225,7 @@ class LocalFiles:
 
 
 def make_folders(path: str, durable: bool) -> None:
-    """Make a folder and those above it that do not exist, each durable in its parent."""
+    """Create a folder and its missing parents, each durable in its parent."""
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
@@ -247,7 +245,7 @@ def make_folders(path: str, durable: bool) -> None:
 
 
 def sync_folder(folder: int) -> None:
-    """Make the names in a folder durable, where the file system can do so for a folder."""
+    """Sync a folder's entries, if the file system can sync folders."""
     try:
         os.fsync(folder)
     except OSError as refused:
@@ -256,13 +254,13 @@ def sync_folder(folder: int) -> None:
 
 
 def checksum_of(path: str) -> str:
-    """The Hadoop checksum side file of `path`. A stale one makes Java readers refuse the file (hudi-format §1)."""
+    """The Hadoop checksum side file of `path`. A stale one makes Java readers refuse the file (docs/hudi-format.md)."""
     folder, _, name = path.rpartition("/")
     return f"{folder}/.{name}.crc" if folder else f".{name}.crc"
 
 
 def _opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
-    """A folder in another one, and whether it was made here."""
+    """A descriptor of a folder inside another one, and whether this call created it."""
     flags |= os.O_NOFOLLOW
     try:
         return os.open(name, flags, dir_fd=above), False
@@ -304,7 +302,7 @@ def _content(file: int, size: int) -> bytes:
 
 
 def _stage_name() -> str:
-    """A name that no other put uses: a random text of this process, also of a forked one, and a number."""
+    """A unique file name: a random text per process (a forked child draws its own) and a counter."""
     process = os.getpid()
     if _RANDOM[0] != process:
         _RANDOM[:] = process, secrets.token_hex(8)
@@ -312,7 +310,7 @@ def _stage_name() -> str:
 
 
 def _staged(folder: int, data: bytes, durable: bool) -> str:
-    """The name of a new file with this content."""
+    """Write a new temporary file with this content; returns its name."""
     stage = _stage_name()
     file = os.open(stage, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666, dir_fd=folder)
     try:

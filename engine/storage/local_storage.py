@@ -1,6 +1,6 @@
-"""The local file system: puts that are durable, and listings without a call for each file.
+"""The storage protocol on the local file system: durable puts, and listings without a system call for each file.
 
-It has no threads, so that it also works in a child that was forked from a process with a table.
+It starts no threads, so it also works in a child that was forked from a process with an open table.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _TEMPORARY: Final = (_HEARTBEATS, ".hoodie/.temp/")
 
 
 class LocalStorage:
-    """A table's root in a folder, which the first write makes, and only a write.
+    """A table's root in a local folder. The first write creates the folder.
 
-    What is put or deleted is durable when the call returns, unless the option `durable` is false. Excepted are a
-    heartbeat, which means nothing after its process died, and the removal of heartbeats and of markers: a marker that
-    comes back names a file that its write has published or that is removed again.
+    Puts and deletes are durable when the call returns, unless the option `durable` is false. Exceptions: puts of
+    heartbeats, which are useless after their process died; and deletes of heartbeats and markers. A marker that
+    reappears after a power failure names a published file or one that is deleted again.
     """
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
@@ -78,14 +78,14 @@ class LocalStorage:
         return sorted(found)
 
     def paths(self, prefix: str) -> Sequence[str]:
-        """Those of `list`, in any order."""
+        """The paths of `list(prefix)`, in any order."""
         try:
             return [path for path, _ in self._below(prefix)]
         except OSError as refused:
             raise of_file_system("list", prefix, self.url, refused) from refused
 
     def sizes(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-        """As `sizes_but`."""
+        """The result of `sizes_but`, without an entry for each file."""
         head = f"{folder}/"
         found, inside = dict[str, int](), []
         try:
@@ -100,7 +100,7 @@ class LocalStorage:
         return found, inside
 
     def _below(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """The files below a folder, by path. Linked folders are left out: they may lead anywhere, also in a circle."""
+        """The files below a folder, with their paths. Skips linked folders: they may lead outside, or form a cycle."""
         folders = [prefix] if self._files.has_folder(confined_folder(prefix)) else []
         while folders:
             folder = folders.pop()
@@ -116,10 +116,10 @@ class LocalStorage:
                         yield head + name, entry
 
     def _is_linked_file(self, path: str, entry: os.DirEntry[str]) -> bool:
-        """Whether a symbolic link leads to a file. Of a linked folder a warning says that it is left out."""
+        """Whether a symbolic link leads to a file. A link to a folder causes a warning."""
         try:
             is_folder = stat.S_ISDIR(entry.stat().st_mode)
-        except OSError:  # it leads to nothing, or to itself
+        except OSError:  # a dangling or circular link
             return False
         if is_folder:
             notice = f"{path} of the table at {self._root} is a link to a folder: files in it are left out of listings"
@@ -143,14 +143,14 @@ class LocalStorage:
 
 
 def paths_below(storage: Storage, prefix: str) -> Sequence[str]:
-    """The paths that a listing shows, in any order: on a file system names cost a fifth of names, sizes and times."""
+    """The paths of a listing, in any order. On a file system this costs a fifth of a listing with sizes and times."""
     if isinstance(storage, LocalStorage):
         return storage.paths(prefix)
     return [entry.path for entry in storage.list(prefix)]
 
 
 def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[str]]:
-    """By one listing, in any order: the sizes of all objects but those in `folder`, by path; and the paths of those."""
+    """One listing of the whole table: path -> size of all objects outside `folder`, and the paths of those inside."""
     if isinstance(storage, LocalStorage):
         return storage.sizes(folder)
     entries, head = storage.list(""), f"{folder}/"
@@ -159,5 +159,5 @@ def sizes_but(storage: Storage, folder: str) -> tuple[dict[str, int], Sequence[s
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether the name is that of a side file, of a stage of ours, or of one of obstore's (``x#1``)."""
+    """Whether the name is that of a checksum side file, or of a temporary file of nbcc or obstore (``x#1``)."""
     return is_checksum(name) or ("#" in name and name.partition("#")[2].isdecimal())

@@ -1,4 +1,4 @@
-"""The storage protocol over obstore: every object store by the same code."""
+"""The storage protocol on object stores, through obstore."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _ABSENT: Final = (FileNotFoundError, ObstoreNotFound)
 _TAKEN: Final = (AlreadyExistsError, PreconditionError)
 
 PAUSES: Final = (0.1, 0.4, 1.6)
-"""Seconds after each attempt at a conditional put that neither succeeded nor left an object."""
+"""Seconds to wait after each conditional put that failed and left no object."""
 
 
 class ObjectStorage:
-    """A table's root in any store that obstore can open."""
+    """A table's root in an object store that obstore can open."""
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         self.url = url
@@ -47,14 +47,14 @@ class ObjectStorage:
         return f"{type(self).__name__}({without_user(self.url)!r})"
 
     def _reach(self) -> ObjectStore:
-        """The store, opened when it is first needed."""
+        """The store, opened at first use."""
         refuse_forked(without_user(self.url))
         if self._store is None:
             self._store = self._open()
         return self._store
 
     def _open(self) -> ObjectStore:
-        # an object store is durable by its put
+        # every put to an object store is durable
         options = {name: value for name, value in self._options.items() if name != DURABLE}
         try:
             return from_url(self.url, **options)
@@ -68,11 +68,11 @@ class ObjectStorage:
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As the protocol says; True also if the object is ours already.
+        """As in the protocol; also True if the object already has this content.
 
-        The library shows the store's 412, its 409 and the answer to its own second attempt as the same error, and after
-        a time-out nothing is known. So the object is read: if there is none, the put is repeated. If it has this
-        content, it is taken for ours; `put_own` says why that is right.
+        The library raises the same error for the store's 412, its 409 and the answer to its own retry; after a time-out
+        the outcome is unknown. So the object is read: if there is none, the put is repeated. Equal content counts as
+        success; `put_own` says why that is right.
         """
         confined(path)
         unsure: StorageError | None = None
@@ -133,7 +133,7 @@ class ObjectStorage:
             return
 
     def _ask(self, operation: str, path: str, request: Callable[[ObjectStore], T]) -> T:
-        """What the store answers. Absence and a lost conditional put are raised as they are, all else is typed."""
+        """Send a request. Absence and a failed put condition are raised unchanged, other errors as `StorageError`."""
         store = self._reach()
         try:
             return request(store)
@@ -142,7 +142,7 @@ class ObjectStorage:
         except _ABSENT as absent:
             if operation in ("read", "delete"):
                 raise
-            raise self._typed(operation, path, absent) from absent  # a put without a bucket
+            raise self._typed(operation, path, absent) from absent  # a put to a bucket that does not exist
         except BaseException as refused:
             if not _is_of_store(refused):
                 raise
@@ -153,10 +153,10 @@ class ObjectStorage:
 
 
 def is_checksum(name: str) -> bool:
-    """Whether a file of that name is the Hadoop checksum side file of another, which a copied table may still have."""
+    """Whether the name is that of a Hadoop checksum side file, which a copied table may contain."""
     return name[:1] == "." and name[-4:] == ".crc"
 
 
 def _is_of_store(error: BaseException) -> bool:
-    """Whether the library has raised it; an interrupt, for instance, goes on as it is."""
+    """Whether the library raised the error. Others, such as an interrupt, propagate unchanged."""
     return isinstance(error, BaseError | OSError | ValueError | TypeError) or is_panic(error)

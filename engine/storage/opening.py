@@ -1,4 +1,4 @@
-"""From what a user says to a storage."""
+"""Opens the storage at a path or URL."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ def open_storage(
 
 
 def _local_url(path: str) -> str:
-    """One spelling for each folder: executors, locks and caches go by it."""
+    """The canonical URL of a folder: executors, locks and caches identify the table by it."""
     return Path(path).expanduser().resolve().as_uri()

@@ -1,4 +1,4 @@
-"""The storage options that are ours; all others go to the store's library."""
+"""Validation of `storage_options`. `durable` is nbcc's own; all others go to the store's library."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MEANINGS: Final[Mapping[str, bool]] = {"true": True, "false": False}
 
 
 def checked_options(options: object) -> dict[str, Any]:
-    """What a user gives as `storage_options`, if it maps names to values; `BadInput` if not."""
+    """A copy of `storage_options`; `BadInput` unless it maps names to values."""
     if options is None:
         return {}
     if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
@@ -23,7 +23,7 @@ def checked_options(options: object) -> dict[str, Any]:
 
 
 def local_options(options: Mapping[str, Any]) -> bool:
-    """Whether puts are durable, which is the only option of a local table."""
+    """The option `durable` of a local table; `BadInput` for any other option."""
     if unknown := sorted(set(options) - {DURABLE}):
         raise BadInput(
             f"open a local table with the storage option {unknown[0]!r}",
@@ -34,7 +34,7 @@ def local_options(options: Mapping[str, Any]) -> bool:
 
 
 def is_durable(options: Mapping[str, Any]) -> bool:
-    """The option `durable`: a bool, or its text; true by default."""
+    """The value of `durable`: a bool or its text; the default is true."""
     given = options.get(DURABLE, True)
     meaning = given if isinstance(given, bool) else _MEANINGS.get(str(given).strip().lower())
     if meaning is None:

@@ -1,4 +1,4 @@
-"""Which paths a storage accepts: those that stay below the table's root, whatever the table's metadata says."""
+"""Validation of paths: a storage accepts only paths below the table's root. Paths in metadata are not trusted."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ REMEDY: Final = "find the file or link that names this path, and restore the tab
 
 
 def confined(path: str) -> str:
-    """The path itself, if it is relative and stays below the root; every operation of every storage calls this.
+    """Returns the path if it is relative and stays below the root. Every operation of every storage calls this.
 
-    Raises `UnsafePath` for an absolute path, an empty segment, ``.``, ``..`` and control characters. Symbolic links
-    are the matter of storages that have them (`local_files`).
+    Raises `UnsafePath` for an absolute path, an empty segment, ``.``, ``..`` and control characters. `local_files`
+    checks symbolic links.
     """
     if _UNSAFE.search(path):
         raise UnsafePath(f"access {path!r}", "this is not the path of a file below the table's folder", REMEDY)
@@ -25,5 +25,5 @@ def confined(path: str) -> str:
 
 
 def confined_folder(prefix: str) -> str:
-    """The same of a listing's folder, which may be the root."""
+    """The same for the folder of a listing, which may be the root ('')."""
     return prefix and confined(prefix)

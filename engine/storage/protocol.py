@@ -1,4 +1,4 @@
-"""The storage seam: six operations, the only way by which an operation touches a table's files."""
+"""The storage protocol: six operations, the only access of the engine to a table's files."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import NamedTuple, Protocol
 
 
 class NotFound(FileNotFoundError):
-    """`Storage.get` of a path that holds nothing."""
+    """`Storage.get` found no object at the path."""
 
 
 class Entry(NamedTuple):
-    """One object of a listing: its path relative to the table's root, its size in bytes, and when it was last put.
+    """One object of a listing: path relative to the table's root, size in bytes, time of the last put.
 
-    `modified` is in seconds since 1970 by the store's clock; 0 where a store does not say.
+    `modified`: seconds since 1970 by the store's clock; 0 if unknown.
     """
 
     path: str
@@ -24,35 +24,36 @@ class Entry(NamedTuple):
 class Storage(Protocol):
     """Objects under one table's root. Paths are relative to it and separated by '/'.
 
-    Implementations can be pickled; executors open the same store again from `url`.
-    A listing is not a snapshot: it holds every object present throughout it and any of those that come or go meanwhile.
+    Implementations can be pickled; executors reopen the store from `url`.
+    A listing is not a snapshot. It contains every object that exists during the whole listing, and may or may not
+    contain objects that are created or deleted during it.
     """
 
     @property
     def url(self) -> str:
-        """Where executors find the same store."""
+        """The URL by which executors reopen the store."""
         ...
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with all of `data`, atomically; False, and nothing changed, if it exists."""
+        """Create `path` with `data`, atomically. False if it exists; it is unchanged then."""
         ...
 
     def put(self, path: str, data: bytes) -> None:
-        """Replace `path` (table properties, heartbeats, and the archive's version; all else is immutable)."""
+        """Create or replace `path`. Only table properties, heartbeats and the archive's version are replaced."""
         ...
 
     def get(self, path: str) -> bytes:
-        """The content of `path`; raises `NotFound`."""
+        """The content of `path`. Raises `NotFound`."""
         ...
 
     def list(self, prefix: str) -> list[Entry]:
-        """Every object below the folder `prefix` ('' is the root), sorted by path, without checksum side files."""
+        """All objects below the folder `prefix` ('' is the root), sorted by path, without checksum side files."""
         ...
 
     def delete(self, path: str) -> None:
-        """Remove `path` and its checksum side file; it need not exist."""
+        """Delete `path` and its checksum side file. No error if it does not exist."""
         ...
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """`delete` for each of `paths`, in as few requests as the store allows; others may see a part of it done."""
+        """Delete several paths in as few requests as possible. Not atomic."""
         ...

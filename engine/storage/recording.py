@@ -1,4 +1,4 @@
-"""A storage that writes down what was put and deleted, and does it or, in a dry run, only pretends to."""
+"""A storage that records puts and deletes, and either executes or (in a dry run) simulates them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from .protocol import Entry, NotFound, Storage
 
 
 def _nothing(_path: str) -> None:
-    """Nobody watches."""
+    """The default callback: does nothing."""
 
 
 class Recording:
-    """The storage of one operation. `put_paths` and `deleted` hold paths in the order in which they came.
+    """The storage of one operation. `put_paths` and `deleted` list its paths in order.
 
-    With `dry_run` nothing reaches `storage`: the operation sees what it would have put and misses what it would have
-    deleted, so that any operation can be tried whole. `deleting` is called with each path before it goes.
+    With `dry_run` nothing is written to `storage`, but reads reflect the simulated puts and deletes: any operation can
+    run to its end. `deleting` is called with each path before its delete.
     """
 
     def __init__(self, storage: Storage, dry_run: bool = False, deleting: Callable[[str], None] = _nothing) -> None:
@@ -80,7 +80,7 @@ class Recording:
         self.deleted.extend(paths)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        """That of the storage itself: only locks are replaced so, and a dry run takes none."""
+        """The object of the wrapped storage. Only locks use it, and a dry run takes no lock."""
         return conditional_object(self._storage, path)
 
     def _holds(self, path: str) -> bool:

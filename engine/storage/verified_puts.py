@@ -1,8 +1,7 @@
-"""Puts whose failed answers are verified by reading the object.
+"""Puts that verify a failed answer by reading the object.
 
-A store may carry out a put and still answer that it failed: the answer is lost, or the client repeats the put itself
-and the repetition meets the object of the first. So a failed answer alone decides nothing; the object does. The content
-of such a put must be unique.
+A store may execute a put and still report a failure: the answer is lost, or the client's own retry finds the object of
+the first attempt. So the object decides, not the answer. The content of such a put must be unique to its writer.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from .failures import TRANSIENT
 from .protocol import NotFound, Storage
 
 ATTEMPTS: Final = 4
-"""How often a put is sent whose answers say that it failed, while the object shows that it did not happen."""
+"""The number of attempts at a put that fails and leaves no object."""
 
 
 def replace_verified(target: ConditionalObject, data: bytes, known: Version | None) -> bool:
-    """Whether the object was `known` and now holds `data`, which no other put has: read after every failed answer.
+    """Replace the version `known` by `data`; returns whether it succeeded. `data` must be unique to this put.
 
-    The put is repeated while the object is still `known`. Raises the last error of the store if that does not help.
+    After a failed answer the object is read. The put is repeated while the object is still `known`. Raises the store's
+    last error if all attempts fail.
     """
     error: Exception | None = None
     for _ in range(ATTEMPTS):
@@ -44,12 +44,11 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
 
 
 def put_own(storage: Storage, path: str, data: bytes) -> bool:
-    """Create `path` with `data`; True also if it holds `data` already, False if it holds anything else.
+    """Create `path` with `data`. Also True if it already contains `data`; False for any other content.
 
-    Equal content is success. Whatever is put by this function either names its writer (a requested time, a completion
-    time, a write token), so that only an earlier attempt of the same writer can have put it; or has the same effect
-    whichever writer put it (a plan for the same time, an inflight file). An object that disappeared between the put and
-    the read is put again.
+    Equal content counts as success. Either the content names its writer (a requested time, a completion time, a write
+    token), so only an earlier attempt of the same writer can have put it; or its effect does not depend on the writer
+    (a plan for the same time, an inflight file). If the object disappears between put and read, it is put again.
     """
     for _ in range(ATTEMPTS):
         if storage.put_if_absent(path, data):

@@ -1,4 +1,4 @@
-"""The timeline: instants as files, what they say, where they go when they grow old."""
+"""The timeline: instants as files, their content, and the archived timeline."""
 
 from __future__ import annotations
 

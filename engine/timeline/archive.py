@@ -1,4 +1,4 @@
-"""Reading the archived timeline: an LSM tree of Parquet files named by the requested times they span (§5)."""
+"""Reads the archived timeline: an LSM tree of Parquet files (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .timeline import FOLDER
 
 HISTORY: Final = f"{FOLDER}/history"
 VERSION: Final = f"{HISTORY}/_version_"
-"""Holds the number of the manifest that counts."""
+"""The file with the number of the current manifest."""
 
 _PLANNED: Final = {"commit": "compaction", "deltacommit": "logcompaction"}
 _MANIFEST: Final = re.compile(r"manifest_(\d+)")
@@ -26,26 +26,26 @@ _FILE: Final = re.compile(r"(\d+)_(\d+)_(\d+)\.parquet")
 
 
 class ArchiveFile(NamedTuple):
-    """One file of a manifest, with its size in bytes: the same name and size is the same content."""
+    """One file of a manifest. Equal name and size (bytes) means equal content."""
 
     name: str
     size: int
 
     @property
     def level(self) -> int:
-        """Its level of the tree; 0 if its name tells none."""
+        """Its level in the tree; 0 if the name has none."""
         found = _FILE.fullmatch(self.name)
         return int(found[3]) if found else 0
 
     def spans(self, requested: str) -> bool:
-        """Whether it may hold an instant requested then."""
+        """Whether it may contain an instant with this requested time."""
         found = _FILE.fullmatch(self.name)
         return found is None or found[1] <= requested <= found[2]
 
 
 @dataclass(frozen=True, slots=True)
 class Archived:
-    """A completed instant that left the active timeline. `metadata` and `plan` are its files' bytes."""
+    """An archived instant. `metadata` and `plan`: the bytes of its completed and requested files."""
 
     requested: str
     completed: str
@@ -59,17 +59,17 @@ class Archived:
 
     @property
     def states(self) -> Iterator[Instant]:
-        """The states that a timeline shows of it: what carries out a plan is told from other commits by that."""
+        """The states in a timeline: the completed one, and the requested one that identifies a (log) compaction."""
         yield self.instant
         if self.plan and self.action in _PLANNED:
             yield Instant(self.requested, _PLANNED[self.action], "requested")
 
 
 class Archive:
-    """The archived timeline as of the first question asked, or of the last `refresh`.
+    """The archived timeline as of the first query, or of the last `refresh`.
 
-    Ask *after* the active timeline was listed: the archiver writes its manifest first and deletes afterwards, so
-    whatever the listing missed is here. An instant in neither never completed.
+    Query it *after* the listing of the active timeline. The archiver deletes instants after its manifest is written, so
+    an instant that the listing missed is in the archive. An instant in neither never completed.
     """
 
     def __init__(self, storage: Storage) -> None:
@@ -81,14 +81,14 @@ class Archive:
         self._known: dict[tuple[str, str], Archived] = {}
 
     def refresh(self, seen: bool = True) -> None:
-        """Answer from now on as of now. What was read of files stays: they never change.
+        """Forget the manifest. Decoded files stay cached, because they never change.
 
-        `seen`: whether a listing before has shown that there is something. If not, a missing version file says enough.
+        `seen`: whether a listing showed archive files. If not, a missing version file means an empty archive.
         """
         self._files, self._seen = None, seen
 
     def find(self, requested: str) -> Archived | None:
-        """The archived instant requested then that wrote data, None if there is none. Reads only files that span it."""
+        """The archived write with this requested time, or None. Reads only files that span the time."""
         for rows in self._read(lambda file: file.spans(requested)):
             for archived in rows:
                 if archived.requested == requested and archived.instant.writes:
@@ -96,29 +96,29 @@ class Archive:
         return None
 
     def completion(self, requested: str) -> str | None:
-        """When it completed, None if it is not archived."""
+        """The completion time of that write; None if it is not archived."""
         archived = self.find(requested)
         return archived.completed if archived else None
 
     def completions(self) -> list[str]:
-        """The completion times of all archived instants that wrote data, in order. Reads every file."""
+        """The sorted completion times of all archived writes. Reads every file."""
         return sorted(archived.completed for archived in self.instants() if archived.instant.writes)
 
     def instants(self) -> tuple[Archived, ...]:
-        """Every archived instant of whatever action. Reads every file, each once."""
+        """All archived instants of all actions. Reads every file once."""
         return tuple(archived for rows in self._read(lambda file: True) for archived in rows)
 
     def states(self) -> tuple[Instant, ...]:
-        """What a timeline shows of every archived instant. Reads every file, each once."""
+        """The timeline states of all archived instants. Reads every file once."""
         self.instants()
         return tuple(state for file in self.files() for state in self._states[file])
 
     def newest(self) -> str:
-        """Up to which requested time it holds instants, by the names of its files; '' if it is empty."""
+        """The greatest archived requested time, by the names of the files; '' if the archive is empty."""
         return max((found[2] for file in self.files() if (found := _FILE.fullmatch(file.name))), default="")
 
     def known(self, instant: Instant) -> Archived | None:
-        """A completed instant among those that were read so far: asks nobody."""
+        """An archived instant from the files read so far; None if not among them. Reads nothing."""
         return self._known.get((instant.requested, instant.action))
 
     def files(self) -> list[ArchiveFile]:
@@ -129,12 +129,12 @@ class Archive:
         return self._files
 
     def version(self) -> int:
-        """The number of the manifest that counts; 0 without one."""
+        """The number of the current manifest; 0 without one."""
         name = self._current()
         return int(name.removeprefix("manifest_")) if name else 0
 
     def _current(self) -> str | None:
-        """The manifest's name; by listing where there is no version file (other engines delete it for a moment)."""
+        """The current manifest; by a listing if the version file is absent (other engines briefly delete it)."""
         try:
             number = self._storage.get(VERSION)
         except NotFound:
@@ -151,7 +151,7 @@ class Archive:
         return f"manifest_{int(number)}"
 
     def _read(self, wanted: Callable[[ArchiveFile], bool]) -> list[tuple[Archived, ...]]:
-        """The rows of the files that are wanted. A file that is gone was merged into one of a newer manifest."""
+        """The rows of the wanted files. If a file is missing, a newer manifest lists the merged one: start again."""
         while True:
             files = self.files()
             try:
@@ -164,7 +164,7 @@ class Archive:
                     ) from None
 
     def _get(self, file: ArchiveFile) -> bytes:
-        """The content of a file; `Damaged` if it has another size than the manifest lists (0: unknown)."""
+        """The content of a file; `Damaged` if its size is not the one in the manifest (0: unknown)."""
         data = self._storage.get(f"{HISTORY}/{file.name}")
         if file.size and len(data) != file.size:
             exists = f"{file.name} has {len(data)} bytes, and the manifest lists {file.size}"
@@ -172,7 +172,7 @@ class Archive:
         return data
 
     def rows(self, file: ArchiveFile) -> tuple[Archived, ...]:
-        """The instants in one file, which is read once; raises `NotFound` if it is gone."""
+        """The instants of one file, which is read once. Raises `NotFound`."""
         if file not in self._rows:
             rows = decode_rows(self._get(file), f"{HISTORY}/{file.name}")
             self._rows[file] = rows
@@ -182,7 +182,7 @@ class Archive:
 
 
 def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
-    """The instants in a file of the archive, which `name` is for errors."""
+    """Decode an archive file. `name` names the file in errors."""
     checked = Checked(name)
     with understood(name):
         rows = cast(list[dict[str, Any]], decode_parquet(data, name).to_pylist())
@@ -199,7 +199,7 @@ def decode_rows(data: bytes, name: str) -> tuple[Archived, ...]:
 
 
 def decode_manifest(data: bytes, name: str) -> list[ArchiveFile]:
-    """The files in a manifest's bytes; raises `NotATable` naming it."""
+    """Decode a manifest; `NotATable` if it is invalid. `name` names it in errors."""
     checked = Checked(name)
     try:
         files = json.loads(data)["files"]

@@ -1,8 +1,8 @@
-"""Times, names and paths in metadata, checked where metadata is decoded.
+"""Validation of times, names and paths when metadata is decoded.
 
-Metadata is data: a plan or commit may come from another engine, a damaged disk or an attacker. What it names is read
-and deleted later, so that a path leads below the table and outside ``.hoodie``, and a time is digits. Every function
-returns what it was given, or raises `Damaged` with the name of the file.
+A plan or commit may come from another engine, a damaged disk or an attacker, and the files that it names are read and
+deleted. So paths must be below the table and outside ``.hoodie``, and times must be digits. Every function returns its
+argument, or raises `Damaged` with the name of the file.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _HIDDEN: Final = ".hoodie"
 
 
 class Checked:
-    """The checks of one file, which its errors name."""
+    """The checks for one file. Their errors name it."""
 
     __slots__ = ("_file",)
 
@@ -27,17 +27,17 @@ class Checked:
         self._file = file
 
     def instant(self, value: Any) -> str:
-        """A requested or completion time: 17 digits, or 14 of an old writer."""
+        """A requested or completion time: 17 digits, or 14 from an old writer."""
         if isinstance(value, str) and _INSTANT.fullmatch(value):
             return value
         raise self._refusal(value, "an instant time of 14 or 17 digits")
 
     def instant_or_none(self, value: Any) -> str:
-        """As `instant`; '' for a time that the file leaves out."""
+        """As `instant`; '' for a missing time."""
         return self.instant(value) if value else ""
 
     def action(self, value: Any) -> str:
-        """The word by which timeline files name an action."""
+        """The word for an action in timeline file names."""
         if isinstance(value, str) and _ACTION.fullmatch(value):
             return value
         raise self._refusal(value, "an action")
@@ -55,7 +55,7 @@ class Checked:
         raise self._refusal(value, "the name of a base file or log file")
 
     def partition(self, value: Any) -> str:
-        """A partition's path; '' without partitions."""
+        """A partition path; '' in unpartitioned tables."""
         return value if value == "" else self.path(value)
 
     def path(self, value: Any) -> str:
@@ -71,7 +71,7 @@ class Checked:
         raise self._refusal(value, "a text")
 
     def size(self, value: Any) -> int:
-        """A number of bytes; 0 where the file leaves it out."""
+        """A number of bytes; 0 for a missing one."""
         if value is None:
             return 0
         if isinstance(value, int) and value >= 0:
@@ -87,10 +87,10 @@ class Checked:
 
 
 def is_inside(path: str) -> bool:
-    """Whether a relative path stays below the table and outside ``.hoodie``, by its text alone."""
+    """Whether a relative path stays below the table and outside ``.hoodie``, judged by its text alone."""
     if "\0" in path:
         return False
     if path[0] != "." and "/." not in path and "//" not in path and path[0] != "/" and path[-1] != "/":
-        return True  # nearly all: neither hidden names nor empty parts
+        return True  # the common case: no hidden names, no empty parts
     parts = path.split("/")
     return parts[0] != _HIDDEN and not {"", ".", ".."}.intersection(parts)

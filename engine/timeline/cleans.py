@@ -1,4 +1,4 @@
-"""What a clean says: which files go, and since which completion time reads are still answered (hudi-format §4.8)."""
+"""Clean plans and completed cleans: the deleted files and the horizon of reads (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ from .metadata import OWN_FORMAT, OWN_KEY
 from .timeline import FOLDER
 
 HORIZON: Final = "nbcc.horizon"
-"""Extra metadata of a clean of ours: the completion time before which reads are refused from now on."""
+"""Extra metadata of a clean of nbcc: reads as of completion times before this one are refused."""
 
 SAVEPOINTS: Final = "savepointed_timestamps"
-"""Hudi's name for the savepoints, comma between them, for which a clean has left files alone."""
+"""Hudi's key for the comma-separated savepoints whose files a clean kept."""
 
-_VERSION: Final = 2  # the completed clean holds file names, its plan whole addresses
+_VERSION: Final = 2  # the completed clean contains file names, the plan full URLs
 
 
 @dataclass(frozen=True, slots=True)
 class CleanPlan:
-    """`files` maps a partition to the names of the files that go. `earliest`: the oldest instant, by requested time,
-    that Hudi's readers may still ask for. `horizon` is None in cleans that another engine planned. `savepoints`: the
-    requested times of those whose files were left alone.
+    """The plan of a clean.
+
+    files       partition -> names of the files to delete
+    earliest    the oldest instant, by requested time, that Hudi's readers may still read
+    newest      the newest completed instant when the plan was made
+    horizon     reads as of older completion times are refused; None in cleans of another engine
+    savepoints  requested times of the savepoints whose files are kept
     """
 
     policy: str
@@ -45,13 +49,13 @@ class CleanPlan:
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The files relative to the table's root, by partition and name."""
+        """The paths of the files, sorted by partition."""
         names = ((partition, name) for partition in sorted(self.files) for name in self.files[partition])
         return tuple(f"{partition}/{name}" if partition else name for partition, name in names)
 
 
 def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
-    """The bytes of ``<t>.clean.requested``; `url` is the table's address, which Hudi puts before each file's path."""
+    """The bytes of ``<t>.clean.requested``. `url`: the table's root, the prefix of Hudi's file paths."""
     earliest = plan.earliest
     record: dict[str, Any] = {
         "earliestInstantToRetain": None
@@ -72,7 +76,7 @@ def encode_clean_plan(plan: CleanPlan, url: str) -> bytes:
 
 
 def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """The bytes of the completed clean of a plan, which took that many milliseconds."""
+    """The bytes of the completed clean of a plan. `millis`: its duration."""
     partitions = {partition: _deleted(partition, names, plan.policy) for partition, names in plan.files.items()}
     record = {
         "startCleanTime": requested,
@@ -89,7 +93,7 @@ def encode_clean(plan: CleanPlan, requested: str, millis: int) -> bytes:
 
 
 def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
-    """The plan in the bytes of ``<t>.clean.requested``, whoever wrote them."""
+    """Decode ``<t>.clean.requested`` of nbcc or Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         by_partition = record.get("filePathsToBeDeletedPerPartition") or {}
@@ -112,7 +116,7 @@ def _retained(earliest: Mapping[str, str], checked: Checked) -> Instant:
 
 
 def cleaned_away(storage: Storage, path: str) -> Cleaned | None:
-    """Why the data file at `path` is gone: the clean that lists it; None if no clean does."""
+    """The error for a missing data file that a clean deleted; None if no clean lists it."""
     for entry in storage.list(FOLDER):
         instant = parse_instant(entry.path.rpartition("/")[2])
         if instant is None or instant.action != "clean" or instant.state != "requested":

@@ -1,4 +1,4 @@
-"""Commit metadata and plans by instant, each file read once: they never change, and archived they say the same."""
+"""A cache of commit metadata and plans. Each file is read once: it never changes, also when archived."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .timeline import FOLDER, Timeline
 
 
 class Commits:
-    """What the instants of one table say. Keep one as long as the table is open; any number of timelines may use it."""
+    """The content of the instants of one table. One object serves all timelines while the table is open."""
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
@@ -23,16 +23,16 @@ class Commits:
         self._cleans: dict[str, CleanPlan] = {}
 
     def whole(self, timeline: Timeline) -> Timeline:
-        """The timeline of a listing together with the archived one, asked for afterwards: all that ever completed."""
+        """A listed timeline joined with the archive, which is read afterwards: every instant that ever completed."""
         self.archive.refresh(timeline.archived)
         return timeline.joined(self.archive.states())
 
     def archive_now(self) -> Archive:
-        """The archived timeline as of now, whatever `archive` has been asked so far."""
+        """A new view of the archived timeline, as of now."""
         return Archive(self._storage)
 
     def commit(self, instant: Instant) -> CommitMetadata:
-        """The metadata of a completed instant, wherever it is."""
+        """The metadata of a completed instant, active or archived."""
         name = instant.file_name
         if name not in self._commits:
             self._commits[name] = decode_commit(self.content(instant), name)
@@ -46,14 +46,14 @@ class Commits:
         return self._plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
-        """The plan of the log compaction requested then."""
+        """The plan of the log compaction requested at that time."""
         if requested not in self._plans:
             instant = Instant(requested, LOG_COMPACTION, "requested")
             self._plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
         return self._plans[requested]
 
     def clean(self, requested: str) -> CleanPlan:
-        """The plan of the clean requested then; an empty one where its file is gone, as other engines may leave it."""
+        """The plan of the clean requested at that time; an empty one if another engine left no plan file."""
         if requested not in self._cleans:
             instant = Instant(requested, "clean", "requested")
             try:
@@ -63,7 +63,7 @@ class Commits:
         return self._cleans[requested]
 
     def content(self, instant: Instant) -> bytes:
-        """What the file of a completed instant says."""
+        """The bytes of a completed instant's file."""
         archived = self.archive.known(instant)
         if archived is None:
             try:
@@ -79,9 +79,9 @@ class Commits:
         return archived.metadata
 
     def requested_content(self, pending: Instant) -> bytes | None:
-        """The content of the requested file of an instant of the active timeline; None if it is not there.
+        """The content of the requested file of an active instant; None if it does not exist.
 
-        An empty one comes back as it is: an action whose plan a power cut has emptied must not look as if it had none.
+        An empty file returns b"": a plan that a power failure has emptied must not look like a missing plan.
         """
         try:
             return self._storage.get(f"{FOLDER}/{pending.file_name}")
@@ -89,7 +89,7 @@ class Commits:
             return None
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
-        """The plan of an instant; of an archived one its bytes are beside the commit's."""
+        """The bytes of an instant's plan. The archive stores them together with the commit."""
         archived = self.archive.known(Instant(pending.requested, completes_as, "completed"))
         if archived is not None and archived.plan is not None:
             return archived.plan
@@ -102,9 +102,9 @@ class Commits:
             return archived.plan
 
     def _archived_meanwhile(self, instant: Instant) -> Archived:
-        """An instant that has left the active timeline since it was listed.
+        """An instant that was archived after the listing.
 
-        Raises `Cleaned` if a restore has undone it, `NotFound` if it is nowhere.
+        Raises `Cleaned` if a restore has undone it, `NotFound` if it is not archived either.
         """
         self.archive.refresh()
         self.archive.instants()
@@ -116,6 +116,6 @@ class Commits:
         return found
 
     def horizon(self, timeline: Timeline) -> str | None:
-        """The completion time before which cleans of ours have closed the past, pending ones too; None without any."""
+        """The completion time before which nbcc's cleans, pending ones included, end the history; None without any."""
         cleans = (self.clean(instant.requested) for instant in timeline.instants if instant.action == "clean")
         return max((plan.horizon for plan in cleans if plan.horizon), default=None)

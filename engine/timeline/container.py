@@ -1,4 +1,4 @@
-"""Avro object containers of one record: what every non-empty file of the timeline is (hudi-format §3.4)."""
+"""Avro object containers of one record: the content of every non-empty timeline file (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SCHEMAS: Final = {
 _MAGIC: Final = b"Obj\x01"
 _CODECS: Final = (b"null", b"deflate")
 
-_MARKER: Final = 16  # bytes of the mark behind the header and each block
+_MARKER: Final = 16  # bytes of the sync marker after the header and each block
 _MOST_PAIRS: Final = 1000
 LONGEST_NUMBER: Final = 10
 """Bytes of a 64-bit number at seven bits a byte."""
@@ -47,7 +47,7 @@ def _parsed(kind: str) -> Any:
 def encode_record(kind: str, record: dict[str, Any]) -> bytes:
     """The container of one record of the schema `kind` (a name in `_SCHEMAS`).
 
-    The same record gives the same bytes: its sync marker is a digest of it, where Avro would draw a random one.
+    Equal records give equal bytes: the sync marker is a digest of the record, where Avro uses a random one.
     """
     content = io.BytesIO()
     fastavro.schemaless_writer(content, _parsed(kind), record)
@@ -58,15 +58,15 @@ def encode_record(kind: str, record: dict[str, Any]) -> bytes:
 
 
 def decode_record(data: bytes, name: str) -> dict[str, Any]:
-    """The one record of a container, by its own embedded schema. `name` of the file, for the error message.
+    """The record of a container, decoded by the embedded schema. `name` names the file in errors.
 
-    Stricter than Avro asks for: exactly one record, and its bytes end where the container says.
+    Stricter than Avro: the container must have exactly one record, which fills its block.
     """
     try:
         return _only_record(data, name)
     except LimitExceeded:
         raise
-    except Exception as broken:  # bytes that are no record make a reader fail in any way
+    except Exception as broken:  # the Avro reader raises arbitrary errors for invalid bytes
         raise Damaged(
             f"read the timeline file {name}",
             f"its {len(data)} bytes are no Avro container with one record ({broken or type(broken).__name__})",
@@ -76,7 +76,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
 
 @contextmanager
 def understood(name: str) -> Iterator[None]:
-    """Around what is made of a decoded record: a field that is absent, null or of another type becomes `Damaged`."""
+    """Use around the interpretation of a record: a missing, null or wrongly typed field raises `Damaged`."""
     try:
         yield
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError) as broken:
@@ -89,9 +89,9 @@ def understood(name: str) -> Iterator[None]:
 
 
 def is_whole(data: bytes) -> bool:
-    """Whether the bytes are the frame of a container with one record: not empty and not cut.
+    """Whether the bytes are a complete container with one record: not empty and not truncated.
 
-    The record itself is not decoded, and may fail to.
+    The record itself is not decoded and may be invalid.
     """
     try:
         _framed(data)
@@ -101,7 +101,7 @@ def is_whole(data: bytes) -> bool:
 
 
 def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, bytes], bytes]:
-    """The header of a container with exactly one record, and that record's bytes. ValueError for anything else."""
+    """The header of a container with exactly one record, and the record's bytes; ValueError for others."""
     meta, block = _framed(data)
     codec = meta.get("avro.codec", b"null")
     if codec not in _CODECS:
@@ -110,7 +110,7 @@ def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, byte
 
 
 def _framed(data: bytes) -> tuple[dict[str, bytes], bytes]:
-    """The header of a container, and its one record as it is packed."""
+    """The header of a container, and the compressed bytes of its record."""
     source = io.BytesIO(data)
     if source.read(len(_MAGIC)) != _MAGIC:
         raise ValueError("it does not begin like one")
@@ -145,7 +145,7 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
 
 
 def _header(source: io.BytesIO) -> dict[str, bytes]:
-    """The container's metadata: a map, in blocks of (count, pairs), a negative count with the block's size behind."""
+    """The container's metadata: a map in blocks of (count, pairs). After a negative count follows the block's size."""
     found: dict[str, bytes] = {}
     while count := _long(source):
         if count < 0:
@@ -178,5 +178,5 @@ def _long(source: io.BytesIO) -> int:
 
 @lru_cache(maxsize=64)
 def embedded(schema: bytes, bounds: Limits) -> Any:
-    """The schema in a header. A table's files have few different ones, and to parse one costs more than to read."""
+    """The parsed schema of a header. Cached: parsing takes longer than reading, and tables have few schemas."""
     return fastavro.parse_schema(checked_schema(schema, "a timeline file", bounds))

@@ -1,9 +1,9 @@
-"""The decision log: what commits, and in which order, is decided by entries that are put if absent under dense numbers.
+"""The decision log: numbered entries, put if absent, decide which instants commit and in which order.
 
-A lock can be lost between any two steps of its holder. So where a table's commits are decided by the log, publishing an
-instant is three things: whoever wants the next number first publishes what the last one decided; its entry holds the
-time, greater than the last one's, and all that others need to publish it; then it publishes. An entry is never changed
-or removed: a number that was free again could be taken twice. A plan's barrier takes a number like a commit.
+A lock can be lost between any two steps of its holder. So with `decision = log` a writer publishes in three steps.
+First it publishes the last entry, if its writer has not. Then it puts the next entry, with a greater time and
+everything that other writers need to publish it. Then it publishes its own entry. Entries are never changed or deleted:
+a number that became free could be taken twice. A plan takes a number like a commit.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ Kind = Literal["commit", "plan", "time"]
 class Decision(NamedTuple):
     """One entry.
 
-    `kind`: an instant commits; a plan is made; or only a time is taken, after which every decision lies. `action` is
-    the pending one, `time` the completion time or the barrier, `data` the content of the file on the timeline.
+    `kind`: an instant commits, a plan is made, or only a time is taken, which all later decisions exceed. `action`: the
+    pending action. `time`: completion time or barrier. `data`: the content of the timeline file.
     """
 
     number: int
@@ -38,32 +38,32 @@ class Decision(NamedTuple):
 
     @property
     def instant(self) -> Instant:
-        """What it puts on the timeline."""
+        """The instant that the entry publishes."""
         if self.kind == "plan":
             return Instant(self.requested, self.action, "requested")
         return Instant(self.requested, COMPLETES_AS.get(self.action, self.action), "completed", self.time)
 
 
 def put_decision(storage: Storage, decision: Decision) -> bool:
-    """Take its number; False if another writer has. An entry of the same content is ours (`put_own`)."""
+    """Put the entry; False if another writer has taken the number. Equal content counts as success (`put_own`)."""
     return put_own(storage, _path(decision.number), _encode(decision))
 
 
 def last_decision(storage: Storage) -> Decision | None:
-    """The entry with the greatest number: one listing and one get. None if nothing was decided yet."""
+    """The entry with the greatest number, by one listing and one get; None for an empty log."""
     numbers = [entry.path.rpartition("/")[2] for entry in storage.list(FOLDER)]
     found = max((int(name) for name in numbers if name.isdecimal()), default=None)
     return None if found is None else _decode(found, storage.get(_path(found)))
 
 
 def publish(storage: Storage, decision: Decision) -> None:
-    """Put what was decided onto the timeline, unless it is there."""
+    """Put the entry's instant onto the timeline if absent."""
     if decision.kind != "time":
         storage.put_if_absent(f"{TIMELINE}/{decision.instant.file_name}", decision.data)
 
 
 def is_published(storage: Storage, decision: Decision) -> bool:
-    """Whether the timeline holds it. `Damaged` if the timeline's file is empty or holds something else."""
+    """Whether the timeline has the entry's instant. `Damaged` if that file is empty or differs."""
     if decision.kind == "time":
         return True
     path = f"{TIMELINE}/{decision.instant.file_name}"
@@ -85,28 +85,28 @@ def _path(number: int) -> str:
 
 
 def _encode(decision: Decision) -> bytes:
-    told = {"format": 1, "kind": decision.kind, "requested": decision.requested, "action": decision.action}
-    return json.dumps({**told, "time": decision.time}).encode() + b"\n" + decision.data
+    head = {"format": 1, "kind": decision.kind, "requested": decision.requested, "action": decision.action}
+    return json.dumps({**head, "time": decision.time}).encode() + b"\n" + decision.data
 
 
 def _decode(number: int, content: bytes) -> Decision:
-    """The entry in a file's bytes. An empty or torn one is an error: read as no entry, its number would be free again,
-    and what it decided would be lost."""
+    """Decode an entry. An empty or truncated file is an error: if it counted as absent, its number would be taken again
+    and its decision lost."""
     name, asked = _path(number), f"read the decision {number}"
     checked = Checked(name)
     head, end, data = content.partition(b"\n")
     try:
         if not end:
             raise ValueError("its first line has no end")
-        told = json.loads(head)
-        if told["format"] != 1:
+        entry = json.loads(head)
+        if entry["format"] != 1:
             remedy = "use a release of nbcc that knows it"
-            raise Unsupported(asked, f"it has format {told['format']}", remedy)
-        if told["kind"] not in get_args(Kind):
-            raise ValueError(f"its kind is {told['kind']!r}")
-        action = told["action"] and checked.action(told["action"])
+            raise Unsupported(asked, f"it has format {entry['format']}", remedy)
+        if entry["kind"] not in get_args(Kind):
+            raise ValueError(f"its kind is {entry['kind']!r}")
+        action = entry["action"] and checked.action(entry["action"])
         decision = Decision(
-            number, told["kind"], checked.instant(told["requested"]), action, checked.instant(told["time"]), data
+            number, entry["kind"], checked.instant(entry["requested"]), action, checked.instant(entry["time"]), data
         )
         if not data and decision.kind == "commit":
             raise ValueError("it holds no commit")

@@ -1,9 +1,9 @@
-"""Commits skimmed: of each file that one lists what an audit asks for, by one regular expression a file.
+"""A fast parser of commits for audits: one regular expression reads the needed fields of each listed file.
 
-A commit lists its files in records of some thirty fields. Nearly all are nullable numbers and texts, whose encoding is
-regular but for the length in front of each text: the expression takes for text what is printable, and the lengths are
-compared afterwards. Where they agree, every reader of Avro sees the same values, since each of them ends where the
-expression says. What is not so plain is `Odd`, and left to `decode_record`, which reads everything.
+A commit lists its files in records of about thirty fields. Nearly all are nullable numbers and texts. Their encoding is
+a regular language except for the length before each text. So the expression matches printable characters as text, and
+the lengths are compared afterwards. If they agree, an Avro reader decodes the same values. Anything else raises `Odd`,
+and the caller uses `decode_record`, the complete decoder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _STATS: Final = "partitionToWriteStats"
 _TEXTS: Final = ("path", "fileId")
 _NUMBERS: Final = ("fileSizeInBytes", "numWrites", "numDeletes", "totalLogFilesCompacted")
 
-_NUMBER: Final = rb"[\x80-\xff]{0,8}+[\x00-\x7f]"  # seven bits a byte, the eighth says that more follow
+_NUMBER: Final = rb"[\x80-\xff]{0,8}+[\x00-\x7f]"  # seven bits a byte; a set eighth bit: more bytes follow
 _PRINTED: Final = rb"[ -~]*+"
 _PLAIN: Final = {"boolean": rb"[\x00\x01]", "double": rb"[\x00-\xff]{8}", "int": _NUMBER, "long": _NUMBER}
 _NEVER: Final = rb"(?!)"
@@ -36,7 +36,7 @@ class Odd(ValueError):
 
 
 class Skimmed(NamedTuple):
-    """What a commit says of a file, None where that is null: bytes, rows, and how many logs were `merged` in it."""
+    """One file of a commit: size in bytes, rows written and deleted, number of logs `merged` into it; None for null."""
 
     path: str
     size: int | None
@@ -46,9 +46,9 @@ class Skimmed(NamedTuple):
 
 
 def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
-    """The files that a commit lists, by partition, and the rest of its record.
+    """Partition -> files of a commit, and the other fields of its record, both as in `decode_record`.
 
-    Both as `decode_record` gives them. Raises whatever it may on anything odd, and on all that `decode_record` refuses.
+    Raises an arbitrary exception for bytes that it cannot read, including all that `decode_record` rejects.
     """
     meta, block = block_of(data)
     listed, rest = _fields(meta["avro.schema"], limits())
@@ -66,8 +66,8 @@ def skim_commit(data: bytes) -> tuple[dict[str, list[Skimmed]], dict[str, Any]]:
 
 @lru_cache(maxsize=64)
 def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
-    """How a file is read in commits of this schema, and the schema of what follows; a table has few different ones."""
-    embedded(schema, bounds)  # that it is one, also where nothing of it is met
+    """The expression for a file in commits of this schema, and the schema of the fields after the files. Cached."""
+    embedded(schema, bounds)  # validates the schema, even if the record does not use it
     commit = json.loads(schema)
     stats, *others = commit["fields"]
     try:
@@ -75,12 +75,12 @@ def _fields(schema: bytes, bounds: Limits) -> tuple[_Listed | None, Any]:
         if (stats["name"], null, partitions["type"], partitions["values"]["type"]) != (_STATS, "null", "map", "array"):
             return None, None
         return _Listed(partitions["values"]["items"]), fastavro.parse_schema({**commit, "fields": others})
-    except (KeyError, TypeError, ValueError, fastavro.schema.UnknownType):  # what follows may name what went before
+    except (KeyError, TypeError, ValueError, fastavro.schema.UnknownType):  # later fields may use its types
         return None, None
 
 
 class _Cursor:
-    """A place in the bytes of a record."""
+    """A read position in the bytes of a record."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
@@ -104,14 +104,14 @@ class _Cursor:
         return self.data[self.at - length : self.at].decode()
 
     def nullable(self) -> Iterator[None]:
-        """One turn for each item of a map that may be null."""
+        """Iterate once for each item of a nullable map."""
         if branch := self.number():
             if branch != 1:
                 raise Odd("neither null nor a map")
             yield from self.items()
 
     def items(self) -> Iterator[None]:
-        """One turn for each item of a map or list."""
+        """Iterate once for each item of a map or list."""
         while count := self.number():
             if count < 0:
                 raise Odd("blocks with their size in front")
@@ -120,7 +120,7 @@ class _Cursor:
 
 
 class _Listed:
-    """The expression of a file's record. `_lengths` and `_texts` are its groups of all texts and their lengths."""
+    """The expression of a file's record. `_lengths`, `_texts`: the group numbers of all lengths and texts."""
 
     def __init__(self, record: Mapping[str, Any]) -> None:
         self._groups = 0
@@ -134,7 +134,7 @@ class _Listed:
     def read(self, cursor: _Cursor) -> Skimmed:
         match = self._match(cursor.data, cursor.at)
         if match is None or _lengths(match.group(*self._lengths)) != (*map(length_hint, match.group(*self._texts)),):
-            raise Odd("a file told otherwise")
+            raise Odd("a file record of another form")
         cursor.at = match.end()
         path, file_id, *numbers = match.group(*self._wanted)
         if path is None or file_id is None:
@@ -142,14 +142,14 @@ class _Listed:
         return Skimmed(path.decode(), *map(_number, numbers))
 
     def _pattern(self, kind: Any, name: str = "") -> bytes:
-        """The expression of a field; of a kind that is not expected, nothing but null."""
+        """The expression of a field. A field of an unexpected type matches only null."""
         if isinstance(kind, list):
             nullable = len(kind) == 2 and kind[0] == "null"
             return rb"(?:\x00|\x02%s)" % self._pattern(kind[1], name) if nullable else _NEVER
         match _named(kind):
             case "string":
                 return self._text(name)
-            case "array" if _named(kind["items"]) == "string":  # of one text, or empty
+            case "array" if _named(kind["items"]) == "string":  # a list of at most one text
                 return rb"(?:\x00|\x02%s\x00)" % self._text()
             case "record":
                 return b"".join(self._pattern(field["type"]) for field in kind["fields"])
@@ -176,10 +176,10 @@ def _number(encoded: bytes | None) -> int | None:
 
 @lru_cache(maxsize=1 << 12)
 def _lengths(encoded: tuple[bytes | None, ...]) -> tuple[int, ...]:
-    """As numbers, 0 where a text is null: `length_hint` says so of null, too. Files of a table have few different."""
+    """The decoded lengths; 0 for null, as `length_hint` returns for None. Cached: a table has few distinct tuples."""
     return tuple(_number(each) or 0 for each in encoded)
 
 
 def _named(kind: Any) -> str:
-    """The name of a type; what is more than its name (a logical type) is not expected."""
+    """The name of a type; '' for a logical type, which is not expected."""
     return kind if isinstance(kind, str) else "" if "logicalType" in kind else kind["type"]

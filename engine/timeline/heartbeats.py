@@ -1,7 +1,7 @@
-"""Heartbeats: whether the writer of a pending instant still lives (RFC-22, "Inline rollback"; hudi-format §12.3).
+"""Heartbeats: whether the writer of a pending instant is alive (RFC-22, "Inline rollback").
 
-A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``, put again and again; the time of the last put is
-the beat. Hudi's writers and cleaners go by the same files.
+A heartbeat is the empty file ``.hoodie/.heartbeat/<requested time>``. Its writer puts it again at each interval, and
+its put time counts. Hudi's writers and cleaners use the same files (docs/hudi-format.md).
 """
 
 from __future__ import annotations
@@ -19,33 +19,34 @@ INTERVAL_SECONDS: Final = 60.0  # hoodie.client.heartbeat.interval_in_ms
 TOLERABLE_MISSES: Final = 2  # hoodie.client.heartbeat.tolerable.misses
 
 
-class Hearts(Protocol):
+class Heartbeats(Protocol):
     """The heartbeats of a table's writers."""
 
     def start(self, requested: str) -> None:
-        """Beat for an instant of ours from now on; to be called before the instant is on the timeline."""
+        """Start the heartbeat of an instant of this process. Call this before the instant is on the timeline."""
         ...
 
-    def lives(self, requested: str) -> bool:
-        """Whether the writer of that instant has beaten lately; of an instant of ours: always so far.
+    def is_alive(self, requested: str) -> bool:
+        """Whether the heartbeat of that instant has not expired.
 
-        A beat that once came too late stays missed: others may have acted on it.
+        For an instant of this process: whether it has never expired. Another writer may have acted on a late heartbeat,
+        so a later renewal does not count.
         """
         ...
 
     def stop(self, requested: str) -> None:
-        """No more beats for that instant, whosever it was; its file goes."""
+        """Stop renewing the heartbeat of that instant, of any writer, and delete its file."""
         ...
 
-    def rest(self, requested: str) -> None:
-        """No more beats from here: another process goes on with the instant, or one day it counts as failed."""
+    def stop_renewing(self, requested: str) -> None:
+        """Stop renewing from this process. Another process continues the instant, or its heartbeat expires."""
         ...
 
 
-class StoredHearts:
-    """Hearts that beat into the table's storage, each from a thread of its own.
+class StoredHeartbeats:
+    """Heartbeats in the table's storage, each renewed by a thread.
 
-    Times are seconds. The clocks of this machine and of the store may differ by less than the tolerance.
+    Times are in seconds. The clocks of machine and store must differ by less than the tolerance (interval * misses).
     """
 
     def __init__(
@@ -59,45 +60,45 @@ class StoredHearts:
         self._interval = interval
         self._tolerance = interval * misses
         self._now = now
-        self._ours: dict[str, _Heart] = {}
+        self._ours: dict[str, _Heartbeat] = {}
 
     def start(self, requested: str) -> None:
-        self._beat(requested)
-        heart = self._ours[requested] = _Heart(self._now())
-        beating = threading.Thread(target=self._keep_beating, args=(requested, heart), daemon=True)
-        beating.name = f"nbcc-heartbeat-{requested}"
-        beating.start()
+        self._put(requested)
+        heartbeat = self._ours[requested] = _Heartbeat(self._now())
+        thread = threading.Thread(target=self._renew_until_stopped, args=(requested, heartbeat), daemon=True)
+        thread.name = f"nbcc-heartbeat-{requested}"
+        thread.start()
 
-    def lives(self, requested: str) -> bool:
-        if heart := self._ours.get(requested):
-            return heart.on_time(self._now(), self._tolerance)
-        beats = (entry.modified for entry in self._storage.list(FOLDER) if entry.path == _path(requested))
-        return self._now() - next(beats, 0.0) <= self._tolerance
+    def is_alive(self, requested: str) -> bool:
+        if heartbeat := self._ours.get(requested):
+            return heartbeat.on_time(self._now(), self._tolerance)
+        times = (entry.modified for entry in self._storage.list(FOLDER) if entry.path == _path(requested))
+        return self._now() - next(times, 0.0) <= self._tolerance
 
     def stop(self, requested: str) -> None:
-        self.rest(requested)
+        self.stop_renewing(requested)
         self._storage.delete(_path(requested))
 
-    def rest(self, requested: str) -> None:
-        if heart := self._ours.pop(requested, None):
-            heart.stopped.set()
+    def stop_renewing(self, requested: str) -> None:
+        if heartbeat := self._ours.pop(requested, None):
+            heartbeat.stopped.set()
 
-    def _keep_beating(self, requested: str, heart: _Heart) -> None:
-        while not heart.stopped.wait(self._interval):
-            if not heart.on_time(self._now(), self._tolerance):
+    def _renew_until_stopped(self, requested: str, heartbeat: _Heartbeat) -> None:
+        while not heartbeat.stopped.wait(self._interval):
+            if not heartbeat.on_time(self._now(), self._tolerance):
                 return
             try:
-                self._beat(requested)
+                self._put(requested)
             except TRANSIENT:
-                continue  # the next beat may get through; if none does in time, the write is aborted
-            heart.last = self._now()
+                continue  # a later renewal may succeed; if none does in time, the write is aborted
+            heartbeat.last = self._now()
 
-    def _beat(self, requested: str) -> None:
+    def _put(self, requested: str) -> None:
         self._storage.put(_path(requested), b"")
 
 
-class _Heart:
-    """When it beat last, and whether it has ever been late."""
+class _Heartbeat:
+    """The time of the last renewal, and whether one was ever late."""
 
     def __init__(self, now: float) -> None:
         self.last = now

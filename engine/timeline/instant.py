@@ -1,4 +1,4 @@
-"""Instants and the file names by which they exist (timeline layout 2, hudi-format §3.1)."""
+"""Instants and their file names (timeline layout 2, docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOME: Final = ".hoodie/timeline"
 State = Literal["requested", "inflight", "completed"]
 
 COMPLETES_AS: Final = {"compaction": "commit", "logcompaction": "deltacommit", "clustering": "replacecommit"}
-"""Actions whose completed file carries another name than their pending ones."""
+"""Pending action -> action of the completed file, for actions where the two differ."""
 
 WRITE_ACTIONS: Final = frozenset(
     {"commit", "deltacommit", "replacecommit", "compaction", "logcompaction", "clustering"}
@@ -28,7 +28,7 @@ PENDING: Final[tuple[State, State]] = ("inflight", "requested")
 """States before completion, the later one first."""
 
 COLUMNS: Final = ("action", "state", "requested", "completed")
-"""What is shown of an instant."""
+"""Column heads of a table of instants."""
 
 _COMPLETED: Final = re.compile(r"(\d+)_(\d+)\.([a-z]+)")
 _PENDING: Final = re.compile(r"(\d+)(?:\.([a-z]+))?\.(requested|inflight)")
@@ -39,7 +39,7 @@ _LEGACY: Final = re.compile(r"(\d+)\.([a-z]+)")
 class Instant:
     """One action on the timeline.
 
-    `action` is the word in its file name: a pending compaction is a ``compaction``, a completed one a ``commit``.
+    `action` is the word in the file name: ``compaction`` for a pending compaction, ``commit`` for a completed one.
     `completed` is the completion time, None unless `state` is ``completed``.
     """
 
@@ -50,7 +50,7 @@ class Instant:
 
     @property
     def completes_as(self) -> str:
-        """The action under which all states of this instant are one."""
+        """The action of the completed instant, the same for all its states."""
         return COMPLETES_AS.get(self.action, self.action)
 
     @property
@@ -69,7 +69,7 @@ class Instant:
 
     @property
     def row(self) -> tuple[object, ...]:
-        """Its line in a table of `COLUMNS`."""
+        """The values of `COLUMNS`."""
         return self.action, self.state, self.requested, self.completed
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Instant:
 
 @lru_cache(maxsize=1 << 17)
 def parse_instant(name: str) -> Instant | None:
-    """The instant that a file of the timeline folder stands for; None for names that mean nothing (to be ignored)."""
+    """The instant of a file name in the timeline folder; None for other names, which readers ignore."""
     if found := _COMPLETED.fullmatch(name):
         requested, completed, action = found.groups()
         return Instant(requested, action, "completed", completed) if action in ACTIONS else None

@@ -1,7 +1,7 @@
-"""From the paths of a listing to a timeline. What a listing shares with the last one was worked out then.
+"""Builds a timeline from the paths of a listing, incrementally from an earlier listing.
 
-A timeline is a function of its paths and of nothing else: what is remembered saves work and never an answer. A table
-with a long history is listed again and again, and shows a few files more each time.
+A timeline depends on the paths alone, so the cache never changes a result. A table with a long history is listed many
+times, each time with a few more files.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ from .instant import Instant, is_layout_1, parse_instant
 from .timeline import FOLDER, Timeline
 
 REMEMBERED: Final = 4
-"""So many listings; a process rarely works on more tables at once."""
+"""The number of cached listings, about one for each table in use."""
 
 
 class Listing(NamedTuple):
-    """The paths of a listing, and what they add up to."""
+    """The paths of a listing and their timeline."""
 
     paths: frozenset[str]
     timeline: Timeline
 
 
 _LAST: list[Listing] = []
-"""Newest first. Only ever replaced by a new list's content in one step, so that threads need no lock."""
+"""Newest first. The content is replaced in one atomic step, so threads need no lock."""
 
 
 def timeline_of(paths: Iterable[str]) -> Timeline:
-    """What lies in the timeline's folder and below it, as a timeline. Raises `Unsupported` for instants of layout 1."""
+    """The timeline of the paths in and below the timeline's folder. `Unsupported` for instants of layout 1."""
     seen = frozenset(paths)
     known = max((each for each in _LAST if each.paths <= seen), key=lambda each: len(each.paths), default=_NOTHING)
     if len(known.paths) == len(seen):
@@ -45,7 +45,7 @@ _NOTHING: Final = Listing(frozenset(), Timeline())
 
 
 def _in_archive(path: str) -> bool:
-    """Whether a path below the timeline's folder is a file of archived instants."""
+    """Whether a path below the timeline's folder is an archive file."""
     return path.endswith(".parquet") and path.rpartition("/")[0] != FOLDER
 
 
@@ -53,7 +53,7 @@ def _instants(paths: Iterable[str]) -> Iterator[Instant]:
     for path in paths:
         folder, _, name = path.rpartition("/")
         if folder != FOLDER:
-            continue  # the archive lies below
+            continue  # the archive's folder
         if instant := parse_instant(name):
             yield instant
         elif is_layout_1(name):

@@ -1,4 +1,4 @@
-"""How a reader comes by the active timeline, and by one that is settled."""
+"""Loads the active timeline, and a settled one for reads."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load(storage: Storage) -> Timeline:
-    """The timeline by one listing, as its restores leave it. Raises `Unsupported` for instants of layout 1."""
+    """The timeline by one listing, without instants that restores have undone. `Unsupported` for layout 1."""
     paths, torn = _listing(storage)
     timeline = timeline_of(paths)
     restores = [instant.requested for instant in timeline.instants if instant.action == "restore"]
@@ -32,10 +32,10 @@ def load(storage: Storage) -> Timeline:
 
 
 def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
-    """The paths in the timeline's folder, and those of torn files.
+    """The paths in the timeline's folder, and those of torn files (empty or truncated).
 
-    An object store puts whole objects, so that the size in its listing says enough. On a file system each completed
-    instant that is new to this process is read once.
+    In an object store only an empty object is torn, because puts are atomic. On a file system each completed instant
+    that is new to this process is read once.
     """
     if not isinstance(storage, LocalStorage):
         entries = storage.list(FOLDER)
@@ -45,24 +45,24 @@ def _listing(storage: Storage) -> tuple[Sequence[str], Collection[str]]:
     for path in paths:
         if path in sound or (instant := parse_instant(path.rpartition("/")[2])) is None or not instant.completed:
             continue
-        with suppress(NotFound):  # archived or undone since it was listed
+        with suppress(NotFound):  # archived or undone after the listing
             (sound if is_whole(storage.get(path)) else torn).add(path)
     return paths, torn
 
 
 _SOUND: Final[dict[str, set[str]]] = {}
-"""By the address of a table on a file system: the completed instants that were whole. They never change."""
+"""URL of a local table -> its completed instants that were read and whole. They never change."""
 
 
 def load_settled(
     storage: Storage, rules: Rules = NBCC, now: str | None = None, commits: Commits | None = None
 ) -> Timeline:
-    """A timeline that holds every instant completed by some T, and no later one.
+    """A timeline that contains every instant completed by some time T, and no later one.
 
     One listing may show a late publication and miss an earlier one. So T is the greatest completion of a first
-    listing: all that completed by T was published before T was, and is in the second. What an archiver takes off
-    meanwhile is in the archive, which `commits` looks into after each listing. `Rules(listing="once")` trusts the
-    first; `Rules(read_time="clock")` takes the time `now` for T, settled or not.
+    listing: every instant that completed by T was published before T, so a second listing shows it. Instants that are
+    archived meanwhile are in the archive, which `commits` reads after each listing. `Rules(listing="once")` uses the
+    first listing; `Rules(read_time="clock")` uses `now` for T, settled or not.
     """
     listed = look(storage, rules, commits)
     time = read_time(listed, rules, now)
@@ -72,10 +72,10 @@ def load_settled(
 
 
 def look_again(listed: Timeline, time: str, storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """What a reader sees by one listing more, which misses nothing of what the one before had completed by `time`.
+    """List again until the listing misses nothing that the one before showed as completed by `time`.
 
-    A restore may take instants off while a listing runs, which then shows a part of them, and its plan perhaps not.
-    The listing after that shows the plan.
+    A restore may delete instants during a listing, which then shows some of them, and perhaps not its plan. The next
+    listing shows the plan.
     """
     again = look(storage, rules, commits)
     while again.misses(listed, time):
@@ -84,7 +84,7 @@ def look_again(listed: Timeline, time: str, storage: Storage, rules: Rules, comm
 
 
 def look(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
-    """What a reader sees by one listing and a look into the archive, if its rules have it look there."""
+    """The timeline by one listing, joined with the archive if the rules say so."""
     if commits is None or rules.files == "directory":
         return load(storage)
     if rules.archive_lookup == "never":
@@ -93,7 +93,7 @@ def look(storage: Storage, rules: Rules, commits: Commits | None) -> Timeline:
 
 
 def read_time(listed: Timeline, rules: Rules, now: str | None) -> str:
-    """The T of a snapshot; '' is before every completion."""
+    """The time T of a snapshot; '' precedes every completion."""
     if rules.read_time == "clock" and now is not None:
         return now
     return listed.greatest_completion or ""

@@ -1,7 +1,7 @@
-"""Writing the archived timeline: new files, merged levels, and the manifest that makes them count (§5.2, §5.3).
+"""Writes the archived timeline: files, merged levels, manifests (docs/hudi-format.md).
 
-A file that no manifest lists is nobody's. So a change is: put the files, put the next manifest, let the version file
-name it; what the change makes superfluous goes afterwards. All under the table's lock, so that versions only rise.
+Readers ignore files that no manifest lists. So a change puts the files, then the next manifest, then the version file
+that names it. Superfluous files are deleted afterwards. The caller holds the table's lock, so versions only increase.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ..storage import NotFound, Storage
 from .archive import HISTORY, VERSION, Archive, Archived, ArchiveFile, decode_manifest, decode_rows
 
 LEVEL_FILES: Final = 10
-"""So many files of one level are merged into one of the next (hoodie.timeline.compaction.batch.size)."""
+"""The number of files of one level that are merged into one of the next (hoodie.timeline.compaction.batch.size)."""
 
 MANIFESTS_KEPT: Final = 3
-"""Manifests, and what they list, that stay for readers who hold one; those who are slower ask again."""
+"""The number of manifests kept, with their files, for concurrent readers. Slower readers read the version again."""
 
 _SCHEMA: Final = pa.schema(
     [
@@ -37,13 +37,13 @@ _SCHEMA: Final = pa.schema(
 
 
 def add(storage: Storage, archive: Archive, instants: Iterable[Archived]) -> None:
-    """Archive these instants as one more file of level 0."""
+    """Archive these instants as a new file of level 0."""
     file = _put_file(storage, 0, instants)
     _put_manifest(storage, archive, [*archive.files(), file])
 
 
 def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
-    """The files of the archive by level."""
+    """Level -> files of the archive."""
     found: dict[int, list[ArchiveFile]] = {}
     for file in archive.files():
         found.setdefault(file.level, []).append(file)
@@ -51,7 +51,7 @@ def levels(archive: Archive) -> dict[int, list[ArchiveFile]]:
 
 
 def merge_levels(storage: Storage, archive: Archive) -> bool:
-    """Merge the oldest files of a level that is full into one of the next; whether there was one."""
+    """Merge the oldest files of the lowest full level into one of the next level; False if no level is full."""
     by_level = levels(archive)
     level = min((level for level, files in by_level.items() if len(files) >= LEVEL_FILES), default=None)
     if level is None:
@@ -64,7 +64,7 @@ def merge_levels(storage: Storage, archive: Archive) -> bool:
 
 
 def drop_superfluous(storage: Storage, archive: Archive) -> None:
-    """Delete old manifests, and the files that none of those that stay lists."""
+    """Delete old manifests, and files that no remaining manifest lists."""
     newest = archive.version()
     kept = [f"manifest_{number}" for number in range(max(1, newest - MANIFESTS_KEPT + 1), newest + 1)]
     needed = {"_version_", *kept}
@@ -72,14 +72,14 @@ def drop_superfluous(storage: Storage, archive: Archive) -> None:
         try:
             needed |= {file.name for file in decode_manifest(storage.get(f"{HISTORY}/{name}"), name)}
         except NotFound:
-            continue  # another engine keeps fewer
+            continue  # another engine has deleted it
     there = [entry.path for entry in storage.list(HISTORY)]
     if gone := [path for path in there if path.rpartition("/")[2] not in needed]:
         storage.delete_all(gone)
 
 
 def encode_rows(instants: Sequence[Archived]) -> bytes:
-    """The bytes of a file of the archive."""
+    """The bytes of an archive file."""
     columns = {
         "instantTime": [row.requested for row in instants],
         "completionTime": [row.completed for row in instants],
@@ -98,7 +98,7 @@ def _put_file(storage: Storage, level: int, instants: Iterable[Archived]) -> Arc
     data = encode_rows(rows)
     file = ArchiveFile(f"{rows[0].requested}_{rows[-1].requested}_{level}.parquet", len(data))
     path = f"{HISTORY}/{file.name}"
-    storage.put(path, data)  # over what an archiver has left that died before its manifest
+    storage.put(path, data)  # may replace a file of an archiver that died before its manifest
     if decode_rows(storage.get(path), path) != tuple(rows):
         raise _unlike(path)
     return file
@@ -115,7 +115,7 @@ def _put_manifest(storage: Storage, archive: Archive, files: Sequence[ArchiveFil
 
 
 def _unlike(path: str) -> Damaged:
-    """What is read back decides: the originals are deleted after this."""
+    """Verification failed. The originals are deleted only after a successful verification."""
     return Damaged(
-        f"archive instants into {path}", "what was read back is not what was written", "look at the disk, and try again"
+        f"archive instants into {path}", "what was read back is not what was written", "check the disk, and repeat it"
     )

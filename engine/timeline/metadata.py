@@ -1,4 +1,4 @@
-"""What a commit says that it wrote, and what a compaction plan says to do (hudi-format §4.1-4.5)."""
+"""Commit metadata and compaction plans: values, encoding, decoding (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from .instant import Instant
 from .timeline import FOLDER
 
 OWN_KEY: Final = "nbcc.format"
-"""Extra metadata by which an instant says that nbcc's rules hold for it."""
+"""Extra metadata that marks an instant as written by nbcc's rules."""
 
 OWN_FORMAT: Final = "1"
 
 REPLACES: Final = "nbcc.replaces"
-"""Extra metadata of a plan that takes nothing and of its commit: the operation, a write, that puts rows in the place
-of all that its file groups held before the plan's barrier."""
+"""Extra metadata of a replacing write (its plan and its commit): the name of the operation. Its rows replace everything
+in its file groups before the plan's barrier."""
 
 COVERS: Final = "nbcc.log.compaction"
-"""Extra metadata of a log compaction of ours: JSON, path of each log that it made -> names of those it stands for."""
+"""Extra metadata of a log compaction of nbcc: JSON, path of each new log -> names of the logs that it replaces."""
 
 LOG_COMPACTION: Final = "logcompaction"
 
 _LOG_COMPACTOR: Final = "org.apache.hudi.table.action.compact.LogCompactionExecutionHelper"
 
 SORT_BY: Final = "nbcc.sort_by"
-"""Extra metadata of a plan: the columns, parted by commas, by which its base files are sorted."""
+"""Extra metadata of a plan: the comma-separated columns by which its base files are sorted."""
 
 _PLAN_VERSION: Final = 2  # operations hold file names, not full paths
 
 
 @dataclass(frozen=True, slots=True)
 class WriteStat:
-    """One data file of a commit. `path` is relative to the table's root, `size` in bytes, the rest counts rows.
+    """One data file of a commit. `path` is relative to the table's root, `size` is in bytes, other numbers count rows.
 
-    Which fields mean something depends on the file: a log has `log_version` and names itself in `log_files`; a base
-    file made by compaction says what it replaced (`prev_base_file`) and read (`log_*`).
+    A log has `log_version`, and `log_files` with its own name. A base file made by compaction has the base file that it
+    replaced (`prev_base_file`) and counts of the logs that were merged (`log_*`).
     """
 
     file_id: str
@@ -68,7 +68,7 @@ class WriteStat:
 
 @dataclass(frozen=True, slots=True)
 class CommitMetadata:
-    """A completed commit. `replaced` maps a partition to the file ids that the commit put out of sight."""
+    """A completed commit. `replaced`: partition -> file ids that the commit replaces."""
 
     stats: tuple[WriteStat, ...]
     operation: str
@@ -83,23 +83,25 @@ class CommitMetadata:
 
     @property
     def replaces(self) -> bool:
-        """Whether it hides what completed in its file groups before its requested time, whatever it began as."""
+        """Whether it is a replacing write: it hides everything older than its requested time in its file groups."""
         return REPLACES in self.extra
 
     @property
     def covers(self) -> Mapping[str, tuple[str, ...]]:
-        """Path of each log that a log compaction of ours made -> paths of those it stands for, in merge order."""
+        """Path of each log of a log compaction of nbcc -> paths of the logs that it replaces, in merge order."""
         if COVERS not in self.extra:
             return {}
-        made: dict[str, list[str]] = json.loads(self.extra[COVERS])
-        return {path: tuple(path[: path.rfind("/") + 1] + name for name in names) for path, names in made.items()}
+        names_by_log: dict[str, list[str]] = json.loads(self.extra[COVERS])
+        return {
+            path: tuple(path[: path.rfind("/") + 1] + name for name in names) for path, names in names_by_log.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionOperation:
-    """One file group of a plan: the base file (name, or None) and the logs (names in merge order) to be merged.
+    """One file group of a plan: base file (name or None) and logs (names in merge order) to merge.
 
-    `base_instant` is the requested time of the base file, or of the first log where there is none.
+    `base_instant`: the requested time of the base file, or of the first log if there is none.
     """
 
     partition: str
@@ -113,32 +115,34 @@ class CompactionOperation:
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
+    """A plan of a compaction, log compaction or replacing write. Its requested time is the barrier of its groups."""
+
     operations: tuple[CompactionOperation, ...]
     extra: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def groups(self) -> frozenset[tuple[str, str]]:
-        """(partition, file id) of every group that the plan gives a barrier."""
+        """(partition, file id) of every file group in the plan."""
         return frozenset((operation.partition, operation.file_id) for operation in self.operations)
 
     @property
     def own(self) -> bool:
-        """Whether nbcc made it."""
+        """Whether nbcc wrote it."""
         return OWN_KEY in self.extra
 
     @property
     def replaces(self) -> bool:
-        """Whether it is a write's, which nobody but that write can carry out."""
+        """Whether it belongs to a replacing write. No other process can execute it."""
         return REPLACES in self.extra
 
     @property
     def sort_by(self) -> tuple[str, ...]:
-        """The columns by which the rows of its base files are sorted; () as they come."""
+        """The columns by which its base files are sorted; () for unsorted."""
         return tuple(filter(None, self.extra.get(SORT_BY, "").split(",")))
 
 
 def own_extra(schema: str, more: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Extra metadata of an instant of ours: the mark, the Avro JSON of the table's schema, and what else is given."""
+    """Extra metadata of an instant of nbcc: its mark, the Avro JSON of the table's schema, and `more`."""
     return {"schema": schema, OWN_KEY: OWN_FORMAT, **(more or {})}
 
 
@@ -161,7 +165,7 @@ def encode_commit(commit: CommitMetadata) -> bytes:
 
 
 def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
-    """The commit in a completed file's bytes; raises `NotATable` naming `name` if they are no Avro container."""
+    """Decode a completed commit file; `Damaged` if it is invalid. `name` names the file in errors."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         by_partition = record.get("partitionToWriteStats") or {}
@@ -172,7 +176,7 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
                 for partition in sorted(by_partition)
                 for stat in by_partition[partition]
                 if stat.get("path")
-            ),  # a workload profile has stats without a file
+            ),  # skip the stats of a workload profile, which have no file
             operation=record.get("operationType") or "UNKNOWN",
             compacted=bool(record.get("compacted")),
             extra=record.get("extraMetadata") or {},
@@ -185,7 +189,7 @@ def decode_commit(data: bytes, name: str = "commit") -> CommitMetadata:
 
 
 def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
-    """The bytes of ``<b>.compaction.requested`` or, under its own action, of a log compaction's plan."""
+    """The bytes of ``<b>.compaction.requested``, or of the plan of a log compaction (`action`)."""
     of_logs = action == LOG_COMPACTION
     return encode_record(
         "compaction",
@@ -201,7 +205,7 @@ def encode_plan(plan: CompactionPlan, action: str = "compaction") -> bytes:
 
 
 def decode_plan(data: bytes, name: str = "plan") -> CompactionPlan:
-    """The plan in a requested file's bytes; raises `NotATable` naming `name` if they are no Avro container."""
+    """Decode a plan file; `Damaged` if it is invalid. `name` names the file in errors."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         operations = tuple(_operation(each, checked) for each in record.get("operations") or ())
@@ -214,7 +218,7 @@ def load_commit(storage: Storage, instant: Instant) -> CommitMetadata:
 
 
 def load_plan(storage: Storage, requested: str, action: str = "compaction") -> CompactionPlan:
-    """The compaction plan with the barrier `requested`, or a log compaction's; raises `NotFound` if there is none."""
+    """The plan of the compaction (or log compaction) requested at that time. Raises `NotFound`."""
     name = Instant(requested, action, "requested").file_name
     return decode_plan(storage.get(f"{FOLDER}/{name}"), name)
 
@@ -281,7 +285,7 @@ def _operation_record(operation: CompactionOperation) -> dict[str, Any]:
         "dataFilePath": operation.base_file,
         "fileId": operation.file_id,
         "partitionPath": operation.partition,
-        "metrics": {  # all five: Spark's executor unboxes them
+        "metrics": {  # all five are required: Hudi's Spark executor unboxes them
             "TOTAL_LOG_FILES": float(len(operation.logs)),
             "TOTAL_LOG_FILES_SIZE": float(operation.log_bytes),
             "TOTAL_IO_READ_MB": read // mebibyte,

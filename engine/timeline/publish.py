@@ -1,4 +1,4 @@
-"""Putting an instant's states onto the timeline. Each is one atomic creation; nothing is ever replaced."""
+"""Publishes the states of an instant. Each state is a new file, created atomically and never replaced."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from .timeline import FOLDER
 
 
 def put_requested(storage: Storage, requested: str, action: str, data: bytes = b"") -> Instant:
-    """Publish ``<requested>.<action>.requested``, under the lock that took the time.
+    """Publish ``<requested>.<action>.requested``. The caller holds the lock under which it took the time.
 
-    `data` is a plan, or a token of the writer: an equal content is taken for an earlier attempt of the same writer.
+    `data`: a plan or the writer's token. A file with equal content counts as an earlier attempt of this writer.
     """
     return _put(storage, Instant(requested, action, "requested"), data)
 
 
 def put_inflight(storage: Storage, requested: str, action: str, data: bytes = b"", again: bool = False) -> Instant:
-    """Publish ``<requested>.<action>.inflight``. `again`: an earlier attempt may have done so (a plan taken up)."""
+    """Publish ``<requested>.<action>.inflight``. `again`: the file may exist, because the plan is resumed."""
     return _put(storage, Instant(requested, action, "inflight"), data, again)
 
 
 def put_completed(storage: Storage, requested: str, completed: str, action: str, data: bytes) -> Instant:
-    """Publish the completed instant: from here on its files are seen. Under the lock that took `completed`.
+    """Publish the completed instant: readers see its files from now on. The caller took `completed` under the lock.
 
     `action` may be the pending one: a compaction completes as ``commit``.
     """
@@ -30,7 +30,7 @@ def put_completed(storage: Storage, requested: str, completed: str, action: str,
 
 
 def _put(storage: Storage, instant: Instant, data: bytes, again: bool = False) -> Instant:
-    """If the file holds `data` already, an earlier attempt has put it, and only its answer was lost (`put_own`)."""
+    """Put the file of a state. Equal content counts as success (`put_own`)."""
     path = f"{FOLDER}/{instant.file_name}"
     if again:
         storage.put_if_absent(path, data)
@@ -43,5 +43,5 @@ def _taken(instant: Instant) -> Conflict:
     return Conflict(
         f"publish {instant.file_name}",
         "the timeline already holds it",
-        "let everybody who writes this table take times under the same lock, and start the operation again",
+        "let all writers of this table take times under the same lock, and repeat the operation",
     )

@@ -1,7 +1,7 @@
-"""What a restore says that it undoes, and the timeline without it (hudi-format §4.9).
+"""Restore plans and completed restores (docs/hudi-format.md).
 
-The plan counts from when it is on the timeline: whoever lists the timeline then sees nothing of what it names, whether
-or not that is gone already, and whatever a writer that slept through it puts afterwards.
+The plan takes effect once it is on the timeline: readers ignore the instants that it names. Their files may still
+exist, and a paused writer may even put more of them later.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _VERSION: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class RestorePlan:
-    """The restore requested then, to the instant (by its requested time) that a savepoint pins.
+    """The plan of a restore to the instant pinned by a savepoint (`savepoint`: its requested time).
 
-    `undone`: (requested time, action) of each instant that goes, in the order in which they go.
+    `undone`: (requested time, action) of the instants to undo, in that order.
     """
 
     requested: str
@@ -45,7 +45,7 @@ def encode_restore_plan(plan: RestorePlan) -> bytes:
 
 
 def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
-    """The plan in the bytes of ``<r>.restore.requested``, whoever wrote them."""
+    """Decode ``<r>.restore.requested`` of nbcc or Hudi."""
     name = Instant(requested, ACTION, "requested").file_name
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
@@ -57,7 +57,7 @@ def decode_restore_plan(data: bytes, requested: str) -> RestorePlan:
 
 
 def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
-    """The plan of the restore requested then; an empty one where its file is gone, as other engines may leave it."""
+    """The plan of the restore requested at that time; an empty one if another engine left no plan file."""
     try:
         data = storage.get(f"{HOME}/{Instant(requested, ACTION, 'requested').file_name}")
     except NotFound:
@@ -66,7 +66,7 @@ def load_restore_plan(storage: Storage, requested: str) -> RestorePlan:
 
 
 def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url: str, millis: int) -> bytes:
-    """The bytes of the completed restore; `deleted`: requested time of each instant -> the paths that went with it."""
+    """The bytes of the completed restore. `deleted`: requested time of each undone instant -> deleted paths."""
     rolled_back = {
         requested: [rollback_record(plan.requested, RollbackPlan(requested, action), deleted.get(requested, ()), url)]
         for requested, action in plan.undone
@@ -83,21 +83,21 @@ def encode_restore(plan: RestorePlan, deleted: Mapping[str, Sequence[str]], url:
 
 
 def file_restored_away(storage: Storage, path: str) -> Cleaned | None:
-    """Why the data file at `path` is gone: the restore that has undone who put it; None if none has."""
+    """The error for a missing data file whose instant a restore has undone; None if no restore has."""
     name = split_path(path)[1]
     named = parse_base(name) or parse_log(name)
     return restored_away(storage, named.instant, path) if named else None
 
 
 def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
-    """Why what the instant requested then had put is gone: the restore that has undone it; None if none has."""
+    """The error for a missing file (`what`) of an instant that a restore has undone; None if no restore has."""
     for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]
         requested, _, state = name.partition(".")
         if state == f"{ACTION}.requested" and instant in dict(load_restore_plan(storage, requested).undone):
             return Cleaned(
                 f"read {what}",
-                f"the restore {requested} has undone the instant {instant}, which had put it",
+                f"the restore {requested} has undone the instant {instant}, which wrote it",
                 "read again, at a newer time",
             )
     return None

@@ -1,4 +1,4 @@
-"""What a rollback says that it will do and has done (hudi-format §4.7)."""
+"""Rollback plans and completed rollbacks (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .instant import HOME, Instant
 
 @dataclass(frozen=True, slots=True)
 class RollbackPlan:
-    """The pending instant to undo: its requested time, its action, and the data files (paths) found when planning."""
+    """The pending instant to undo (requested time, action), and its data files (paths) when the plan was made."""
 
     target: str
     action: str
@@ -23,7 +23,7 @@ class RollbackPlan:
 
 
 def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
-    """The bytes of ``<r>.rollback.requested``; `url` is the table's root, files are named in full, as Hudi does."""
+    """The bytes of ``<r>.rollback.requested``. `url`: the table's root, the prefix of Hudi's file paths."""
     requests = [
         {
             "partitionPath": path.rpartition("/")[0],
@@ -39,7 +39,7 @@ def encode_rollback_plan(plan: RollbackPlan, url: str) -> bytes:
 
 
 def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPlan:
-    """The plan in a file's bytes, whoever wrote it."""
+    """Decode a rollback plan of nbcc or Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         target = record["instantToRollback"]
@@ -52,18 +52,18 @@ def decode_rollback_plan(data: bytes, name: str = "rollback plan") -> RollbackPl
 
 
 def load_rollback_plan(storage: Storage, requested: str) -> RollbackPlan:
-    """The plan of the rollback requested then; raises `NotFound` if there is none."""
+    """The plan of the rollback requested at that time. Raises `NotFound`."""
     name = Instant(requested, "rollback", "requested").file_name
     return decode_rollback_plan(storage.get(f"{HOME}/{name}"), name)
 
 
 def encode_rollback(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> bytes:
-    """The bytes of the completed rollback that was requested then."""
+    """The bytes of the completed rollback requested at `requested`."""
     return encode_record("rollback", rollback_record(requested, plan, deleted, url))
 
 
 def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], url: str) -> dict[str, Any]:
-    """What a completed rollback says, and a restore of each instant. Its duration is not told: 0."""
+    """The record of a completed rollback; also part of a completed restore. The duration is always 0."""
     partitions: dict[str, list[str]] = {}
     for path in deleted:
         partitions.setdefault(path.rpartition("/")[0], []).append(f"{url}/{path}")
@@ -88,5 +88,5 @@ def rollback_record(requested: str, plan: RollbackPlan, deleted: Sequence[str], 
 
 
 def _name(path: str) -> str:
-    """The name of a file that is named in full."""
+    """The file name of a full URL or path."""
     return path.rpartition("/")[2]

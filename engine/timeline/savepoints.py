@@ -1,4 +1,4 @@
-"""What a savepoint says: who pinned an instant, and which files a read as of then opens (hudi-format §4.9)."""
+"""Savepoints: a pinned instant and the files that a read of it opens (docs/hudi-format.md)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ACTION: Final = "savepoint"
 
 @dataclass(frozen=True, slots=True)
 class Savepoint:
-    """`files` maps a partition to the names of its files; `millis` is when it was made, since 1970."""
+    """A savepoint. `files`: partition -> file names. `millis`: its time in milliseconds since 1970."""
 
     files: Mapping[str, tuple[str, ...]]
     user: str = ""
@@ -29,7 +29,7 @@ class Savepoint:
 
 
 def by_partition(paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Partition -> the names of those files that lie in it."""
+    """Partition -> the names of its files."""
     found: dict[str, list[str]] = {}
     for partition, name in sorted(split_path(path) for path in set(paths)):
         found.setdefault(partition, []).append(name)
@@ -53,7 +53,7 @@ def encode_savepoint(savepoint: Savepoint) -> bytes:
 
 
 def decode_savepoint(data: bytes, name: str = ACTION) -> Savepoint:
-    """The savepoint in a file's bytes, whoever made it."""
+    """Decode a savepoint of nbcc or Hudi."""
     record, checked = decode_record(data, name), Checked(name)
     with understood(name):
         partitions = record.get("partitionMetadata") or {}

@@ -1,4 +1,4 @@
-"""Avro schemas of the timeline's files, as values (hudi-format §4). Readers resolve by field name."""
+"""Avro schemas of the timeline's files (docs/hudi-format.md). Readers resolve fields by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The active timeline as a value."""
+"""The active timeline as an immutable value."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ FOLDER: Final = HOME
 
 _ADVANCE: Final = {"requested": 0, "inflight": 1, "completed": 2}
 _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
-"""What an action that adds data files completes as."""
+"""Completed actions of instants that add data files."""
 
 
 @dataclass(frozen=True)
 class Timeline:
     """All instants of one listing, each in the highest state seen, ordered by requested time.
 
-    `begun_as` remembers under which action a completed instant was pending, where that differs: it tells the commit
-    of a compaction from that of a copy-on-write writer. `archived`: some instants have left for the archive. What
-    `restores` have undone is not among the instants; what is left of it there, in whatever state, is in `undone`.
-    `torn`: completed instants whose files are empty or cut short, as a power cut may leave them.
+    `begun_as`: (requested time, completed action) -> pending action, where the two actions differ. It distinguishes the
+    commit of a compaction from that of a copy-on-write writer. `archived`: some instants are in the archive. Instants
+    that `restores` have undone are not in `instants`; those whose files still exist are in `undone`. `torn`: completed
+    instants whose files are empty or truncated, for example by a power failure.
     """
 
     instants: tuple[Instant, ...] = ()
@@ -37,11 +37,11 @@ class Timeline:
 
     @classmethod
     def of(cls, seen: Iterable[Instant], archived: bool = False) -> Timeline:
-        """The timeline that these states of instants add up to."""
+        """The timeline of a listing that shows these states."""
         return cls().grown(seen, archived)
 
     def grown(self, seen: Iterable[Instant], archived: bool = False) -> Timeline:
-        """The timeline of a listing that shows these states, too, in any order."""
+        """The timeline with further states of instants, given in any order."""
         highest, begun_as = dict(self._highest), dict(self.begun_as)
         last, rising = next(reversed(highest), ("", "")), True
         for instant in seen:
@@ -58,11 +58,11 @@ class Timeline:
         if not rising:
             highest = {key: highest[key] for key in sorted(highest)}
         timeline = replace(self, instants=tuple(highest.values()), begun_as=begun_as, archived=archived)
-        vars(timeline)["_highest"] = highest  # what it would come to by itself
+        vars(timeline)["_highest"] = highest  # fill the cached property, which would compute the same
         return timeline
 
     def joined(self, archived: Iterable[Instant]) -> Timeline:
-        """The timeline with what has left it for the archive: nothing is out of sight then."""
+        """The timeline together with the archived instants."""
         seen = tuple(archived)
         if not seen:
             return replace(self, archived=False)
@@ -71,7 +71,7 @@ class Timeline:
         return replace(whole, restores=self.restores, undone=self.undone)
 
     def without_undone(self, restores: Iterable[RestorePlan]) -> Timeline:
-        """The timeline as these restores leave it."""
+        """The timeline without the instants that these restores have undone."""
         plans = tuple(restores)
         gone = {requested for plan in plans for requested, _ in plan.undone}
 
@@ -102,30 +102,32 @@ class Timeline:
         return tuple(i for i in self.instants if i.action == "savepoint" and i.completed)
 
     def is_pinned(self, time: str) -> bool:
-        """Whether a savepoint keeps what a read as of that completion time opens."""
+        """Whether a savepoint pins the state as of that completion time."""
         pinned = (self.find(saved.requested) for saved in self.savepoints)
         return any(instant is not None and instant.completed == time for instant in pinned)
 
     @property
     def greatest_completion(self) -> str | None:
-        """The newest completion time, None if nothing has completed. A savepoint, which may be dropped, does not count;
-        the request of a restore does: nothing completes at or before it any more.
+        """The greatest completion time; None if nothing has completed.
+
+        Savepoints do not count, because they may be deleted. The requested time of a restore counts: nothing can
+        complete at or before it any more.
         """
         completed = (i.completed for i in self.instants if i.completed and i.action != "savepoint")
         return max((*completed, *(plan.requested for plan in self.restores)), default=None)
 
     @cached_property
     def newest(self) -> str | None:
-        """The greatest time of any kind: what a clock must not go before. None on an empty timeline."""
+        """The greatest requested or completion time: new times must be greater. None on an empty timeline."""
         last = [instant.requested for instant in self.instants[-1:]]
         return max((*last, *(i.completed for i in self.instants if i.completed)), default=None)
 
     def completed_before(self, time: str) -> tuple[Instant, ...]:
-        """Instants with a completion strictly before `time`: what a plan with that barrier may take."""
+        """Instants that completed strictly before `time`: a plan with that barrier may take their files."""
         return tuple(i for i in self.completed if completion_of(i) < time)
 
     def find(self, requested: str, action: str | None = None) -> Instant | None:
-        """The instant requested then, among those that write data or of the action named."""
+        """The instant requested at that time: of the given action, or, without one, any that writes data."""
         wanted = _WRITTEN_AS if action is None else (COMPLETES_AS.get(action, action),)
         found = (self._highest.get((requested, completes_as)) for completes_as in wanted)
         return next((instant for instant in found if instant is not None), None)
@@ -139,11 +141,11 @@ class Timeline:
         return self.begun_as.get((instant.requested, instant.completes_as)) == "logcompaction"
 
     def is_service(self, instant: Instant) -> bool:
-        """Whether `instant` rewrites files and changes no row."""
+        """Whether `instant` rewrites files without a change of rows."""
         return self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
-        """Whether an earlier listing has shown a write complete by `time` that this misses, and not by a restore."""
+        """Whether an earlier listing shows a write completed by `time` that this one lacks, other than by a restore."""
         there, undone = self._highest, {requested for plan in self.restores for requested, _ in plan.undone}
         return any(
             instant.completed
@@ -155,7 +157,7 @@ class Timeline:
         )
 
     def until(self, time: str) -> Timeline:
-        """The timeline without what completed after `time`: those instants count as inflight."""
+        """The timeline as of `time`: instants that completed later are inflight."""
         return replace(
             self, instants=tuple(self._reopened(i) if i.completed and i.completed > time else i for i in self.instants)
         )
@@ -175,13 +177,14 @@ class Timeline:
 
     @cached_property
     def _highest(self) -> dict[tuple[str, str], Instant]:
-        """The instants by their requested time and the action that they complete as, in their order."""
+        """(requested time, completed action) -> instant, ordered by requested time."""
         return {(instant.requested, instant.completes_as): instant for instant in self.instants}
 
 
 def _supersedes(instant: Instant, known: Instant) -> bool:
-    """Whether a state of an instant counts rather than another. Of two alike, which nobody should have put, the first
-    by name does, so that it does not matter in which order they are seen."""
+    """Whether the first state replaces the second.
+
+    If some writer wrongly put the same state twice, the smaller file name wins, in any order of a listing."""
     advance = _ADVANCE[instant.state] - _ADVANCE[known.state]
     return advance > 0 or (advance == 0 and instant.file_name < known.file_name)
 

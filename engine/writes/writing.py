@@ -52,7 +52,7 @@ def put_request(context: Context, timeline: Timeline, action: str) -> str:
     """Publish the request under a lock that is held. Its first beat comes first: without one it counts as failed."""
     requested = new_time(context, timeline)
     with silent_on_error(context, requested):
-        context.hearts.start(requested)
+        context.heartbeats.start(requested)
         # Hudi reads nothing from a requested write, so that its content may say whose it is.
         put_requested(context.storage, requested, action, context.names.write_token().encode())
     return requested
@@ -65,7 +65,7 @@ def silent_on_error(context: Context, requested: str) -> Iterator[None]:
     try:
         yield
     except (Exception, KeyboardInterrupt):
-        context.hearts.rest(requested)
+        context.heartbeats.stop_renewing(requested)
         raise
 
 
@@ -107,7 +107,7 @@ def remove_pending(context: Context, requested: str, action: str) -> None:
     """Take a pending instant off the timeline, and its heartbeat with it. Its data files must be gone."""
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
-    context.hearts.stop(requested)
+    context.heartbeats.stop(requested)
 
 
 def _nothing(timeline: Timeline | None) -> None:
@@ -169,7 +169,7 @@ def complete(
         raise refusal
     forget_markers(context, requested)
     if beats:
-        context.hearts.stop(requested)
+        context.heartbeats.stop(requested)
     return instant
 
 
@@ -180,7 +180,7 @@ def taken_for_dead(context: Context, timeline: Timeline, requested: str, action:
     """
     there = timeline.find(requested, action)
     undone = there is None or behind_the_archive(context, timeline, requested) or _undone(context, timeline, requested)
-    if not undone and context.hearts.lives(requested):
+    if not undone and context.heartbeats.is_alive(requested):
         return None
     return Conflict(
         f"publish the write {requested}",

@@ -1,11 +1,13 @@
 """RFC-66 alone: the protocol without any mechanism, in the order of the RFC's text.
 
-    clock, lock, timeline    times, the table's lock, instants
-    publication              how every actor completes an instant
-    writer, compactor        who publishes: deltacommits, compactions
-    reader                   how a reader finds a consistent set of instants
-    slicing, planning        to which file slice a log belongs; what a compaction plan takes
-    merge, reads             the merge of rows by rank; the four reads
+    clock, lock          one clock; the table's lock
+    timeline, table      completed and pending instants; the values on storage
+    publication          the completion time is taken under the lock, and the instant is published under the same lock
+    writer, compactor    the actors that publish deltacommits and compactions
+    reader               a reader lists the timeline twice
+    slicing, planning    to which file slice a log belongs; which logs a compaction plan takes
+    merge, tombstones    the merge of records by rank; a compaction keeps deletes
+    reads                snapshot, time travel, read-optimised and incremental reads, change logs
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from . import clock, compactor, lock, reader, timeline, writer
 
 
 def compose(composition: Composition) -> None:
-    """Add the components, the views and the transitions of the kernel."""
+    """Add the components, views and transitions of the kernel."""
     composition.add_component("clock", 0)
     composition.add_component("lock", None)
     composition.map_view("holds_lock", lock.is_held_by)

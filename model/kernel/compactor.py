@@ -1,9 +1,8 @@
-"""Compactors: schedule a plan while writers write, merge the planned logs, publish (RFC-66, "Non-Serial Compaction Plan
-Schedule").
+"""Compactors schedule a plan while writers write, merge the planned logs into base files, and publish.
 
-A plan fixes its inputs when it is scheduled, so that every runner of the plan writes the same base files. Its requested
-time is a barrier: a log that completes later belongs to a later file slice. What a base file then holds, deletes
-included, is for `merge.py` and `tombstones.py`; here are the steps.
+RFC-66, "Non-Serial Compaction Plan Schedule". A plan fixes its inputs (`planning.py`), so every runner writes the same
+base files. Its requested time is a barrier: a log that completes later belongs to a later file slice (`slicing.py`).
+`merge.py` defines the rows of a base file, and `tombstones.py` the deletes that it keeps.
 """
 
 from __future__ import annotations
@@ -21,23 +20,22 @@ from .clock import READS_CLOCK, TakeTime
 from .lock import LOCK_IS_FREE
 from .planning import plan
 from .publication import Publication, publication, publication_actions
-from .table import Compaction, GroupPlan, Instant, Plan, Table, completes_plan
+from .table import Compaction, GroupPlan, Instant, Plan, Plans, Table, completes_plan
 from .timeline import PENDING, Published
 
 if TYPE_CHECKING:
     from ..rules import Rules
 
-Plans = tuple[Plan, ...]
 PLANS, READS_INPUT = "plans", "reads input"
-"""Tags: a transition puts a plan, or reads the files that the plan takes."""
+"""Tags: a transition puts a plan; a transition reads the input files of a plan."""
 
 PLANNED, RUNNING = "about to start its plan", "running its plan"
 
 
 class Compactor(NamedTuple):
-    """`plan` is the requested time of its plan, `groups` the plan's file groups, `bases` how many are written.
+    """`plan`: the requested time of its plan. `groups`: the plan's file groups. `bases`: how many are written.
 
-    `parts`: what the plan takes, until the plan is on storage.
+    `parts`: the inputs of the plan, until the plan is on storage.
     """
 
     step: str = "idle"
@@ -50,7 +48,7 @@ class Compactor(NamedTuple):
 
     @property
     def group(self) -> int:
-        """The file group that is next."""
+        """The file group of the next base file."""
         return self.groups[self.bases]
 
 
@@ -88,7 +86,7 @@ def compaction_is_left(plans: Plans, world: World, compactors: tuple[str, ...]) 
 def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules
 ) -> tuple[GroupPlan, ...]:
-    """What a plan takes that is scheduled now."""
+    """The inputs of a plan that is scheduled now; () if there is nothing to compact."""
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 
@@ -97,7 +95,7 @@ LOG_TO_COMPACT = Guard("there must be a log to compact", log_to_compact)
 
 
 def take_barrier(clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: Rules) -> Changes:
-    """In one step, while the lock is free: list what has completed, and take a barrier after all of it."""
+    """List the completed instants and take a later barrier. The lock is free, so this is one step under the lock."""
     barrier, clock = request_time(clock, action="commit")
     return {"own": Compactor(plan=barrier, parts=plan(rules, completed_table, world.groups, barrier)), "clock": clock}
 
@@ -109,7 +107,7 @@ def put_plan(own: Compactor, me: str, plans: Plans) -> Changes:
 
 
 def started(own: Compactor, me: str, plan: Plan, plans: Plans) -> tuple[Compactor, Plans]:
-    """The compactor at work on a plan, and the plans."""
+    """The compactor while it runs a plan, and all plans afterwards."""
     own = Compactor(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
     now = plan._replace(runner=me, inflight=True)
     return own, tuple(now if each == plan else each for each in plans)
@@ -120,7 +118,7 @@ def next_group(own: Compactor) -> Iterable[Args]:
 
 
 def write_base(own: Compactor) -> Changes:
-    """Put the base file of one file group; its content is what `reads.compacted` says."""
+    """Put the base file of one file group. Its content is `reads.compacted`."""
     last = own.bases + 1 == len(own.groups)
     return {"own": own._replace(step="written" if last else RUNNING, bases=own.bases + 1)}
 
@@ -131,7 +129,7 @@ def published_compaction(me: str, own: Compactor) -> tuple[Compactor, Compaction
 
 
 def pending_compactions(pending_instants: Iterable[Instant], plans: Plans, published: Published) -> Iterable[Instant]:
-    """The pending instants, with those of compaction plans."""
+    """The view `pending_instants`: add the pending compaction plans."""
     yield from pending_instants
     done = {entry.requested for entry in published if completes_plan(entry)} if plans else ()
     for each in plans:

@@ -1,4 +1,7 @@
-"""The table's lock: the component `lock` is the name of its holder, or None (RFC-66, "Assumption On Locks")."""
+"""The table's lock (RFC-66, "Assumption On Locks"). The component `lock` is the name of its holder, or None.
+
+Under it actors publish (`publication.py`) and take requested times (`writer.py`, `compactor.py`).
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from ..machine.transition import Changes, Guard
 
 
 def is_held_by(lock: str | None, me: str) -> bool:
-    """The view `holds_lock`: whether an actor holds the lock, as far as it can tell."""
+    """The view `holds_lock`: whether an actor observes that it holds the lock."""
     return lock == me
 
 
@@ -14,12 +17,8 @@ def lock_is_free(lock: str | None) -> bool:
     return lock is None
 
 
-def holds(holds_lock: bool) -> bool:
-    return holds_lock
-
-
 LOCK_IS_FREE = Guard("the lock must be free", lock_is_free)
-HOLDS_LOCK = Guard("{me} must hold the lock", holds)
+HOLDS_LOCK = Guard("{me} must hold the lock", lambda holds_lock: holds_lock)
 
 
 def take_lock(me: str) -> Changes:
@@ -31,5 +30,5 @@ def release_lock(lock: str | None, me: str) -> Changes:
 
 
 def released(lock: str | None, me: str) -> str | None:
-    """The lock after `me` has released it. If `me` lost the lock earlier, another actor may hold it now."""
+    """The lock after `me` has released it. If `me` lost the lock before, another actor may hold it now."""
     return None if lock == me else lock

@@ -1,6 +1,7 @@
-"""How the records of one key become one row: the record with the greatest rank wins, and a delete is such a record.
+"""The merge of the records of one key into one row: the record with the greatest rank wins. A delete is a record.
 
-RFC-66 leaves the rank to the merge mode of the table: the ordering value (event time), or the completion (commit time).
+The merge mode of the table defines the rank: the ordering value (event time) or the completion time (commit time).
+Whether a base file keeps a winning delete is decided in `tombstones.py`.
 """
 
 from __future__ import annotations
@@ -10,27 +11,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..machine.marks import Marks
 from .table import Log
-from .tombstones import keeps_deletes
+from .tombstones import keeps_deletes, needs_tombstones
 
 if TYPE_CHECKING:
     from ..combination import Combination, Window
 
 
 class Ranked(NamedTuple):
-    """A record within a merge: `place` ranks by completion and log version, later is greater."""
+    """A record within a merge. `place` is its position in the merge order (completion, then log version)."""
 
     ordering: int
     place: float
     deleted: bool
     content: Any
-    log: Log | None = None  # the log file that it came from, set within a merge
+    log: Log | None = None  # its log file, set within a merge
 
 
 class Merger(NamedTuple):
     """How records merge in one table under one protocol.
 
     `event_time`: the ordering value ranks first. `keeps_tombstones`: compactions keep deletes. `logs_first`: logs merge
-    among themselves before they meet the base file. `combination`: None if one record is the whole row.
+    with each other first, and the result merges with the base file. `combination`: how several records form one row;
+    None if each record is a whole row.
     """
 
     event_time: bool
@@ -40,18 +42,18 @@ class Merger(NamedTuple):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of which a record sets some; () if every record is a whole row."""
+        """The columns that partial updates may set; () if every record is a whole row."""
         return self.combination.columns if self.combination else ()
 
 
 def merger_of(world: Any) -> Merger:
-    """How records merge in the table of a world: by its merge mode."""
+    """The merger for the merge mode of a world."""
     event_time = world.merge_mode == "EVENT_TIME_ORDERING"
-    return Merger(event_time, keeps_tombstones=event_time)
+    return Merger(event_time, keeps_tombstones=needs_tombstones(event_time))
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:
-    """Event time: the ordering value first; commit time: the place alone."""
+    """By event time: the ordering value, then the place. By commit time: the place alone."""
     return (record.ordering, record.place) if event_time else (record.place,)
 
 
@@ -63,13 +65,13 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
 
 
 class Fold(NamedTuple):
-    """A read of one file group as a small tree: the base file, then logs in the order in which they merge.
+    """A read of one file group as a tree: the base file, then logs in merge order. The rows are not part of it.
 
-    `base` was folded earlier, by a compaction. A log that is a fold itself replaces the logs that it holds.
-    `tombstones`: how many logs merge before the tombstones of the base file (only where logs merge first).
-    `shown`: a winner counts only if it came from one of these logs. `deletes`: False if a winning delete is no answer.
-    `logs_first`, `drops_deletes`: how the compaction that wrote this base file merged, where that is not the way of the
-    table. `files`: a window over base files, which is evaluated in its own way. `marks`: records of mechanisms.
+    `base`: the fold of the compaction that wrote the base file. A log that is itself a fold was written by a log
+    compaction and replaces its input logs. `logs_before_tombstones`: how many logs merge before the tombstones of the
+    base file (only with `logs_first`). `shown`: a winner counts only if it is in one of these logs. `deletes`: whether
+    a winning delete is part of the answer. `logs_first`, `drops_deletes`: how the compaction that wrote this base file
+    merged, if it differs from the table's merger. `files`: a window over base files, evaluated by its own rule.
     """
 
     base: Fold | None
@@ -87,24 +89,21 @@ NOTHING = Fold(None, ())
 
 
 def logs_of(shape: Fold) -> Iterator[Log]:
-    """Every log whose records are in the answer or were in a compaction that is."""
+    """Every log whose records the read merges, directly or through a base file."""
     if shape.base is not None:
         yield from logs_of(shape.base)
     for log in shape.logs:
-        if isinstance(log, Fold):
-            yield from logs_of(log)
-        else:
-            yield log
+        yield from logs_of(log) if isinstance(log, Fold) else (log,)
     if shape.files is not None:
         yield from shape.files.logs()
 
 
 def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
-    """The winner for one key, which may be a delete; `record_of` returns the key's record in a log, its place unset.
+    """The winner for one key, which may be a delete; None if there is no record.
 
-    A record of the base file has lost its place: it ranks at the barrier, before every log of the slice. Since the
-    greatest rank wins, folding the logs among themselves first changes nothing for rows. It matters for the tombstones
-    of the base file, which then are one of the logs.
+    `record_of` returns the record of the key in a log, without its place. The winner in a base file ranks at the
+    barrier, before every log of the slice. If logs merge with each other first, rows have the same winner, but the
+    tombstones of the base file rank among the logs.
     """
     if shape.files is not None:
         return shape.files.winner(record_of, merger)

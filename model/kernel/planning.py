@@ -1,7 +1,7 @@
-"""What a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
+"""Planning: which files a compaction plan takes (RFC-66, "Non-Serial Compaction Plan Schedule").
 
-A plan at barrier b takes, in each file group without a pending plan, the newest base file and the logs of its slice
-whose completion is before b. A file group without such a log is left out.
+In each file group without a pending plan, a plan at barrier b takes the newest base file, and the logs of its slice
+that completed before b. A plan does not include a file group without such a log.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plan(rules: Rules, table: Table, groups: int, barrier: float) -> tuple[GroupPlan, ...]:
-    """The plan's part in each file group that it works on. An empty answer means that there is nothing to compact."""
+    """The inputs of a plan in each of its file groups; () if there is nothing to compact."""
     return tuple(_parts(rules, table, groups, barrier))
 
 
@@ -34,7 +34,7 @@ def _parts(rules: Rules, table: Table, groups: int, barrier: float) -> Iterator[
 
 
 def may_plan(table: Table, group: int) -> bool:
-    """Whether a plan may take a file group: no plan is pending there."""
+    """Whether a plan may include a file group: no plan is pending there."""
     plans = zip(table.plans, table.completed, strict=True)
     return not any(done is None and plan.part_in(group) for plan, done in plans)
 

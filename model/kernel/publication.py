@@ -1,8 +1,9 @@
-"""Publication: how every actor completes an instant, under one lock.
+"""Publication: the completion time is taken under the lock, and the instant is published before the lock is released.
 
-RFC-66, "Assumption On Locks": taking the completion time and creating the completed file are atomic together, under one
-lock. So instants are published in the order of their completion times. Three transitions: take the lock; take the time;
-publish and release. Nobody else can take a time between the last two, but readers, who hold no lock, can list there.
+RFC-66, "Assumption On Locks": taking the completion time and creating the completed file happen under one lock. So
+instants are published in the order of their completion times. Every actor that publishes has the same three
+transitions: take the lock; take the completion time; publish and release the lock. No other actor can take a time
+between the last two. A reader takes no lock and can list the timeline at any point.
 """
 
 from __future__ import annotations
@@ -17,20 +18,20 @@ from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 
 TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
 COMMITS = "commits"
-"""The tag of the first transition while the lock is held. Conditions of a commit are required here."""
+"""The tag of the first transition under the lock. Mechanisms require the conditions of a commit here."""
 BEGINS = "begins to publish"
-"""The tag of the first transition of a publication. Steps before publication are inserted here."""
+"""The tag of the first transition of a publication. Mechanisms insert steps before publication here."""
 ABANDONS = "abandons under the lock"
-"""The tag of a transition whose actor gives up under the lock, because of what it finds on the timeline."""
+"""The tag of a transition by which an actor abandons its instant under the lock, because of a check there."""
 
 UNDER_LOCK, READY = "under the lock", "ready to publish"
 
 Publish = Callable[[Any], tuple[Any, Any]]
-"""Of an actor: its state after the publication, and the completed instant."""
+"""The component of an actor -> (its component after publication, the completed instant)."""
 
 
 class Publication(NamedTuple):
-    """How one actor publishes. `since` is the step before; `requested` the field with the requested time."""
+    """How one actor publishes. `since`: the step before publication. `requested`: its field with the requested time."""
 
     kind: str
     actor: str
@@ -40,7 +41,7 @@ class Publication(NamedTuple):
 
 
 def publication(composition: Composition, each: Publication) -> None:
-    """Add the transitions that lead from the step `since` to a published instant."""
+    """Add the three transitions that lead from the step `since` to a published instant."""
     kind, me = each.kind, each.actor
     composition.add(
         transition(f"{kind}_takes_lock", me, at=each.since, to=UNDER_LOCK, guards=(LOCK_IS_FREE,), effect=take_lock,
@@ -56,7 +57,7 @@ def publication(composition: Composition, each: Publication) -> None:
 
 
 def take_completion_time(own: Any, clock: int, completion_time: TakeTime, requested: str) -> Changes:
-    """Take a completion time, later than the requested time of the instant."""
+    """Take a completion time that is later than the requested time of the instant."""
     completed, clock = completion_time(clock, after=getattr(own, requested))
     return {"own": own._replace(completed=completed), "clock": clock}
 
@@ -68,11 +69,11 @@ def publish_instant(own: Any, me: str, lock: str | None, published: tuple[Any, .
 
 
 def publication_actions(kind: str, within_call: bool = False) -> tuple[Action, ...]:
-    """The actions of one kind of actors. `within_call`: at the granularity `call` all of them are part of one call."""
+    """The actions of one kind of actors. `within_call`: the call that wrote the data also publishes."""
     return (
         Action(f"{kind}_takes_lock", "takes the table's lock", "{actor} takes the lock", continues_call=within_call),
         Action(f"{kind}_takes_completion_time", "takes its completion time", "{actor} takes its completion time",
                continues_call=True),
-        Action(f"{kind}_publishes_instant", "puts the completed instant, gives the lock back", "{actor} publishes",
+        Action(f"{kind}_publishes_instant", "puts the completed instant and releases the lock", "{actor} publishes",
                continues_call=True),
     )  # fmt: skip

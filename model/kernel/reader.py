@@ -1,14 +1,14 @@
-"""Readers: list the timeline twice, then read (RFC-66, "Reader expectations").
+"""Readers list the timeline twice, then read (RFC-66, "Reader expectations").
 
-A listing is not a snapshot: it shows every instant that was there when it began, and any part of those that came while
-it ran. So a reader lists, takes T := the greatest completion time that it saw, and lists again. Instants are published
-in the order of their completion times: when the second listing begins, everything that completed at or before T is
-there. The reader keeps exactly that.
+A listing is not atomic: it shows every instant that existed when it began, and any subset of the instants that were
+published while it ran. So a reader lists, takes T := the greatest completion time in the listing, and lists again.
+Instants are published in the order of their completion times. So when the second listing begins, every instant that
+completed at or before T exists. The reader uses exactly these instants.
 
 Views, which mechanisms map:
 
-    shown_instants, newest_shown    what the listing shows that ends now, and the greatest completion time in it
-    kept_instants, kept_table       the instants that the reader has kept, and the table that they make up
+    shown_instants, newest_shown    the instants in the listing that ends now, and their greatest completion time
+    kept_instants, kept_table       the instants that the reader uses, and their table
 """
 
 from __future__ import annotations
@@ -19,36 +19,34 @@ from typing import Any, NamedTuple
 from ..machine.composition import Composition
 from ..machine.mechanism import Kind, Mechanism
 from ..machine.transition import DEAD, Action, Args, Changes, Guard, subsets, transition
-from .table import Plan, Table, table_of
+from .table import Plans, Table, table_of
 from .timeline import Published
 
-Plans = tuple[Plan, ...]
-
 ENDS = ("answered", "refused", "lost")
-"""How a read ends. Where files are deleted: refused if the time of the read is before the horizon, otherwise lost."""
+"""How a read ends. If a file is deleted: refused if the read's time is before the horizon, otherwise lost."""
 LISTED, SURE = "listed", "sure of its instants"
 SHOWN, NEWEST, KEPT, KEPT_TABLE = "shown_instants", "newest_shown", "kept_instants", "kept_table"
 
 KEEPS = "keeps instants"
-"""The tag of the transition that ends the last listing: the reader is then sure of its instants."""
+"""The tag of the transition that ends the last listing and fixes the reader's instants."""
 
 
 class Reader(NamedTuple):
-    """`there`, `plans`: the completed instants and the plans that were there when the listing began, by requested time.
+    """`at_start`, `plans`: the requested times of the completed instants and plans when the listing began.
 
-    `time` is the reader's T; `kept` the requested times of the completed instants that it reads.
+    `time`: the reader's T. `instants`: the requested times of the completed instants that it uses.
     """
 
     step: str = "idle"
-    there: tuple[int, ...] = ()
+    at_start: tuple[int, ...] = ()
     plans: tuple[int, ...] = ()
     time: int = 0
-    kept: tuple[int, ...] = ()
+    instants: tuple[int, ...] = ()
     records: tuple[Any, ...] = ()
 
     @property
     def is_reading(self) -> bool:
-        """Whether a read is under way."""
+        """Whether the reader is within a read."""
         return self.step not in ("idle", DEAD, *ENDS)
 
 
@@ -79,24 +77,24 @@ NOT_READING = Guard("{me} must not be reading", lambda own: not own.is_reading a
 
 
 def start_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin to list: every instant that is there now will be seen."""
+    """Begin to list: the listing will show every instant that exists now."""
     return {"own": _started(own, published, plans)._replace(time=0)}
 
 
 def start_second_listing(own: Reader, published: Published, plans: Plans) -> Changes:
-    """Begin to list again: every instant that completed at or before T is there now."""
+    """Begin to list again: every instant that completed at or before T exists now."""
     return {"own": _started(own, published, plans)}
 
 
 def listed_parts(own: Reader, active_instants: Published) -> Iterable[Args]:
-    """Every part of the instants that came since the listing began."""
-    came = [entry.requested for entry in active_instants if entry.requested not in own.there]
-    return ((("seen", part),) for part in subsets(came))
+    """Every subset of the instants that were published since the listing began."""
+    later = [entry.requested for entry in active_instants if entry.requested not in own.at_start]
+    return ((("seen", part),) for part in subsets(later))
 
 
 def shown_instants(own: Reader, active_instants: Published, *, seen: tuple[int, ...]) -> Published:
-    """The instants that were there when the listing began, and the part `seen` of later ones."""
-    return tuple(entry for entry in active_instants if entry.requested in own.there or entry.requested in seen)
+    """The instants that existed when the listing began, and the subset `seen` of later ones."""
+    return tuple(entry for entry in active_instants if entry.requested in own.at_start or entry.requested in seen)
 
 
 def newest_shown(shown_instants: Published) -> int:
@@ -104,34 +102,34 @@ def newest_shown(shown_instants: Published) -> int:
 
 
 def take_time(own: Reader, newest_shown: int) -> Changes:
-    """T is the greatest completion time that the listing shows."""
+    """T is the greatest completion time in the listing."""
     return {"own": own._replace(time=newest_shown)}
 
 
 def forget_listing(own: Reader) -> Changes:
-    """The next listing shows everything that completed at or before T."""
-    return {"own": own._replace(there=(), plans=())}
+    """Forget the first listing: only T is needed, because the second listing shows all that completed by T."""
+    return {"own": own._replace(at_start=(), plans=())}
 
 
 def keep_instants(own: Reader, shown_instants: Published) -> Changes:
-    """Keep the instants that completed at or before T."""
+    """Use the instants that completed at or before T."""
     kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
-    return {"own": own._replace(there=(), kept=kept)}
+    return {"own": own._replace(at_start=(), instants=kept)}
 
 
 def kept_instants(own: Reader, published: Published) -> Published:
-    return tuple(entry for entry in published if entry.requested in own.kept)
+    return tuple(entry for entry in published if entry.requested in own.instants)
 
 
 def kept_table(own: Reader, kept_instants: Published, plans: Plans) -> Table:
-    """A reader that sees a compaction completed has its base files, even if its listing missed the plan."""
-    seen = {*own.plans, *own.kept}
+    """The table of the reader's instants. A completed compaction counts even if the listing missed its plan."""
+    seen = {*own.plans, *own.instants}
     return table_of(kept_instants, tuple(plan for plan in plans if plan.requested in seen))
 
 
 def _started(own: Reader, published: Published, plans: Plans) -> Reader:
     there, planned = (tuple(each.requested for each in some) for some in (published, plans))
-    return own._replace(there=there, plans=planned)
+    return own._replace(at_start=there, plans=planned)
 
 
 MECHANISM = Mechanism(
@@ -139,12 +137,13 @@ MECHANISM = Mechanism(
     kinds=(READER,),
     actions=(
         Action("reader_starts_listing", "begins to list the timeline", "{actor} starts listing the timeline"),
-        Action("reader_ends_listing", "has listed all that was there and part of what came meanwhile",
-               "{actor} ends its listing; of what came meanwhile it saw {seen}", continues_call=True),
-        Action("reader_starts_listing_again", "lists again", "{actor} starts listing again", continues_call=True),
-        Action("reader_ends_listing_again", "keeps what completed at or before its time",
-               "{actor} ends its second listing; of what came meanwhile it saw {seen}", continues_call=True),
-        Action("reader_reads", "reads the files of the instants it kept; refuses if cleaning was faster",
+        Action("reader_ends_listing", "ends the listing: all earlier instants, and some that were published meanwhile",
+               "{actor} ends its listing; of later instants it shows {seen}", continues_call=True),
+        Action("reader_starts_listing_again", "begins a second listing",
+               "{actor} starts listing again", continues_call=True),
+        Action("reader_ends_listing_again", "keeps the instants that completed at or before its time",
+               "{actor} ends its second listing; of later instants it shows {seen}", continues_call=True),
+        Action("reader_reads", "reads the files of its instants; refuses if a clean has deleted one",
                "{actor} reads", continues_call=True),
     ),
 )  # fmt: skip

@@ -1,13 +1,11 @@
-"""The reads of a file group, as definitions.
+"""The reads of a file group, as definitions. An instant is visible at T if it completed at or before T.
 
-    as of T           the newest slice whose base file is visible at T, and every log that is visible at T in that slice
-                      and in later ones, also in the slices of pending plans (RFC-66, "Time Travel Queries")
-    snapshot          as of infinity: everything that is visible
+    as of T           the newest slice whose base file is visible at T, and every visible log of that slice and of later
+                      slices, including the slices of pending plans (RFC-66, "Time Travel Queries")
+    snapshot          as of infinity: everything that has completed
     read-optimised    the newest base file, without logs
     incremental       the logs of the writes that completed in (T0, T1] (RFC-66, "Incremental/CDC Queries")
-    changes           the difference between as of T0 and as of T1
-
-An instant is visible at T if it completed at or before T.
+    changes           the difference between as of T0 and as of T1 (see `changes`)
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def is_visible(requested: int, completed: int | None, time: float) -> bool:
-    """Whether a read as of `time` counts an instant: it completed at or before that time."""
+    """Whether a read as of `time` includes an instant: it completed at or before that time."""
     return completed is not None and completed <= time
 
 
@@ -35,7 +33,7 @@ def visible(rules: Rules, writes: tuple[Write, ...], time: float) -> tuple[Write
 
 
 def as_of(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The read of one file group as of `time` by these rules; `time` = inf is the snapshot."""
+    """The read of one file group as of `time` by these rules. The snapshot is the read as of infinity."""
     return rules.as_of(rules, table, group, time)
 
 
@@ -46,7 +44,7 @@ def newest_state(rules: Rules, table: Table, group: int, time: float) -> Fold:
 
 
 def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-    """The barrier of the base file that a read as of `time` starts from, and the writes whose logs it merges."""
+    """For a read as of `time`: the barrier of its base file, and the writes whose logs it merges."""
     bases = base_files(rules, table, group, time)
     writes: tuple[Write, ...] = ()
     for barrier, members in rules.newest_first(rules, table, group, time):
@@ -57,34 +55,31 @@ def base_and_writes(rules: Rules, table: Table, group: int, time: float) -> tupl
 
 
 def newest_first(rules: Rules, table: Table, group: int, time: float) -> Iterator[tuple[int | None, tuple[Write, ...]]]:
-    """The slices that a read as of `time` visits, newest first: all of them.
-
-    By completion times each log that is visible at `time` precedes every later barrier anyway.
-    """
+    """The slices that a read as of `time` visits, newest first. All of them: later slices have no log visible then."""
     return reversed(writes_by_slice(rules, table, group).items())
 
 
 @lru_cache(maxsize=1 << 12)
 def base_file(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """The content of the base file with this barrier by these rules; None if there is none."""
+    """The content of the base file with this barrier by these rules, memoised; None if no plan has the barrier."""
     return rules.base_file(rules, table, group, barrier)
 
 
 def compacted(rules: Rules, table: Table, group: int, barrier: int | None) -> Fold | None:
-    """What the plan with this barrier merges: the base file that it takes, and its logs in order."""
+    """What the plan with this barrier merges: its base file, and its logs in order."""
     plan = next((plan for plan in table.plans if plan.requested == barrier), None)
     part = plan.part_in(group) if plan is not None else None
     if plan is None or part is None:
         return None
     listed = rules.instants_with_logs(table, group)
     known = logs_by_time(rules, table, group, (log for log in part.logs if log[0] in listed))
-    # A plan that took a log of a write that is still pending names a log that no completed instant lists.
+    # A plan may include a log of a write that is still pending. No completed instant lists that log.
     unlisted = sorted(log for log in part.logs if log not in known)
     return slice_fold(rules, table, group, part.base, (*known, *unlisted))
 
 
 def slice_fold(rules: Rules, table: Table, group: int, barrier: int | None, logs: tuple[Log, ...]) -> Fold:
-    """The base file with this barrier, if there is one, and the logs that merge with it."""
+    """The base file with this barrier (if it exists) merged with logs."""
     return rules.fold_of(rules, table, group, barrier, base_file(rules, table, group, barrier), logs)
 
 
@@ -96,7 +91,7 @@ def fold_of(
 
 
 def read_optimized(rules: Rules, table: Table, group: int, time: float) -> Fold:
-    """The newest base file of the group as of `time`: its rows alone."""
+    """The newest base file of the group as of `time`, without logs."""
     shape = as_of(rules, table, group, time)
     return Fold(shape.base, ()) if shape.base is not None else NOTHING
 
@@ -107,12 +102,12 @@ def in_window(table: Table, after: int, until: float) -> tuple[Write, ...]:
 
 
 def incremental(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The read of the window (after, until] in one file group, by these rules."""
+    """The incremental read of the window (after, until] in one file group, by these rules."""
     return rules.incremental(rules, table, group, after, until)
 
 
 def window(rules: Rules, table: Table, group: int, after: int, until: float) -> Fold:
-    """The logs of the writes that completed in the window, merged among themselves."""
+    """The logs of the writes that completed in the window, merged with each other."""
     return slice_fold(rules, table, group, None, rules.window_logs(rules, table, group, after, until))
 
 

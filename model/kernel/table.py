@@ -1,10 +1,8 @@
-"""The values on storage: writes, compaction plans, completed compactions, and the table that they make up.
+"""The values on storage: writes, compaction plans, completed compactions, and the table of all of them.
 
-Times are ticks of one clock, from 1. A log file is named by the requested time of its write and a version. `requested`
-and `completed` are the two times of an instant (RFC-66, "Instant State Transition Time"); `completed` is None while the
-instant is not published.
-
-A mechanism can add records of its own to these values: their `marks` (see `machine.marks`).
+Times are ticks of one clock, from 1. `requested` and `completed` are the two times of an instant (RFC-66, "Instant
+State Transition Time"); `completed` is None until the instant is published. A log file is named by the requested time
+of its write and a version. A mechanism can add records to these values: their `marks` (see `machine/marks.py`).
 """
 
 from __future__ import annotations
@@ -14,18 +12,18 @@ from typing import Any, Literal, NamedTuple
 
 from ..machine.marks import Marks, mark
 
-Log = tuple[int, int]
+Log = tuple[int, int]  # (requested time of its write, version)
 
 
 class CompletesAs(NamedTuple):
-    """Of a write: the action of its completed instant. A commit completes the plan with its requested time."""
+    """The mark of a write with another action than deltacommit. A commit completes the plan with its requested time."""
 
     action: str = "deltacommit"
     kind: str = "completes as"
 
 
 class Write(NamedTuple):
-    """A delta commit of `actor`, its `number`-th write. `files` are (file group, version)."""
+    """The `number`-th write of `actor`, a deltacommit. `files` are pairs (file group, version)."""
 
     requested: int
     completed: int | None
@@ -40,7 +38,7 @@ class Write(NamedTuple):
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The file groups that it touches."""
+        """The file groups of its files."""
         return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def files_in(self, group: int) -> tuple[Log, ...]:
@@ -49,7 +47,7 @@ class Write(NamedTuple):
 
 
 class GroupPlan(NamedTuple):
-    """What a plan takes in one file group: the base file of the instant `base` (or none) and logs."""
+    """The inputs of a plan in one file group: the base file of the instant `base` (None: no base file) and logs."""
 
     group: int
     base: int | None
@@ -57,7 +55,7 @@ class GroupPlan(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compaction plan. Its requested time is a barrier in each of its file groups. `runner` carries it out."""
+    """A compaction plan, run by the actor `runner`. Its requested time is a barrier in each of its file groups."""
 
     requested: int
     runner: str
@@ -66,15 +64,15 @@ class Plan(NamedTuple):
     marks: Marks = ()
 
     def part_in(self, group: int) -> GroupPlan | None:
-        """Its part in one file group, None if it leaves the group alone."""
-        for part in self.groups:
-            if part.group == group:
-                return part
-        return None
+        """Its inputs in one file group; None if it does not compact the group."""
+        return next((part for part in self.groups if part.group == group), None)
+
+
+Plans = tuple[Plan, ...]
 
 
 class Compaction(NamedTuple):
-    """A published completion of the plan with this requested time."""
+    """The completed instant of the plan with this requested time."""
 
     requested: int
     completed: int
@@ -87,7 +85,7 @@ class Compaction(NamedTuple):
 
 
 class Instant(NamedTuple):
-    """One action on the timeline as every reader can observe it."""
+    """One instant on the timeline, as a reader observes it."""
 
     requested: int
     action: str
@@ -101,19 +99,19 @@ class Instant(NamedTuple):
 
 
 class Table(NamedTuple):
-    """What a reader or planner uses: writes (by completion, pending ones last) and plans.
+    """The input of reads and planning: writes (by completion, pending writes last) and plans.
 
-    `completed` has the completion time of each plan, in the order of `plans`; None while the plan is pending.
+    `completed` lists the completion time of each plan, in the order of `plans`; None while the plan is pending.
     """
 
     writes: tuple[Write, ...]
-    plans: tuple[Plan, ...]
+    plans: Plans
     completed: tuple[int | None, ...]
     marks: Marks = ()
 
 
-def table_of(published: Iterable[Any], plans: tuple[Plan, ...], pending: Iterable[Write] = ()) -> Table:
-    """The table of published instants, plans and pending writes (where the protocol takes those into account)."""
+def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = ()) -> Table:
+    """The table of published instants and plans, and of pending writes if the protocol shows them."""
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
     done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
     return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))

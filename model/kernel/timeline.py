@@ -1,18 +1,18 @@
-"""The timeline, and the table that it makes up.
+"""The timeline, and the table that its instants describe.
 
-The component `published` holds the completed instants in the order in which they were published. No effect of the
-kernel removes or reorders them: `published` only grows. Pending instants lie in the components of their actors.
+The component `published` contains the completed instants in the order of their publication. No effect of the kernel
+removes or reorders them: `published` only grows. A pending instant is a part of the component of its actor.
 
-What is observed are views, which mechanisms map:
+Actors observe the timeline through views, which mechanisms map:
 
     active_instants      the completed instants on the active timeline
     pending_instants     the instants that are not completed
-    visible_instants     the completed instants as a reader finds them
-    unpublished_writes   writes that are not published, each with the files that it has put
-    visible_writes       those of them that readers see
-    table                what a read goes by, made of the three above and of the plans
-    settled_time         the time of a read that names none
-    completed_table      what a table service lists under the lock: the completed instants and the plans
+    visible_instants     the completed instants that a reader uses
+    unpublished_writes   the writes that are not published, each with the files that it has put
+    visible_writes       the unpublished writes that a reader uses (in the kernel: none)
+    table                the table of a read: visible instants and writes, and the plans
+    settled_time         the time of a read for which the user states no time
+    completed_table      the table that a service lists under the lock: the completed instants and the plans
     latest_time          the latest time in that listing
 """
 
@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..machine.composition import Composition
-from .table import Plan, Table, Write, table_of
+from .table import Plans, Table, Write, table_of
 
 Published = tuple[Any, ...]
 
@@ -31,7 +31,7 @@ COMPLETED_TABLE, LATEST = "completed_table", "latest_time"
 
 
 def compose(composition: Composition) -> None:
-    """Add the component and the views."""
+    """Add the component `published` and the views."""
     composition.add_component("published", ())
     composition.map_view(PENDING, nothing)
     composition.map_view(ACTIVE, published_instants)
@@ -45,7 +45,7 @@ def compose(composition: Composition) -> None:
 
 
 def nothing() -> tuple[()]:
-    """No pending instant, and no write: a reader takes nothing of a write that has not completed."""
+    """No instant and no write: a reader ignores a write that has not completed."""
     return ()
 
 
@@ -53,18 +53,18 @@ def published_instants(published: Published) -> Published:
     return published
 
 
-def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...], plans: tuple[Plan, ...]) -> Table:
+def visible_table(visible_instants: Published, visible_writes: tuple[Write, ...], plans: Plans) -> Table:
     return table_of(visible_instants, plans, visible_writes)
 
 
 def greatest_completion(published: Published) -> int:
-    """Everything that completed by then is published: a read as of that time returns the same answer permanently."""
+    """Every instant that completed by the greatest published completion time is published: reads as of it are final."""
     return max((entry.completed for entry in published), default=0)
 
 
-def completed_table(published: Published, plans: tuple[Plan, ...]) -> Table:
+def completed_table(published: Published, plans: Plans) -> Table:
     return table_of(published, plans)
 
 
-def latest_time(published: Published, plans: tuple[Plan, ...]) -> int:
+def latest_time(published: Published, plans: Plans) -> int:
     return max((*(entry.completed for entry in published), *(plan.requested for plan in plans)), default=0)

@@ -1,7 +1,7 @@
-"""Writers: append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
+"""Writers append log files under non-blocking concurrency control (RFC-66, "Non-blocking concurrency control").
 
-A writer requests an instant, writes its log files, and publishes. It checks no other actor: each log file is named by
-the writer's own instant, and belongs to a file slice by its completion time only.
+A writer requests an instant, writes its log files, and publishes (`publication.py`). It checks no other actor: each log
+file is named by the writer's own instant, and its completion time alone decides its file slice (`slicing.py`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REQUESTS, PUTS_FILE = "requests", "puts file"
 
 
 class Writer(NamedTuple):
-    """`number` counts its writes from 1; `files` counts the log files of the present write that are on storage."""
+    """`number`: its current write, counted from 1. `files`: how many log files of that write are on storage."""
 
     step: str = "idle"
     number: int = 0
@@ -63,7 +63,7 @@ WRITE_LEFT = Guard("{me} must have a write left", lambda own, world: own.number 
 
 
 def request_instant(own: Writer, clock: int, request_time: TakeTime) -> Changes:
-    """In one step, while the lock is free: take the requested time and put the requested instant."""
+    """Take the requested time and put the requested instant. The lock is free, so this is one step under the lock."""
     time, clock = request_time(clock, action="deltacommit")
     return {"own": Writer(number=own.number + 1, requested=time), "clock": clock}
 
@@ -90,14 +90,14 @@ def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
 
 
 def write_of(world: World, me: str, own: Writer) -> Write:
-    """The completed instant of the present write."""
+    """The completed instant of the current write."""
     return Write(own.requested, own.completed, me, own.number, world.files(me, own.number), marks_of(own))
 
 
 def pending_writes(
     pending_instants: Iterable[Instant], every_writer: Mapping[str, Writer], published: tuple[Any, ...]
 ) -> Iterator[Instant]:
-    """The pending instants, with those of writers."""
+    """The view `pending_instants`: add the pending writes."""
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, Write)}
     for own in every_writer.values():

@@ -1,4 +1,4 @@
-"""Names resolved once, when a model is built: each parameter of a guard or effect becomes a component or a constant."""
+"""Binding: when a model is built, each parameter of a guard or effect is resolved to a component, view or constant."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .transition import ActorState, Args, Branch, Changes, Effect, Guard, Preset
 
 
 class Names:
-    """The names of one model: its components, its actors by kind, its views, and constants by actor.
+    """The names that functions of one model may use: components, kinds of actors, views, and constants by actor.
 
-    A view is a value that guards and effects name like a component. It is a function of components, constants and other
-    views, and it may take arguments of the step. Later functions of a view replace its value: they may name it as well.
-    `fields`: by kind the records that mechanisms add to its actors, each by its name with its first value.
+    A view is a function of components, constants and other views; it may take arguments of the step. Guards and effects
+    name it like a component. A later function of a view replaces its value, and may read the earlier value by name.
+    `fields` maps a kind to the records that mechanisms add to its actors: name -> initial value.
     """
 
     def __init__(
@@ -38,7 +38,7 @@ class Names:
         self._fields = {actor: by_kind.get(kind, {}) for kind, names in actors.items() for actor in names}
 
     def bind(self, transition: Transition) -> BoundTransition:
-        """The transition with every name resolved."""
+        """Resolve every name of a transition."""
         me = transition.actor
         starts = [Guard(f"{{me}} must be {transition.at}", _is_at(transition.at))] if transition.at else []
         guards = [self._guard(guard, me) for guard in (*starts, *transition.guards)]
@@ -62,10 +62,10 @@ class Names:
         )
 
     def function(self, function: Callable[..., Any], me: str, views: Mapping[str, int] | None = None) -> Bound:
-        """A function of one actor with its parameters resolved. `views`: of a view the number of functions to use."""
+        """Resolve the parameters of a function of one actor. `views`: how many functions of a view to use."""
         plain = function.function if isinstance(function, Preset) else function
-        given = function.values if isinstance(function, Preset) else {}
-        call = Call({"me": me, **self._constants(me), **given})
+        values = function.values if isinstance(function, Preset) else {}
+        call = Call({"me": me, **self._constants(me), **values})
         for parameter, default in _parameters(plain):
             if default is KEYWORD:
                 call.keywords.append(parameter)
@@ -76,8 +76,9 @@ class Names:
         return call.bound(plain)
 
     def _resolve(self, call: Call, parameter: str, me: str, views: Mapping[str, int]) -> bool:
-        """Pass a component, the components of a kind, a view or a record to a parameter; False if it names none."""
-        name = str(call.constants.get(parameter, parameter))  # a constant that is left is the name of a component
+        """Pass a component, the components of a kind, a view or a record; returns False if the name is unknown."""
+        # Other constants are passed before: here a constant can only be a `Component`.
+        name = str(call.constants.get(parameter, parameter))
         if name.startswith(EVERY) and name.removeprefix(EVERY) in self._actors:
             actors = tuple(self._actors[name.removeprefix(EVERY)])
             call.pass_value(_by_name(actors), *actors, calls=True)
@@ -92,7 +93,7 @@ class Names:
         return True
 
     def view(self, name: str, me: str = "", functions: int | None = None) -> Bound:
-        """A view as a function of components, for one actor or for none; by its first functions, or by all of them."""
+        """Resolve a view, for one actor or none, up to its first `functions` functions (default: all)."""
         number = len(self._views[name]) if functions is None else functions
         while (step := self._views[name][number - 1]).actors is not None and me not in step.actors:
             number -= 1
@@ -114,8 +115,8 @@ class Names:
 
         def call(*values: Any, **args: Any) -> Changes:
             at, yes, no = places
-            asked = {name: args[name] for name in when.keywords if name in args} if when.keywords else {}
-            chosen, where = (then, yes) if when.call(*(values[i] for i in at), **asked) else (otherwise, no)
+            named = {name: args[name] for name in when.keywords if name in args} if when.keywords else {}
+            chosen, where = (then, yes) if when.call(*(values[i] for i in at), **named) else (otherwise, no)
             changes: Changes = chosen.call(*(values[i] for i in where), **args)
             return changes
 
@@ -136,14 +137,14 @@ class Names:
         return name
 
     def _unknown(self, name: str, constants: Mapping[str, object], function: object) -> str:
-        there = sorted({*self._components, *self._views, *constants, "own", *(EVERY + kind for kind in self._actors)})
-        near = get_close_matches(name, there, 1)
+        known = sorted({*self._components, *self._views, *constants, "own", *(EVERY + kind for kind in self._actors)})
+        near = get_close_matches(name, known, 1)
         where = f" of {getattr(function, '__qualname__', function)}" if function else ""
         return f"{name!r}{where} is not a component or constant" + (f"; did you mean {near[0]!r}?" if near else "")
 
     @staticmethod
     def _arguments(functions: Sequence[Bound]) -> Bound:
-        """The arguments that several functions list, in every combination."""
+        """The values that several functions list for their arguments, in every combination."""
         if not functions:
             return Bound(lambda: ((),), ())
         if len(functions) == 1:
@@ -166,7 +167,7 @@ def _is_at(step: str) -> Callable[[ActorState], bool]:
 
 
 def _all(functions: Sequence[Bound], expected: bool) -> Bound:
-    """Whether all functions return a true value, if that is `expected`; else whether one returns a false value."""
+    """Whether "all functions return a true value" is `expected`."""
     reads = tuple(dict.fromkeys(chain(*(each.reads for each in functions))))
     places = [[reads.index(name) for name in each.reads] for each in functions]
 

@@ -1,4 +1,4 @@
-"""Functions of which every name is resolved: what is called, and the components whose values it takes."""
+"""Bound functions and transitions: every name is resolved to the components whose values the call takes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 EVERY = "every_"
-"""How a parameter begins that takes the components of all actors of a kind."""
+"""The prefix of a parameter that takes the components of all actors of a kind."""
 OWN = "own_"
-"""How a parameter begins that takes a record which a mechanism adds to the actor."""
+"""The prefix of a parameter that takes a record which a mechanism adds to the actor."""
 
 
 class UnknownName(TypeError):
-    """A parameter, or a change, that is neither a component of the model nor a constant of it."""
+    """A parameter or a change names neither a component, nor a view, nor a constant of the model."""
 
 
 class Bound(NamedTuple):
-    """A function of the values of `reads`, in this order; `keywords` are the arguments of the step that it takes."""
+    """A function of the values of `reads`, in this order. `keywords` are the arguments of the step that it takes."""
 
     call: Callable[..., Any]
     reads: tuple[str, ...]
@@ -33,10 +33,10 @@ class BoundGuard(NamedTuple):
 
 
 class BoundTransition(NamedTuple):
-    """A transition of which every name is resolved. `own` are the guards over the actor's own component alone.
+    """A transition with resolved names. `actor_guards` are the guards that read the actor's own component alone.
 
-    `reads` are all components that any of its functions reads, the actor's own first. `arguments` and `effect` take the
-    values of their own `reads`; the effect returns new values by the names of components, some of `writes`.
+    `reads` are the components that any of its functions reads, the actor's own first. `arguments` and `effect` take the
+    values of their own `reads`. The effect returns new values of some components in `writes`.
     """
 
     action: str
@@ -48,11 +48,11 @@ class BoundTransition(NamedTuple):
     arguments: Bound
     effect: Bound
     component: str
-    """The component of the actor: its name, unless the transition says otherwise."""
+    """The name of the actor's own component."""
 
 
 class ViewStep(NamedTuple):
-    """One function of a view, and the actors for which it counts; None: for all, and where no actor is given."""
+    """One function of a view, and the actors for which it counts; None: all, and a reading without an actor."""
 
     function: Callable[..., Any]
     actors: frozenset[str] | None = None

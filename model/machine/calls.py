@@ -1,4 +1,4 @@
-"""A call of a named function from the values of components, constants and views, made once per parameter list."""
+"""Calls: a function of named parameters becomes a function of component values. One adapter serves each signature."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .transition import Component
 
 
 class Call:
-    """A call under construction: the expression of each parameter, over the values read and over fixed values."""
+    """A call under construction: an expression for each parameter, over component values and fixed values."""
 
     def __init__(self, constants: Mapping[str, object]) -> None:
         self.constants = constants
@@ -22,23 +22,23 @@ class Call:
         self.of_views: list[str] = []
 
     def constant(self, parameter: str) -> bool:
-        """Pass a constant, if the parameter names one that is no component."""
-        found = parameter in self.constants and not isinstance(self.constants[parameter], Component)
-        if found:
+        """Pass the constant that the parameter names; returns False if there is none, or it names a component."""
+        is_constant = parameter in self.constants and not isinstance(self.constants[parameter], Component)
+        if is_constant:
             self.pass_value(self.constants[parameter])
-        return found
+        return is_constant
 
     def pass_component(self, name: str, part: str = "") -> None:
         """Pass the value of a component, or a part of it."""
         self.passed.append(f"v{self.reads.setdefault(name, len(self.reads))}{part}")
 
     def pass_value(self, value: object, *names: str, calls: bool = False) -> None:
-        """Pass a fixed value; `calls`: the value of a fixed function of some components."""
+        """Pass a fixed value, or with `calls` what a fixed function returns for the named components."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in names]
         self.passed.append(f"{self._fix(value)}({', '.join(values)})" if calls else self._fix(value))
 
     def pass_view(self, view: Bound) -> None:
-        """Pass the value of a view, which may take arguments of the step."""
+        """Pass the value of a view. The view may take arguments of the step."""
         values = [f"v{self.reads.setdefault(each, len(self.reads))}" for each in view.reads]
         if not values and not view.keywords:
             self.pass_value(view.call())
@@ -52,24 +52,25 @@ class Call:
         return f"c{len(self.fixed) - 1}"
 
     def bound(self, function: Callable[..., Any]) -> Bound:
-        """The function of the values read; the plain one, if it takes just these."""
+        """The function of the values read. A function that takes exactly these values needs no adapter."""
         everything = tuple(dict.fromkeys((*self.keywords, *self.of_views)))
         if self.keywords:
             self.passed.append(f"**{self._fix(_pick(tuple(self.keywords)))}(a)" if self.of_views else "**a")
         if self.fixed or everything or self.passed != [f"v{number}" for number in range(len(self.reads))]:
-            made = _caller(tuple(self.passed), len(self.fixed), len(self.reads), bool(everything))
-            function = made(function, *self.fixed)
+            adapter = _adapter(tuple(self.passed), len(self.fixed), len(self.reads), bool(everything))
+            function = adapter(function, *self.fixed)
         return Bound(function, tuple(self.reads), everything)
 
 
 @cache
-def _caller(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
-    """Of a function and `fixed` values: a function of `reads` values that calls it. A memo miss costs one such call."""
+def _adapter(passed: tuple[str, ...], fixed: int, reads: int, keywords: bool) -> Callable[..., Callable[..., Any]]:
+    """Compile: (function, `fixed` values) -> a function of `reads` values that calls it."""
+    # Compiled source is faster than an interpreted argument list: a search makes millions of such calls.
     parameters = ", ".join(["f", *(f"c{number}" for number in range(fixed))])
     values = ", ".join([*(f"v{number}" for number in range(reads)), *(["**a"] if keywords else [])])
     arguments = ", ".join(passed)
-    made: Callable[..., Callable[..., Any]] = eval(f"lambda {parameters}: lambda {values}: f({arguments})")
-    return made
+    adapter: Callable[..., Callable[..., Any]] = eval(f"lambda {parameters}: lambda {values}: f({arguments})")
+    return adapter
 
 
 def _pick(names: Sequence[str]) -> Callable[[Mapping[str, Any]], dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Several effects of one transition as one function, with the records of mechanisms and the step that follows."""
+"""All effects of one transition as one function, including changes of records and the step that follows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from .bound import OWN, Bound, UnknownName
 
 
 class Declared(NamedTuple):
-    """What the effects of a transition may change: components that it changes, and those that it only computes."""
+    """The components that the effects of a transition may return: those that it changes, and scratch components."""
 
     writes: frozenset[str]
     scratch: frozenset[str]
 
     def check(self, changes: dict[str, object]) -> dict[str, object]:
-        """The changes that are written; `UnknownName` for one that is not declared."""
+        """Drop the changes of scratch components. Raises `UnknownName` for a component that is not declared."""
         if changes.keys() <= self.writes:
             return changes
         if undeclared := changes.keys() - self.writes - self.scratch:
@@ -25,7 +25,7 @@ class Declared(NamedTuple):
 
 
 class Records(NamedTuple):
-    """The actor whose effects are bound, and the records that mechanisms add to it with their first values."""
+    """The records that mechanisms add to one actor: name -> initial value."""
 
     me: str
     first: Mapping[str, Any]
@@ -33,16 +33,16 @@ class Records(NamedTuple):
     def changed(self, own: Any, name: str, value: Any) -> Any:
         """The actor's component after a change of `own` or of one of its records.
 
-        A new kernel record, which has no records of mechanisms, ends the operation: they have their first values again.
+        A new kernel record, which has no records of mechanisms, ends the operation and resets them.
         """
         if name == "own":
             return value if value.records or not self.first else value._replace(records=tuple(self.first.values()))
-        place = list(self.first).index(name.removeprefix(OWN))
-        return own._replace(records=(*own.records[:place], value, *own.records[place + 1 :]))
+        index = list(self.first).index(name.removeprefix(OWN))
+        return own._replace(records=(*own.records[:index], value, *own.records[index + 1 :]))
 
 
 def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared: Declared | None = None) -> Bound:
-    """Several effects as one: each sees the state that the one before it leaves. Then the actor goes on to a step."""
+    """Combine effects: each reads the state that the previous one leaves. Then the actor proceeds to the step `to`."""
     me = records.me
     mine = (me,) if to or records.first else ()
     reads = tuple(dict.fromkeys((*chain(*(each.reads for each in effects)), *mine)))
@@ -51,7 +51,7 @@ def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared:
 
     def one(*values: Any, **args: Any) -> dict[str, object]:
         named = {name: args[name] for name in keywords if name in args} if args else {}
-        after = dict(only(*values[:given], **named))
+        after = dict(only(*values[:count], **named))
         if "own" in after:
             after[me] = after.pop("own")
         if to:
@@ -76,5 +76,5 @@ def in_order(effects: Sequence[Bound], records: Records, to: str = "", declared:
     keywords = tuple(dict.fromkeys(chain(*(each.keywords for each in effects))))
     if len(effects) != 1 or records.first:
         return Bound(several, reads, keywords)
-    only, given = effects[0].call, len(effects[0].reads)
+    only, count = effects[0].call, len(effects[0].reads)
     return Bound(one, reads, keywords)

@@ -1,4 +1,4 @@
-"""Limits: which actors only a limit of the world stops, no condition of the protocol and no crash."""
+"""Limits: which actors only a limit of the world stops, and neither a condition of the protocol nor a crash."""
 
 from __future__ import annotations
 
@@ -8,53 +8,54 @@ from itertools import chain
 from .state import Coding, State
 from .stepper import Compiled, CompiledGuard
 
-_Near = tuple[list[Compiled], list[Compiled]]
-"""The transitions that the actor's own value stops by limits alone, and those that another limit may stop."""
+_Candidates = tuple[list[Compiled], list[Compiled]]
+"""For one value of an actor's component: the transitions of which only limits are false there, and those of which
+nothing is false there but another component may exceed a limit."""
 
 
-class Limits:
-    """The transitions of a model; results are remembered per footprint."""
+class LimitChecker:
+    """Finds the actors that limits stop. Results are memoised per footprint."""
 
-    def __init__(self, coding: Coding, rows: Iterable[Compiled]) -> None:
+    def __init__(self, coding: Coding, transitions: Iterable[Compiled]) -> None:
         self.coding = coding
-        by_own: dict[int, list[Compiled]] = {}
-        for compiled in rows:
+        by_component: dict[int, list[Compiled]] = {}
+        for compiled in transitions:
             if compiled.transition.action != "actor_crashes":
-                by_own.setdefault(compiled.own, []).append(compiled)
-        self._rows = [(own, coding.mask((own,)), some) for own, some in by_own.items()]
-        self._near: dict[tuple[int, State], _Near] = {}
-        self._found: dict[tuple[int, State], bool] = {}
+                by_component.setdefault(compiled.own, []).append(compiled)
+        self._by_component = [(own, coding.mask((own,)), some) for own, some in by_component.items()]
+        self._candidates: dict[tuple[int, State], _Candidates] = {}
+        self._results: dict[tuple[int, State], bool] = {}
 
     def stopped(self, state: State) -> Iterator[str]:
-        """The actors, each once; first those for which the value of their own component decides."""
-        near = [self._near_of(own, state & mask, rows) for own, mask, rows in self._rows]
-        told = set()
-        for compiled in chain(*(limited for limited, _ in near), *(able for _, able in near)):
-            if compiled.transition.actor not in told and self._lacks_a_limit_alone(compiled, state):
-                told.add(compiled.transition.actor)
+        """The actors that only a limit stops, each once. Those that their own component decides come first."""
+        candidates = [self._candidates_of(own, state & mask, some) for own, mask, some in self._by_component]
+        actors = set()
+        for compiled in chain(*(limited for limited, _ in candidates), *(able for _, able in candidates)):
+            if compiled.transition.actor not in actors and self._only_limits_are_false(compiled, state):
+                actors.add(compiled.transition.actor)
                 yield compiled.transition.actor
 
-    def _near_of(self, own: int, bits: State, rows: Iterable[Compiled]) -> _Near:
-        if (own, bits) not in self._near:
+    def _candidates_of(self, own: int, bits: State, transitions: Iterable[Compiled]) -> _Candidates:
+        if (own, bits) not in self._candidates:
             value, limited, able = self.coding.value(bits, own), list[Compiled](), list[Compiled]()
-            for compiled in rows:
+            for compiled in transitions:
                 false = [guard for guard in compiled.transition.actor_guards if not guard.holds(value)]
                 if false and all(guard.limit for guard in false):
                     limited.append(compiled)
                 elif not false and any(guard.limit for guard in compiled.transition.guards):
                     able.append(compiled)
-            self._near[own, bits] = limited, able
-        return self._near[own, bits]
+            self._candidates[own, bits] = limited, able
+        return self._candidates[own, bits]
 
-    def _lacks_a_limit_alone(self, compiled: Compiled, state: State) -> bool:
-        at = (id(compiled), state & compiled.mask)
-        if at not in self._found:
+    def _only_limits_are_false(self, compiled: Compiled, state: State) -> bool:
+        key = (id(compiled), state & compiled.mask)
+        if key not in self._results:
             own = self.coding.value(state, compiled.own)
             limited = any(not guard.holds(own) for guard in compiled.transition.actor_guards)
             limited = limited or any(not self._holds(each, state) for each in compiled.guards if each.guard.limit)
             others = (each for each in compiled.guards if not each.guard.limit)
-            self._found[at] = limited and all(self._holds(each, state) for each in others)
-        return self._found[at]
+            self._results[key] = limited and all(self._holds(each, state) for each in others)
+        return self._results[key]
 
     def _holds(self, each: CompiledGuard, state: State) -> bool:
         return bool(each.guard.holds(*self.coding.read(state, each.positions)))

@@ -1,7 +1,7 @@
-"""Marks: typed records that mechanisms add to a value, such as a write or a plan.
+"""Marks: typed records that mechanisms add to a value on storage, such as a write or a plan.
 
-A record is a NamedTuple whose fields have defaults. A record with its defaults is left out, so that equal values stay
-equal. The last field of a record is its `kind`, because named tuples of two types are equal if their fields are.
+A record is a NamedTuple whose fields all have defaults. A record that equals its defaults is not stored, so that equal
+values stay equal. The last field is the `kind`: without it, records of two types with equal fields would be equal.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ Marks = tuple[Any, ...]
 
 
 class Marked(Protocol):
-    """A value to which mechanisms add records."""
+    """A value that can have marks."""
 
     @property
     def marks(self) -> Marks: ...
 
 
 def mark(value: Marked, kind: type[Record]) -> Record:
-    """The record of this type that a value has, or its defaults."""
+    """The record of this type in a value; the defaults if the value has none."""
     for each in value.marks:
         if isinstance(each, kind):
             return each
@@ -28,15 +28,15 @@ def mark(value: Marked, kind: type[Record]) -> Record:
 
 
 def marks(*records: Any) -> Marks:
-    """The records to store in a value: those that differ from their defaults."""
+    """The records that a value stores: those that differ from their defaults."""
     return tuple([each for each in records if each != type(each)()])
 
 
 def with_mark(old: Marks, record: Any) -> Marks:
-    """Stored records with one of them added or replaced."""
+    """Add a record to stored marks, or replace the one of its type."""
     return (*(each for each in old if type(each) is not type(record)), *marks(record))
 
 
 def marks_of(own: Any) -> Marks:
-    """The records of an actor that its completed instant carries: those that are marks, which have a `kind`."""
+    """The records of an actor that its completed instant carries: those with a `kind`."""
     return marks(*(each for each in own.records if hasattr(each, "kind")))

@@ -1,4 +1,4 @@
-"""A mechanism: what one module adds to a model. The kernel is composed of the same parts."""
+"""A mechanism: the declarations of one module of the model. The parts of the kernel are declared in the same way."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of actors: its name, what the names of its actors begin with, and the first state of each.
+    """A kind of actors: its name, the prefix of its actors' names, and the initial state of each.
 
     `idle_steps`: the steps at which an actor is between two operations. `service`: a table service; its steps must not
     change the answer of a retained read (promise QUIET). `in_random_worlds`: the numbers of such actors that a random
@@ -35,28 +35,28 @@ class Kind:
 
 
 def _nothing(composition: Composition) -> None:
-    """A part that declares options or rules alone."""
+    """The default of `compose`: the module declares only options or rules."""
 
 
 def _any_world(world: Any) -> None:
-    """A mechanism that every world can have."""
+    """The default of `check`: the mechanism supports every world."""
 
 
 def _any_protocol(protocol: Any) -> None:
-    """Options that can have any values together."""
+    """The default of `agree`: the mechanism supports every combination of options."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mechanism:
-    """What one module adds.
+    """The declarations of one module.
 
-    `compose` adds transitions, components and fields, and refines what is there. `after`: the mechanisms whose
-    refinements come first, where the order matters; "*" stands for every mechanism that does not say "*" itself.
+    `compose` adds transitions, components and fields, and refines existing transitions. `after`: mechanisms whose
+    refinements come first; "*" stands for every mechanism that does not declare "*" itself.
     `idle_steps`: further steps between two operations, by kind of actors.
-    `check` raises ValueError for a world that the mechanism does not support, `agree` for options that it does not
-    support together. `of_write` returns what the limits of the mechanism say of one write, by its actor and its number:
-    actors that differ in it are not symmetric. `rules` refines how a table is read. `service`: its actions are those of
-    a table service (promise QUIET).
+    `check` raises ValueError for an unsupported world, `agree` for an unsupported combination of options. `of_write`
+    returns what the limits of the mechanism state about one write, by actor and number: actors that differ in it are
+    not symmetric. `rules` refines how a table is read. `service`: the actions are those of a table service (promise
+    QUIET).
     """
 
     compose: Callable[[Composition], None] = _nothing

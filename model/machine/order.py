@@ -1,4 +1,4 @@
-"""The order of refinements: whether two refinements of one transition may be applied in either order."""
+"""The order of refinements: whether two refinements of one transition commute."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .transition import Component, Effect, Preset, effects_in
 
 
 class Unordered(TypeError):
-    """Two mechanisms refine one transition, the order matters, and neither declares that it comes after the other."""
+    """Two mechanisms without a declared order refine one transition, and the order matters."""
 
 
 class Refinement(NamedTuple):
-    """What a mechanism did to a transition. `reads`, `writes`: the components that an added effect names."""
+    """One operation of a mechanism on a transition. `reads`, `writes`: the components of an added effect."""
 
     mechanism: str
     operation: str
@@ -22,7 +22,7 @@ class Refinement(NamedTuple):
 
 
 ADDITIONS: Final = frozenset({"require", "tag", "add_argument"})
-"""Operations that neither read nor change an effect or a step of the transition."""
+"""Operations that neither read nor change the effects and steps of a transition."""
 
 ORDERED: Final = {
     "swap": frozenset({"swap", "require", "require_place"}),
@@ -30,16 +30,16 @@ ORDERED: Final = {
     "divert": frozenset({"extend", "precede", "insert_after", "divert"}),
     "exit": frozenset({"require_place", "swap", "insert_before"}),
 }
-"""Operation -> those with which it does not commute: it copies, or takes the place of, what they add or move."""
+"""Operation -> operations with which it does not commute, because it copies or replaces what they add or move."""
 
 
 def commute(one: Refinement, other: Refinement) -> bool:
-    """Whether two refinements of one transition lead to the same transitions in either order.
+    """Whether two refinements of one transition have the same result in either order.
 
-    A replacement or a split commutes with nothing: both parts of a split have the conditions added before it, and one
-    of them those added later. An exit starts where the transition does and copies the conditions of that place. Steps
-    inserted on the same side do not commute. Effects commute if neither changes a component that the other reads or
-    changes.
+    A replacement or a split commutes with no other refinement: both parts of a split have the conditions added before
+    the split, but only one part has those added later. An exit copies the conditions on the position from which it
+    starts. Steps inserted on the same side do not commute. Two effects commute if neither changes a component that the
+    other one reads or changes.
     """
     first, second = one.operation, other.operation
     if {first, second} & {"replace", "split"}:
@@ -52,13 +52,13 @@ def commute(one: Refinement, other: Refinement) -> bool:
 
 
 def named_by(effect: Effect) -> frozenset[str]:
-    """The names of the components that an effect reads, as far as its parameters say."""
-    found: set[str] = set()
+    """The names of the components that the parameters of an effect declare."""
+    names: set[str] = set()
     for function in effects_in(effect):
-        given = function.values if isinstance(function, Preset) else {}
+        values = function.values if isinstance(function, Preset) else {}
         plain = function.function if isinstance(function, Preset) else function
         for name in signature(plain).parameters:
-            value = given.get(name, None)
-            if name not in given or isinstance(value, Component):
-                found.add(str(value) if isinstance(value, Component) else name)
-    return frozenset(found)
+            value = values.get(name)
+            if name not in values or isinstance(value, Component):
+                names.add(str(value) if isinstance(value, Component) else name)
+    return frozenset(names)

@@ -1,4 +1,4 @@
-"""How an actor plans and runs plans: facts that mechanisms refine, whatever the plans are about."""
+"""Facts about actors that make and run plans, such as compactions. Mechanisms refine all of them alike."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ STARTS_PLAN = "starts plan"
 
 
 class Planner(NamedTuple):
-    """How one actor plans. `plans` is the component of the plans, `requested` the actor's field with the plan's time.
+    """How one actor makes plans. `plans`: the component of the plans. `requested`: the actor's field with its time.
 
-    `give_up` is the effect on an actor whose plan can no longer be put.
+    `give_up`: the effect on an actor that can no longer put its plan.
     """
 
     kind: str
@@ -27,13 +27,14 @@ class Planner(NamedTuple):
 
 
 Start = Callable[..., tuple[Any, tuple[Any, ...]]]
-"""Of an actor, its name, a plan and all plans: the actor at work on the plan, and the plans as they are then."""
+"""(actor, its name, a plan, all plans) -> (the actor while it runs the plan, all plans afterwards)."""
 
 
 class Runner(NamedTuple):
     """How one actor runs plans. `plans` and `requested`: as for a `Planner`.
 
-    `completes`: the type of the completed instant of a plan; `resumes`: the action that resumes one; `what` names it.
+    `completes`: the type of the completed instant. `resumes`: the action that resumes the plan of a dead actor. `what`:
+    the word for such a plan.
     """
 
     kind: str
@@ -47,7 +48,7 @@ class Runner(NamedTuple):
 
 
 def runner(composition: Composition, action: str, at: str, each: Runner) -> None:
-    """Add the transition by which an actor starts the plan that it has scheduled."""
+    """Add the transition by which an actor starts its own plan, and register how it runs plans."""
     starts = preset(start_own_plan, plans=Component(each.plans), start=each.start, requested=each.requested,
                    component=each.plans)  # fmt: skip
     changes = ("own", each.plans)
@@ -56,7 +57,7 @@ def runner(composition: Composition, action: str, at: str, each: Runner) -> None
 
 
 def runners(composition: Composition) -> Mapping[str, Runner]:
-    """Actor -> how it runs plans."""
+    """How actors run plans, by actor."""
     return composition.facts(Runner)
 
 

@@ -1,7 +1,7 @@
-"""States as one number each.
+"""States, each packed into one number.
 
-A component numbers its values in the order in which they first occur. A state is these numbers side by side, each in a
-field of `WIDTH` bits. A number has a meaning only within the `Coding` that assigned it.
+A component numbers its values in the order in which they first occur. A state is the concatenation of these numbers,
+each in a field of `WIDTH` bits. A state has a meaning only within the `Coding` that made it.
 """
 
 from __future__ import annotations
@@ -11,19 +11,19 @@ from typing import Any
 
 State = int
 WIDTH = 24
-"""Bits of a field; a component that takes more values than fit has filled any memory long before."""
+"""Bits of a field. Memory is full long before a component takes 2^24 values."""
 _FIELD = (1 << WIDTH) - 1
 
 
 class UndeclaredRead(LookupError):
-    """A function reads a component that it did not declare, of a state in which that component is masked."""
+    """A function reads a masked component, which it does not declare (see `Coding.mask_undeclared`)."""
 
 
 class Coding:
-    """The values that components have taken. `first` maps each component to its first value, which has the number 0.
+    """Numbers for the values of components. `first` maps each component to its initial value, which has the number 0.
 
-    `alike`: groups of components with values of one kind (the writers). Components of a group whose first values are
-    equal share their numbers, so that symmetry can exchange them.
+    `alike`: groups of components with values of one type, such as all writers. Components of a group with equal initial
+    values share their numbers, so that symmetry reduction can exchange the components.
     """
 
     def __init__(self, first: Mapping[str, Any], alike: Iterable[Sequence[str]] = ()) -> None:
@@ -36,18 +36,18 @@ class Coding:
         self._tables = [tables.setdefault(leader.get(n, n), ([value], {value: 0})) for n, value in first.items()]
 
     def number(self, position: int, value: Any) -> int:
-        """The number of a value of a component; a value that is new gets the next number."""
+        """The number of a value of a component. A new value gets the next number."""
         values, numbers = self._tables[position]
-        found = numbers.get(value)
-        if found is None:
-            found = numbers[value] = len(values)
-            if found >= _FIELD:
+        number = numbers.get(value)
+        if number is None:
+            number = numbers[value] = len(values)
+            if number >= _FIELD:
                 raise OverflowError(f"{self.names[position]} takes more than {_FIELD:,} values")
             values.append(value)
-        return found
+        return number
 
     def value(self, state: State, position: int) -> Any:
-        """The value of a component; raises `UndeclaredRead` if it is masked (see `hiding`)."""
+        """The value of a component. Raises `UndeclaredRead` if it is masked."""
         try:
             return self._tables[position][0][state >> position * WIDTH & _FIELD]
         except IndexError:
@@ -71,15 +71,15 @@ class Coding:
         return state + (new - old << position * WIDTH)
 
     def mask_undeclared(self, names: Iterable[str]) -> State:
-        """Bits that mask all components but these; reading a masked component raises `UndeclaredRead`."""
+        """Bits that mask every component except these. To read a masked component raises `UndeclaredRead`."""
         return self.mask(range(len(self.names))) - self.mask(self.place[name] for name in names)
 
     def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
-        """A function of a state: equal exactly where the values of these components are."""
+        """A function of a state. It is equal for two states if and only if the values of these components are."""
         return self.mask(self.place[name] for name in names).__and__
 
     def values(self, position: int) -> Sequence[Any]:
-        """The values that a component, or another of its group, has taken."""
+        """The values that the component or its group has taken, by number."""
         return self._tables[position][0]
 
     def dump(self) -> list[list[Any]]:
@@ -87,7 +87,7 @@ class Coding:
         return [values for values, _ in self._tables]
 
     def load(self, dumped: Sequence[Sequence[Any]]) -> None:
-        """Take over the numbers of another coding of the same components."""
+        """Restore the numbers that `dump` returned for another coding of the same components."""
         for (values, numbers), others in zip(self._tables, dumped, strict=True):
             values[:] = others
             numbers.clear()
@@ -95,7 +95,7 @@ class Coding:
 
 
 class ByName(Mapping[str, Any]):
-    """The components of a state by name; a value is decoded when it is asked for."""
+    """The components of a state by name. Values are decoded lazily."""
 
     def __init__(self, coding: Coding, state: State) -> None:
         self.coding, self.state = coding, state

@@ -1,7 +1,7 @@
-"""Transitions run once per distinct footprint.
+"""The stepper computes the steps of transitions, once per distinct footprint.
 
-A transition remembers its steps under the fields that it reads, as differences to add to a state. A step that was found
-before with the same footprint costs one lookup and one addition, and calls no function.
+Each transition has a memo: from the values that it reads to its steps, each as a difference to add to a state. A memo
+hit costs one lookup and one addition, and calls no function.
 """
 
 from __future__ import annotations
@@ -14,37 +14,40 @@ from .state import Coding, State
 from .transition import Step
 
 Moves = tuple[tuple[Step, int], ...]
-"""Steps, each with the difference that it adds to the state."""
+"""Steps, each with the number that it adds to the state."""
 
 
 class CompiledGuard(NamedTuple):
-    """A condition with its components as positions; `known` remembers by their bits whether it holds.
+    """A condition with its components as positions. `memo` maps their bits to whether it holds.
 
-    `known` is None if the condition reads as much as its transition, whose own memo then makes another one useless.
+    `memo` is None if the condition reads as much as its transition: the memo of the transition then suffices.
     """
 
     guard: BoundGuard
     positions: tuple[int, ...]
     mask: int
-    known: dict[State, bool] | None
+    memo: dict[State, bool] | None
 
 
 class Compiled(NamedTuple):
-    """A transition with its components as positions; `found` remembers by their bits the steps that are possible."""
+    """A transition with its components as positions. `memo` maps their bits to the possible steps.
+
+    `own` is the position of the actor's component. `mask` covers all components that are read or written.
+    """
 
     transition: BoundTransition
     own: int
     reads: tuple[int, ...]
     writes: tuple[int, ...]
     mask: int
-    found: dict[State, Moves]
+    memo: dict[State, Moves]
     guards: tuple[CompiledGuard, ...]
     argument_reads: tuple[int, ...]
     effect_reads: tuple[int, ...]
 
     @classmethod
     def of(cls, row: BoundTransition, coding: Coding) -> Compiled:
-        """A transition that has found nothing yet."""
+        """Compile a transition, with empty memos."""
 
         def positions(names: Iterable[str]) -> tuple[int, ...]:
             return tuple(coding.place[name] for name in names)
@@ -59,18 +62,20 @@ class Compiled(NamedTuple):
         return cls(row, coding.place[row.component], reads, writes, mask, {}, tuple(guards), *more)
 
 
-_Awake = tuple[int, dict[State, Moves], tuple[tuple[int, Compiled], ...]]
-"""For one value of an actor's component: the bits that its enabled transitions read, the steps found by these bits, and
-the transitions (each with the private change that precedes it)."""
-_Own = tuple[int, int, dict[State, _Awake]]
+_Candidates = tuple[int, dict[State, Moves], tuple[tuple[int, Compiled], ...]]
+"""For one value of an actor's component: the bits that the candidates read, the memo of their steps, the candidates.
+
+A candidate is a transition whose actor guards hold, with the private change that precedes it."""
+_Own = tuple[int, int, dict[State, _Candidates]]
+"""The position of an actor's component, its mask, and the candidates by its bits."""
 
 
 class Stepper:
     """All transitions of a model, ready to run. Several steppers may share one coding.
 
-    `private`: transitions, as (actor, action), that are never a step of their own. Any number of them that an actor can
-    take happens together with its next other step (`simulator.explore.reduction` says when that is sound).
-    `joins`: actions that continue an operation of their actor. If one of them is possible, no other action is.
+    `private`: transitions, as (actor, action), that are not separate steps. Each sequence of them happens together with
+    the next other step of its actor (`simulator.explore.reduction` checks when that is sound).
+    `continuations`: actions that continue a call of their actor. While one of them is possible, no other action is.
     """
 
     def __init__(
@@ -92,32 +97,32 @@ class Stepper:
     def successors(self, state: State) -> Iterator[tuple[Step, State]]:
         """Every step that can happen now with the state after it, always in the same order."""
         if not self.continuations:
-            return self._awake_steps(state)
-        every = list(self._awake_steps(state))
-        return iter([found for found in every if found[0].action in self.continuations] or every)
+            return self._steps(state)
+        every = list(self._steps(state))
+        return iter([each for each in every if each[0].action in self.continuations] or every)
 
     def steps_of(self, own: int, state: State) -> Iterator[tuple[Step, State]]:
         """The steps of one actor, whose component has the position `own`."""
-        return self._awake_steps(state, [each for each in self._own if each[0] == own])
+        return self._steps(state, [each for each in self._own if each[0] == own])
 
-    def _awake_steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:
-        for own, bits, awake in of or self._own:
-            mine = awake.get(state & bits)
-            if mine is None:
-                mine = awake[state & bits] = self._wake(own, state & bits)
-            mask, found, _ = mine
+    def _steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:
+        for own, bits, by_value in of or self._own:
+            candidates = by_value.get(state & bits)
+            if candidates is None:
+                candidates = by_value[state & bits] = self._candidates(own, state & bits)
+            mask, memo, _ = candidates
             if mask:
-                moves = found.get(state & mask)
+                moves = memo.get(state & mask)
                 if moves is None:
-                    moves = found[state & mask] = self._run(mine, state)
+                    moves = memo[state & mask] = self._run(candidates, state)
                 for step, change in moves:
                     yield step, state + change
 
-    def _wake(self, own: int, bits: State) -> _Awake:
+    def _candidates(self, own: int, bits: State) -> _Candidates:
         rows = tuple(
             (change, compiled)
             for change in self._private_changes(own, bits)
-            for compiled in self._rows_awake(own, bits + change)
+            for compiled in self._locally_enabled(own, bits + change)
             if (compiled.transition.actor, compiled.transition.action) not in self.private
         )
         mask = 0
@@ -125,22 +130,22 @@ class Stepper:
             mask |= compiled.mask
         return mask, {}, rows
 
-    def _rows_awake(self, own: int, bits: State) -> Iterator[Compiled]:
+    def _locally_enabled(self, own: int, bits: State) -> Iterator[Compiled]:
         value = self.coding.value(bits, own)
         return (c for c in self.rows if c.own == own and all(guard.holds(value) for guard in c.transition.actor_guards))
 
     def _private_changes(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
-        """Changes of the own component, each with the private steps that lead to it; always the empty one."""
+        """Changes of the actor's component, each with the private steps that lead to it; the empty change included."""
         if bits not in self._changes[own]:
-            self._changes[own][bits] = self._walked(own, bits)
+            self._changes[own][bits] = self._reach_privately(own, bits)
         return self._changes[own][bits]
 
-    def _walked(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
+    def _reach_privately(self, own: int, bits: State) -> dict[int, tuple[Step, ...]]:
         changes: dict[int, tuple[Step, ...]] = {0: ()}
         queue = [0] if self.private else []
         while queue:
             change = queue.pop(0)
-            for compiled in self._rows_awake(own, bits + change):
+            for compiled in self._locally_enabled(own, bits + change):
                 if (compiled.transition.actor, compiled.transition.action) in self.private:
                     for step, further in self._row(compiled, bits + change):
                         if change + further not in changes:
@@ -148,35 +153,34 @@ class Stepper:
                             queue.append(change + further)
         return changes
 
-    def _run(self, mine: _Awake, state: State) -> Moves:
+    def _run(self, candidates: _Candidates, state: State) -> Moves:
         moves: list[tuple[Step, int]] = []
-        for change, compiled in mine[2]:
-            found = self._row(compiled, state + change)
-            moves += [(step, change + further) for step, further in found] if change else found
+        for change, compiled in candidates[2]:
+            steps = self._row(compiled, state + change)
+            moves += [(step, change + further) for step, further in steps] if change else steps
         return tuple(moves)
 
     def _row(self, compiled: Compiled, state: State) -> Moves:
-        found = compiled.found
         footprint = state & compiled.mask
-        moves = found.get(footprint)
+        moves = compiled.memo.get(footprint)
         if moves is None:
-            moves = found[footprint] = self.moves(compiled, state)
+            moves = compiled.memo[footprint] = self.moves(compiled, state)
         return moves
 
     def moves(self, compiled: Compiled, state: State) -> Moves:
-        """The steps of a transition in a state, computed and not looked up."""
+        """The steps of a transition in a state, computed without the memo."""
         return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
 
     def _may(self, compiled: Compiled, state: State) -> bool:
         """Whether every condition holds that reads more than the actor's own component."""
         read = self.coding.read
-        for guard, positions, mask, known in compiled.guards:
-            if known is None:
+        for guard, positions, mask, memo in compiled.guards:
+            if memo is None:
                 holds = bool(guard.holds(*read(state, positions)))
             else:
                 footprint = state & mask
-                found = known.get(footprint)
-                holds = known[footprint] = bool(guard.holds(*read(state, positions))) if found is None else found
+                result = memo.get(footprint)
+                holds = memo[footprint] = bool(guard.holds(*read(state, positions))) if result is None else result
             if not holds:
                 return False
         return True
@@ -192,6 +196,6 @@ class Stepper:
             yield Step(row.actor, row.action, args), after - state
 
     def private_runs(self, state: State) -> Iterator[tuple[int, dict[int, tuple[Step, ...]]]]:
-        """Each actor's component (its position) with the private changes that are possible now and their steps."""
+        """For each actor: the position of its component, and the private changes that are possible now."""
         for own, bits, _ in self._own:
             yield own, self._private_changes(own, state & bits)

@@ -1,14 +1,14 @@
-"""A transition: one action of one actor, written as plain functions. Their parameter names say what they read.
+"""A transition: one action of one actor, written as plain functions. Their parameter names declare what they read.
 
-    own                the component of the actor that acts
-    own_heartbeat      the record that a mechanism adds to that component (see `composition.add_field`)
-    me                 the name of that actor
+    own                the component of the acting actor
+    own_heartbeat      the record that a mechanism adds to that component (see `Composition.add_field`)
+    me                 the name of the acting actor
     every_writer       the components of all actors of the kind `writer`: a mapping from name to component
-    lock, clock, ...   shared components; with a default value where a world may lack the component
-    world, protocol    constants that the model gives by name (see `binding.Names`)
+    lock, clock, ...   shared components and views; a default value is used if the world lacks the component
+    world, protocol    constants of the model (see `assembly.names_of`)
 
-Keyword-only parameters of an effect are the arguments of the step. No function can read a component that it does not
-name, so that its parameters are its footprint: the search evaluates it once per distinct values of just these.
+Keyword-only parameters of an effect are the arguments of the step. A function can read only what it names, so its
+parameters are its footprint. The search evaluates a function once per distinct values of its footprint.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Args = tuple[tuple[str, object], ...]
 """The arguments of one step as (name, value) pairs."""
 
 Changes = Mapping[str, object]
-"""New values by the names of components; `own` is the acting actor's."""
+"""Name of a component -> its new value; `own` is the component of the acting actor."""
 
 
 class Step(NamedTuple):
-    """One action of one actor; `args` are (name, value) pairs, so that a step is a value that can be looked up."""
+    """One action of one actor. `args` are (name, value) pairs, so that a step is hashable."""
 
     actor: str
     action: str
@@ -34,10 +34,10 @@ class Step(NamedTuple):
 
 
 class Action(NamedTuple):
-    """What is known of an action without a world: `sentence` is one with {actor} and the names of its arguments.
+    """The description of an action. `sentence` contains {actor}, and the arguments of the step by name in braces.
 
-    `joins`: at the granularity `call` it follows the previous step of its actor directly, because one call does both.
-    `service`: it is a table service's, also if its mechanism is none.
+    `continues_call`: the client does the action in one call with the previous step of its actor. At the granularity
+    `call` no step of another actor comes between. `service`: a table service acts, although its mechanism is not one.
     """
 
     name: str
@@ -49,11 +49,11 @@ class Action(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """A condition of a transition: it holds if each of its functions returns a true value, such as a non-empty tuple.
+    """A condition of a transition. It holds if all its functions return a true value, such as a non-empty tuple.
 
-    `reason` says in words what must hold; it may contain {me}. `limit`: a limit of the world (how many writes, how many
-    crashes), not a condition of the protocol. `negated`: it holds if one of the functions returns a false value.
-    `place`: like `at`, it says where in its operation the actor is; every exit from there requires it, too.
+    `reason` states in words what must hold; it may contain {me}. `limit`: a limit of the world, such as the number of
+    writes, and not a condition of the protocol. `negated`: the opposite must hold. `place`: a part of the actor's
+    position in its operation, like `at`; every alternative exit from that position requires it too.
     """
 
     reason: str
@@ -64,11 +64,11 @@ class Guard:
     place: bool = False
 
     def __and__(self, other: Guard) -> Guard:
-        """Both conditions as one; neither may be a limit, or negated."""
+        """Both conditions as one. Neither may be a limit or negated."""
+        both = f"{self.reason}; {other.reason}"
         if any((self.limit, other.limit, self.negated, other.negated)):
-            both = f"{self.reason}; {other.reason}"
             raise ValueError(f"a limit, or a negated condition, cannot be part of another: {both}")
-        return Guard(f"{self.reason}; {other.reason}", self.holds, also=(*self.also, other.holds, *other.also))
+        return Guard(both, self.holds, also=(*self.also, other.holds, *other.also))
 
     def __invert__(self) -> Guard:
         """The opposite condition."""
@@ -76,14 +76,14 @@ class Guard:
 
 
 class Component(str):
-    """The name of a component, given for a parameter of another name."""
+    """The name of a component, as the preset value of a parameter with another name."""
 
 
 class Preset:
-    """A function with some parameters given: as values, which are no part of its footprint, or as a `Component`."""
+    """A function with preset parameters: each is a value, which is not in the footprint, or a `Component`."""
 
-    def __init__(self, function: Callable[..., Any], given: Mapping[str, object]) -> None:
-        self.function, self.values = function, given
+    def __init__(self, function: Callable[..., Any], values: Mapping[str, object]) -> None:
+        self.function, self.values = function, values
         self.__qualname__ = getattr(function, "__qualname__", str(function))
 
     def __call__(self, *values: Any, **named: Any) -> Any:
@@ -91,18 +91,18 @@ class Preset:
 
 
 def preset(function: Callable[..., Any], **values: object) -> Preset:
-    """The function with these parameters given, so that a model does not resolve their names."""
+    """Preset some parameters of a function, so that the model does not resolve their names."""
     if isinstance(function, Preset):
         return Preset(function.function, {**function.values, **values})
     return Preset(function, values)
 
 
 DEAD = "dead"
-"""The step of an actor that has crashed."""
+"""The step of a crashed actor."""
 
 
 class ActorState(Protocol):
-    """What the machine asks of the component of an actor: the step of its operation, and the records of mechanisms."""
+    """The component of an actor as the machine uses it: the step of its operation, and the records of mechanisms."""
 
     @property
     def step(self) -> str: ...
@@ -118,7 +118,7 @@ Record = TypeVar("Record")
 
 
 def record_of(own: ActorState, record: type[Record]) -> Record:
-    """The record of a type that a mechanism adds to an actor; its first value if the actor has none."""
+    """The record of a type that a mechanism adds to an actor; with its default values if the actor has none."""
     for each in own.records:
         if isinstance(each, record):
             return each
@@ -127,7 +127,7 @@ def record_of(own: ActorState, record: type[Record]) -> Record:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """An effect with two outcomes: the effects of `then` happen if `when` returns a true value, else `otherwise`."""
+    """An effect with two outcomes: the effects `then` if `when` returns a true value, else the effects `otherwise`."""
 
     when: Callable[..., object]
     then: tuple[Effect, ...]
@@ -141,11 +141,13 @@ Effect = Callable[..., Changes] | Branch
 class Transition:
     """One action of one actor in one world under one protocol.
 
-    `at`: the step of its operation at which the actor must be, alive; '' for any. `to`: the step that follows; '' where
-    the effects decide. A step is possible if also every guard holds. `arguments` lists its possible arguments: each
-    function of it returns some, and a step takes one of each. The effects happen in order, each on the state that the
-    one before it leaves; each returns new values of some of the components that `changes` names, or of `computed`,
-    which stay as they are. Mechanisms select a transition by its action or by one of its `tags`.
+    `at`: the step of its operation at which the actor must be; '' for any step. `to`: the step that follows; '' if the
+    effects decide it. The transition is enabled if the actor is at that step and every guard holds. Each function of
+    `arguments` lists the possible values of some arguments; a step takes one element of each list.
+
+    The effects happen in order: each reads the state that the previous one leaves. An effect returns new values of
+    components in `changes` or in `scratch`. Later effects read the new value of a scratch component, but the step does
+    not change it. Mechanisms select a transition by its action or by one of its `tags`.
     """
 
     action: str
@@ -160,11 +162,11 @@ class Transition:
     tags: frozenset[str] = frozenset()
 
     def renamed(self, action: str, *, to: str | None = None) -> Transition:
-        """The transition under another name, perhaps with another step that follows."""
+        """The transition with another action and perhaps another following step."""
         return replace(self, action=action, to=self.to if to is None else to)
 
     def require(self, *guards: Guard) -> Transition:
-        """The transition under further conditions."""
+        """The transition with further conditions."""
         return replace(self, guards=(*self.guards, *guards))
 
     def extend(self, effect: Effect, *changes: str) -> Transition:
@@ -176,18 +178,18 @@ class Transition:
         return replace(self, effects=(effect, *self.effects), changes=_with(self.changes, changes))
 
     def make_scratch(self, *names: str) -> Transition:
-        """The transition that computes these components, for its later effects to read, and does not change them."""
+        """The transition that computes these components for its later effects only, and does not change them."""
         changes = tuple(name for name in self.changes if name not in names)
         return replace(self, changes=changes, scratch=_with(self.scratch, names))
 
     def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Transition:
-        """The transition with another outcome: where `when` holds, these effects happen instead and decide the step."""
+        """The transition with another outcome: if `when` holds, these effects happen and decide the next step."""
         usual = (*self.effects, go_to(self.to)) if self.to else self.effects
         both = _with(self.changes, changes)
         return replace(self, to="", effects=(Branch(when, effects, usual),), changes=both)
 
     def add_argument(self, values: Callable[..., Iterable[Args]]) -> Transition:
-        """The transition with further arguments, in every combination with those that it has."""
+        """The transition with further arguments, in every combination with the existing ones."""
         return replace(self, arguments=(*self.arguments, values))
 
 
@@ -196,7 +198,7 @@ def _with(names: tuple[str, ...], more: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def go_to(step: str) -> Callable[[Any], Changes]:
-    """The effect by which an actor goes on to a step of its operation."""
+    """The effect by which an actor proceeds to a step of its operation."""
 
     def go(own: Any) -> Changes:
         return {"own": own._replace(step=step)}
@@ -216,20 +218,19 @@ def transition(
     arguments: Callable[..., Iterable[Args]] | None = None,
     tags: Iterable[str] = (),
 ) -> Transition:
-    """A transition with at most one effect. It changes `changes`, and the acting actor's component if it has `to`."""
-    effects, listed = (effect,) if effect else (), (arguments,) if arguments else ()
-    written = _with(("own",) if to else (), tuple(changes))
-    return Transition(action, actor, at, to, tuple(guards), effects, written, listed, (),
-                      frozenset(tags))  # fmt: skip
+    """Make a transition with at most one effect. It changes `changes`, and the actor's own component if it has `to`."""
+    changes = _with(("own",) if to else (), tuple(changes))
+    effects, values = (effect,) if effect else (), (arguments,) if arguments else ()
+    return Transition(action, actor, at, to, tuple(guards), effects, changes, values, (), frozenset(tags))
 
 
 def subsets(several: Sequence[int]) -> Iterable[tuple[int, ...]]:
-    """Every subset, the smallest first: what an argument may be that is any part of something."""
+    """Every subset, smallest first: the values of an argument that is any part of something."""
     return chain.from_iterable(combinations(several, n) for n in range(len(several) + 1))
 
 
 def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
-    """The functions of which an effect consists."""
+    """All functions of an effect, of both outcomes if it is a branch."""
     if not isinstance(effect, Branch):
         yield effect
         return
@@ -239,7 +240,7 @@ def effects_in(effect: Effect) -> Iterator[Callable[..., object]]:
 
 
 class Refused(ValueError):
-    """A step that is impossible in this state; `reasons` lists every condition that was false."""
+    """A step is impossible in this state. `reasons` lists every condition that is false."""
 
     def __init__(self, step: Step, reasons: tuple[str, ...]) -> None:
         self.step = step
@@ -247,4 +248,5 @@ class Refused(ValueError):
         super().__init__(f"{step.actor} cannot do {step.action}: {'; '.join(reasons)}")
 
     def __reduce__(self) -> tuple[type[Refused], tuple[Step, tuple[str, ...]]]:
-        return type(self), (self.step, self.reasons)  # the default would lose the arguments between processes
+        # By default pickling passes only the message, and the copy in another process could not be constructed.
+        return type(self), (self.step, self.reasons)

@@ -9,7 +9,6 @@ because no completed instant has its rows.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..kernel.lock import LOCK_IS_FREE, release_lock
@@ -25,7 +24,6 @@ from ..world import World
 Published = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Batches(Options):
     """How a writer finds that its batch has completed."""
 
@@ -42,7 +40,6 @@ class Batches(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Resends(Limits):
     """Which batches are sent again."""
 

@@ -8,7 +8,7 @@ write overtook gives up. Under non-blocking concurrency control Apache Hudi, too
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class BulkInsert(Options):
     """When a bulk insert puts base files, and when it gives up."""
 

@@ -11,7 +11,7 @@ actor that finds the object there reads its clock again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import TakeTime
@@ -33,7 +33,6 @@ REQUESTING = ("bulk_inserter", "writer")
 """The kinds whose request is divided, besides the kinds that put plans."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Claims(Options):
     """Whether times are claimed."""
 

@@ -9,7 +9,6 @@ than the skew (`skew_beyond`, fault set F4) is waited out in vain.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -31,7 +30,6 @@ LATEST_ALONE = ("cleaner", "log_compactor")
 """The kinds whose requested time is after the latest time that they list, whatever other actors have requested."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Clocks(Options):
     """Where times come from."""
 
@@ -48,7 +46,6 @@ class Clocks(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Skew(Limits):
     """How far clocks differ."""
 

@@ -7,7 +7,7 @@ chose the same base file lose the rows of one of them, unless a conflict check (
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from ..answers import Query, Record
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class TableKind(Limits):
     """The type of the table."""
 

@@ -7,7 +7,6 @@ what a service does, so that another runner can carry it out. Rolling back a fai
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
@@ -22,7 +21,6 @@ DONE = "instants_known_done"
 """The view of the instants whose plans need no runner any more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LockExpiry(Options):
     """What becomes of the lock of a dead holder."""
 
@@ -32,7 +30,6 @@ class LockExpiry(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Crashes(Limits):
     """How many actors crash."""
 

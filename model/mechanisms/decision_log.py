@@ -9,7 +9,7 @@ number taken, and checks again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -44,7 +44,6 @@ FINISHING = ("compactor", "log_compactor", "restorer", "rollbacker")
 """The kinds that publish the last decision of another actor before they begin: that actor may have died."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DecisionLog(Options):
     """What decides a commit."""
 

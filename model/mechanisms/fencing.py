@@ -5,7 +5,7 @@ The component `fence` lists the locks that were taken, in this order; where no l
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Literal
 
 from ..kernel.lock import release_lock
@@ -19,7 +19,6 @@ from .decision_log import DECIDED
 from .lost_locks import TAKES_TIME, LostLocks
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Fencing(Options):
     """Whether the store fences."""
 

@@ -7,7 +7,6 @@ empty each begin a file group with a new id.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.table import Write
@@ -20,7 +19,6 @@ from ..machine.transition import Changes, preset
 from ..world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FileIds(Options):
     """How a write chooses the file ids of its files."""
 

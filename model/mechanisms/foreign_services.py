@@ -6,7 +6,7 @@ not the actor that made the plan.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..kernel.merge import Fold
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ForeignServices(Options):
     """Whose engine compacts, and how readers take what it leaves."""
 

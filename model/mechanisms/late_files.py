@@ -6,8 +6,6 @@ like any other file of the write; no completed instant lists it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..kernel.writer import PUTS_FILE, Writer, next_log
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
@@ -17,7 +15,6 @@ from ..world import World
 from .rollback.heartbeat import renewing
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LateFiles(Limits):
     """How many files land after their writer has crashed."""
 

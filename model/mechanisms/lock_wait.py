@@ -6,7 +6,6 @@ its files. That a lock held by another actor may keep a live writer from publish
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ..machine.composition import Composition
@@ -17,7 +16,6 @@ from ..machine.transition import Action, Guard, transition
 LEFT = "gone, with a pending write left"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LockWait(Options):
     """How long a writer waits for the lock."""
 

@@ -6,7 +6,6 @@ writer that takes this for a failure reports as failed a write that every reader
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..kernel.publication import READY
@@ -23,7 +22,6 @@ from .crashes import HOLDS_LOCK
 UNSURE = "told that its instant exists"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LostAnswers(Options):
     """How a writer takes the answer that its completed instant exists."""
 
@@ -34,7 +32,6 @@ class LostAnswers(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Answers(Limits):
     """How many answers of the store are lost."""
 

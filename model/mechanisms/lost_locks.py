@@ -7,7 +7,7 @@ the lock becomes two: another actor may act between them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..kernel.lock import release_lock, take_lock
@@ -33,7 +33,6 @@ TAKES_TIME, PUTS_PLAN = "takes time of plan", "puts plan"
 """Tags of the two halves of a transition that puts a plan."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LostLocks(Limits):
     """How often locks are lost."""
 

@@ -12,7 +12,7 @@ and it conflicts with writes that complete later (RFC-22, steps 1 to 4).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Replacing(Options):
     """What hides the rows that a replace replaces."""
 

@@ -8,7 +8,6 @@ the files of every savepoint.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ..kernel.clock import READS_CLOCK, TakeTime
@@ -26,7 +25,6 @@ from .cleaning.rules import DataFile, Victims, needed
 from .log_compaction.rules import WRITES, covered
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Savepoints(Options):
     """What a savepoint keeps from cleaning."""
 
@@ -37,7 +35,6 @@ class Savepoints(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SavepointLimits(Limits):
     """How many savepoints."""
 

@@ -10,7 +10,7 @@ sees the slice as one sequence of blocks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeVar
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from ..protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class SharedLogs(Options):
     """Whether writes share log files."""
 

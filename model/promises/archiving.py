@@ -53,7 +53,7 @@ def _readers_miss(model: Model, state: State) -> str | None:
         reader = model.component(state, name)
         if reader.step in (SURE, *ENDS):
             for entry in entries:
-                if entry.completed <= reader.time and entry.requested not in reader.kept:
+                if entry.completed <= reader.time and entry.requested not in reader.instants:
                     return f"{name} reads as of t{reader.time} and has found t{entry.requested} on neither timeline"
     return None
 
@@ -64,8 +64,8 @@ def _looked_at(model: Model) -> tuple[str, ...]:
 
 ARCH = Promise(
     name="ARCH",
-    about="Archiving changes no answer: each completed instant is found, active or archived, and nothing goes past "
-    "a pending one.",
+    about="Each completed instant is found, active or archived, and nothing is archived past a pending one. "
+    "QUIET judges whether archiving changes an answer.",
     source="RFC-66 and the LSM timeline, completion time look-up; docs/contract.md, ARCH",
     kind="state",
     holds=archive_holds,

@@ -177,7 +177,7 @@ def _told_of_rollbacks(rollbacks: tuple[Rollback, ...]) -> Told | Undone:
 def _told_by_reader(reader: Any) -> Told:
     if reader.step != "answered":
         return NOTHING
-    return Told((len(reader.plans), len(reader.kept)), (reader.time, *reader.plans, *reader.kept))
+    return Told((len(reader.plans), len(reader.instants)), (reader.time, *reader.plans, *reader.instants))
 
 
 def _told_of_entries(entries: tuple[Any, ...]) -> Told:

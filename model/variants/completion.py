@@ -6,7 +6,7 @@ published after one with a later time, behind the back of readers that took the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ..kernel.publication import (
@@ -26,7 +26,6 @@ from ..mechanisms.decision_log import is_decided_by_log
 TIMED_EARLY = "given a completion time"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Completion(Options):
     """When a completion time is taken."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from ..kernel.reader import KEEPS, SURE, Reader, keep_instants, take_time
@@ -13,7 +13,6 @@ from ..machine.options import Options, option
 from ..machine.transition import Changes, Transition
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Listing(Options):
     """How a reader finds the instants that it reads."""
 

@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 EXAMPLES = 200
 # What --time alone asks for: as many as fit.
 UNLIMITED = 10_000_000
-# Parameters that a row of histories (--resume) has no use for, as users spell them.
-NOT_IN_A_ROW = {
-    "world": "WORLD", "seed": "--seed", "seeds": "--seeds", "workers": "--workers", "master": "--across",
-    "tour": "--tour", "share": "--share", "summary": "--summary", "as_json": "--json",
-}  # fmt: skip
 SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
@@ -67,7 +62,7 @@ def _sections() -> Iterable[Section]:
         ("model", "the model against itself: how fast the harness is, and whether it sees its own mutants"),
         ("MODULE:FACTORY", "any system of yours: factory(world, protocol, batches) -> nbcc.simulator.systems.System"),
     ]
-    return ("Systems", systems), ("Worlds", names.worlds_of_tables()), ("Actions", names.actions())
+    return ("Systems", systems), ("Worlds", names.worlds()), ("Actions", names.actions())
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="Random interleavings of the engine against the model.")
@@ -81,11 +76,6 @@ def _sections() -> Iterable[Section]:
 @click.option("--workers", type=click.IntRange(min=1), default=1, metavar="N", help="Processes that share the seeds.")
 @click.option(
     "--across", "master", metavar="spark|URL", help="Share the seeds on a Spark cluster: here, or of the master at URL."
-)
-@click.option(
-    "--resume",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Count histories in a row in this file, over many sittings, up to --examples.",
 )
 @click.option("--tour", is_flag=True, help="Take every step of WORLD from every state, in as few runs as can be.")
 @click.option(
@@ -110,7 +100,6 @@ def command(
     seeds: int | None,
     workers: int,
     master: str | None,
-    resume: Path | None,
     tour: bool,
     share: float,
     summary: Path | None,
@@ -139,9 +128,7 @@ def command(
     with users_words():
         settings = {system: replace(one, system=system).options() for system in systems}
     asked = click.get_current_context()
-    _refuse_unheeded(asked, resume=resume is not None, tour=tour, seeds=bool(seeds), systems=systems)
-    if resume is not None:
-        return _in_a_row(resume, settings[systems[-1]], most, seconds, traces)
+    _refuse_unheeded(asked, tour=tour, seeds=bool(seeds))
     if tour and (examples or seconds or seeds):
         raise click.UsageError("a tour plays what its world asks for: --share, not --examples, --time or --seeds")
     if seeds:
@@ -176,39 +163,15 @@ def _tour(options: CheckOptions, share: float, seed: int, traces: Path) -> TourR
         return tour(options, share=share, seed=seed, progress=partial(tick, "runs"), traces_dir=traces)
 
 
-def _refuse_unheeded(asked: click.Context, *, resume: bool, tour: bool, seeds: bool, systems: Sequence[str]) -> None:
+def _refuse_unheeded(asked: click.Context, *, tour: bool, seeds: bool) -> None:
     """What was asked for and would not be heeded is refused: an answer would seem to speak of it."""
     given = {name for name in asked.params if asked.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    if resume:
-        unheeded = [said for name, said in NOT_IN_A_ROW.items() if name in given]
-        if unheeded:
-            drawn = "--resume counts histories that draw their own worlds, seed after seed"
-            raise click.UsageError(f"{drawn}: without {', '.join(unheeded)}")
-        if len(systems) > 1:
-            raise click.UsageError("--resume counts the histories of one system: one --on")
-    elif given & {"workers", "master"} and not seeds:
+    if given & {"workers", "master"} and not seeds:
         raise click.UsageError("--workers and --across share the seeds: with --seeds K")
-    elif "share" in given and not tour:
+    if "share" in given and not tour:
         raise click.UsageError("--share is a part of a tour: with --tour")
-    elif "summary" in given and seeds:
+    if "summary" in given and seeds:
         raise click.UsageError("--summary appends the report of one seed: without --seeds")
-
-
-def _in_a_row(path: Path, options: CheckOptions, until: int, seconds: float | None, traces: Path) -> Exit:
-    """Go on with the row that the file tells of. A row that is not as long as asked for is undetermined."""
-    from nbcc.simulator import trace
-    from nbcc.simulator.crosscheck.campaign import NoRow, go_on
-
-    try:
-        with _progress("histories in a row") as tick:
-            row = go_on(options, path, until, seconds, tick)
-    except NoRow as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(row.text)
-    if row.found is not None:
-        click.echo(f"then seed {row.histories} disagrees: {row.found.because}\n{trace.save(row.found, traces)}")
-        return Exit(1)
-    return Exit(0 if row.histories >= until else 3)
 
 
 def _many(seeds: Sequence[Seed], workers: int, master: str | None, traces: Path, as_json: bool) -> Exit:

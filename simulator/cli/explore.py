@@ -66,8 +66,9 @@ def command(
 ) -> Exit:
     """Explore every state that WORLD can reach under a protocol, and say of each promise whether it HOLDS.
 
-    WORLD is a name below or a .toml file. HOLDS means: in every interleaving within the world's limits. A promise that
-    is VIOLATED comes with the shortest interleaving that breaks it, saved as a trace that `nbcc replay` takes.
+    WORLD is a name below, a .toml file, or package.module:factory of a model of your own. HOLDS means: in every
+    interleaving within the world's limits. A promise that is VIOLATED comes with the shortest interleaving that breaks
+    it, saved as a trace that `nbcc replay` takes.
 
     \b
     Examples:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import Row
+    from nbcc.simulator.verdicts import MatrixRow
 
 
-def table(rows: Sequence[Row]) -> Iterator[str]:
+def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
     """A line a setting, a column a promise."""
     from nbcc.simulator.verdicts import sign
 

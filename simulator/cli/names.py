@@ -13,20 +13,6 @@ def worlds() -> list[Row]:
     return [(name, specs.about("worlds", name)) for name in specs.world_names()]
 
 
-def worlds_of_tables() -> list[Row]:
-    """Without the worlds of other small systems, which calibrate the search."""
-    from nbcc.simulator import specs
-
-    def has_table(name: str) -> bool:
-        try:
-            specs.world(name)
-        except ValueError:
-            return False
-        return True
-
-    return [(name, about) for name, about in worlds() if has_table(name)]
-
-
 def protocols() -> list[Row]:
     from nbcc.simulator import specs
 

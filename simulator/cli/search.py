@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import click
 
 from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.checkpoint import NoCheckpoint
+from nbcc.simulator.explore.search_checkpoint import NoCheckpoint
 
 from .command import users_words
 
@@ -47,20 +47,20 @@ def search(
     A name that does not exist is the user's mistake; the sentence says which there are. Several `workers`
     search a part each, here or on the Spark cluster of a `master`.
     """
-    from nbcc.simulator.explore.cells import Cell, watched
-    from nbcc.simulator.explore.divided import explore_in_branches
+    from nbcc.simulator.explore.jobs import SearchJob, promises_of
+    from nbcc.simulator.explore.parallel import explore_in_shards
 
     with users_words():
-        cell = Cell(world=world, protocol=protocol, promises=tuple(promises), reduce=reduce)
-        system = cell.system()
-        asked, canary = watched(system, promises)
+        job = SearchJob(world=world, protocol=protocol, promises=tuple(promises), reduce=reduce)
+        system = job.system()
+        asked, canary = promises_of(system, promises)
     bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
     gc.disable()  # the process ends after this search: nobody need look for garbage in what it remembers
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
         if master:
-            result = explore_in_branches(cell, workers, on_cluster(master), progress=tick, **bounds)
+            result = explore_in_shards(job, workers, on_cluster(master), progress=tick, **bounds)
         elif workers > 1:
-            result = explore_in_branches(cell, workers, progress=tick, **bounds)
+            result = explore_in_shards(job, workers, progress=tick, **bounds)
         else:
             try:
                 result = explore(
@@ -72,7 +72,7 @@ def search(
 
 
 def on_cluster(master: str) -> Callable[..., Any]:
-    """What searches cells on a Spark cluster: `spark` is one on this machine, anything else the URL of a master."""
+    """What searches jobs on a Spark cluster: `spark` is one on this machine, anything else the URL of a master."""
     from nbcc.simulator.explore.cluster import search_on_spark
 
     return partial(search_on_spark, spark_of(master))

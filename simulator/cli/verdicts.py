@@ -16,7 +16,7 @@ from .matrix import differences, table
 from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
-    from nbcc.simulator.verdicts import Depth, Kept, Kill, Row
+    from nbcc.simulator.verdicts import Depth, Kill, MatrixRow, ResultCache
 
 
 @click.command(short_help="Which setting keeps which promise, up to which bound.")
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option(
     "--accept",
     is_flag=True,
-    help="Kill new mutants, write the page of kills and those of the matrix up to this depth anew.",
+    help="Write the pages of the matrix up to this depth.",
 )
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes at once; one a core unless given.")
 @on_option
@@ -97,7 +97,7 @@ def command(
     from nbcc.simulator import verdicts as judged
 
     with users_words():
-        kept = judged.Kept(checkpoint) if checkpoint else None
+        kept = judged.ResultCache(checkpoint) if checkpoint else None
         draw = judged.drawing(picture) if picture else None
     sitting = _Sitting(judged.depth_of(depth), accept, kept)
     try:
@@ -111,24 +111,23 @@ def command(
 class _Sitting:
     """One run of the command: how far it is, and what it makes of what was found."""
 
-    def __init__(self, level: Depth, accept: bool, kept: Kept | None) -> None:
+    def __init__(self, level: Depth, accept: bool, kept: ResultCache | None) -> None:
         from nbcc.simulator import verdicts as judged
 
         self.level, self.accept, self.kept = level, accept, kept
         self.total, self.ended = judged.searches(level), 0
-        self.kills: tuple[Kill, ...] = ()
+        self.kills: tuple[Kill, ...] = judged.accepted()
 
-    def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[Row, ...]:
-        """All worlds of all settings; before them, if the kills are to be accepted, those of new mutants."""
+    def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
+        """Search all worlds of all settings."""
         from nbcc.simulator import verdicts as judged
-        from nbcc.simulator.explore.cells import search_cells
+        from nbcc.simulator.explore.jobs import run_jobs
 
         from .search import on_cluster
 
-        self.kills = _kill() if self.accept else judged.accepted()
-        across = on_cluster(master) if master else search_cells
+        across = on_cluster(master) if master else run_jobs
         search = partial(self.kept.search, across=across) if self.kept else across
-        with _progress(f"{len(judged.settings())} settings, {self.total} searches", self.total) as tick:
+        with _progress(f"{len(judged.protocols())} settings, {self.total} searches", self.total) as tick:
 
             def done() -> None:
                 self.ended += 1
@@ -136,12 +135,14 @@ class _Sitting:
 
             return judged.matrix(self.level, workers=workers, done=done, search=search, **bounds)
 
-    def tell(self, found: tuple[Row, ...], draw: Callable[[tuple[Row, ...]], None] | None, as_json: bool) -> Exit:
+    def tell(
+        self, found: tuple[MatrixRow, ...], draw: Callable[[tuple[MatrixRow, ...]], None] | None, as_json: bool
+    ) -> Exit:
         """The answer; pages are written if no search is missing, and all of them or none."""
         from nbcc.simulator import verdicts as judged
 
         rows = judged.believable(found, self.kills)
-        missing = judged.missing(found)
+        missing = judged.failed_searches(found)
         changed = [] if self.accept else list(differences(judged.page_path(self.level), judged.page(rows, self.level)))
         if self.accept and not missing:
             self._write(found)
@@ -152,7 +153,7 @@ class _Sitting:
         else:
             for line in [*table(rows), *changed, *self._kept()]:
                 click.echo(line)
-        for line in judged.told(missing):
+        for line in judged.messages(missing):
             click.echo(f"Error: {line}", err=True)
         if self.accept and missing:
             click.echo("Error: nothing was accepted, because not all was judged", err=True)
@@ -171,14 +172,14 @@ class _Sitting:
         return f"interrupted after {self.ended:,} of {self.total:,} searches: {lasts}"
 
     def _searches(self) -> dict[str, int]:
-        taken_up = self.kept.taken_up if self.kept else 0
+        taken_up = self.kept.hits if self.kept else 0
         return {"taken_up": taken_up, "made": self.total - taken_up}
 
     def _kept(self) -> Iterator[str]:
         if self.kept:
-            yield f"\n{self.kept.taken_up:,} searches taken up from {self.kept.path}, {self.kept.made:,} made"
+            yield f"\n{self.kept.hits:,} searches taken up from {self.kept.path}, {self.kept.misses:,} made"
 
-    def _write(self, found: tuple[Row, ...]) -> None:
+    def _write(self, found: tuple[MatrixRow, ...]) -> None:
         """The page of this depth, and of each lesser one, whose worlds were searched as well."""
         from nbcc.simulator import verdicts as judged
 
@@ -186,18 +187,8 @@ class _Sitting:
         for depth in judged.DEPTHS[: judged.DEPTHS.index(self.level) + 1]:
             rows = judged.believable(judged.within(found, depth), self.kills)
             texts[judged.page_path(depth)] = judged.page(rows, depth)
-        judged.write_kills(self.kills)
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
-
-
-def _kill() -> tuple[Kill, ...]:
-    """Those that are accepted, if they are still where they were, and those of new mutants."""
-    from nbcc.simulator import verdicts as judged
-
-    subjects = len(judged.subjects())
-    with _progress(f"{subjects} mutants", subjects) as tick:
-        return judged.kill_all(tick, judged.still_good())
 
 
 @contextlib.contextmanager

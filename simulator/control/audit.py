@@ -1,7 +1,7 @@
-"""The leak detector: under control, an actor that touches files, sockets, threads or sleep outside the seams fails.
+"""The leak detector: an actor under control fails if it uses files, sockets, threads or sleep outside the seams.
 
-Python's audit hooks see every such call of the interpreter (a started thread since 3.12, a sleep since 3.13). A hook
-cannot be removed again, so one is installed on first use and does nothing for threads that nobody watches.
+Python's audit hooks see every such call of the interpreter (a started thread since 3.12, a sleep since 3.13). Python
+cannot remove a hook. So the first use installs one, which does nothing in threads that no conductor watches.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ FORBIDDEN = frozenset(
 
 
 class Watched(Protocol):
-    """What the hook needs to know of the thread's owner."""
+    """The owner of a watched thread."""
 
     actor: str
 
 
 class LeakOutsideSeams(Exception):
-    """An actor did I/O that the conductor did not see, so that its order was not chosen by the schedule."""
+    """An actor did I/O that the conductor did not see, so the schedule did not choose its order."""
 
 
 def watch(owner: Watched) -> None:
-    """From now on the calling thread is this actor's."""
+    """Watch the calling thread as this actor's."""
     _install()
     _WATCHED[threading.get_ident()] = owner
 
 
 def unwatch() -> None:
-    """The calling thread is nobody's any more."""
+    """Stop watching the calling thread."""
     _WATCHED.pop(threading.get_ident(), None)
 
 
 @contextmanager
 def inside_seam(owner: Watched) -> Iterator[None]:
-    """The seam's own I/O is what the conductor does see."""
+    """Allow I/O within a seam call, which the conductor does see."""
     me = threading.get_ident()
     _INSIDE.add(me)
     try:
@@ -74,7 +74,7 @@ def _hook(event: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _exempt() -> bool:
-    """Whether an import asks, or Spark's driver talking to its JVM, which is the engine's own process."""
+    """Whether an import makes the call, or Spark's driver on its way to its JVM."""
     frame: FrameType | None = sys._getframe(2)
     while frame is not None:
         file = frame.f_code.co_filename

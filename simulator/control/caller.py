@@ -1,4 +1,4 @@
-"""An actor in the midst of an operation, as storage, lock and clock under control see it."""
+"""An actor during an operation, as controlled storage, lock and clock see it."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ T = TypeVar("T")
 
 
 class Caller(Protocol):
-    """Who makes a call, and what the schedule has in store for it.
+    """The maker of a call, with the choices that the schedule has made for it.
 
-    shows          which of the objects that came while a listing ran it holds
-    still_shows    which of those that went
-    loses_answer   whether the next put happens and is answered by "exists"
-    stops_waiting  whether a wait for the lock ends before the lock is there
+    shows          whether a listing contains an object that was put while the listing ran
+    still_shows    whether a listing contains an object that was deleted while the listing ran
+    loses_answer   whether the next put stores its object and answers "exists"
+    stops_waiting  whether a wait for the lock ends although another actor still holds the lock
     """
 
     actor: str
@@ -32,4 +32,4 @@ class Caller(Protocol):
         outcome: Callable[[T], str] = ...,
         ready: Callable[[], bool] | None = None,
     ) -> T:
-        """Make a call at the conductor's time and record what it touched."""
+        """Make a call when the conductor permits it, and record the access."""

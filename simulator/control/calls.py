@@ -1,4 +1,4 @@
-"""A seam call: what an actor asks of storage, lock, clock or jobs, in the words that the mapping uses."""
+"""A seam call: one request of an actor to storage, lock, clock or jobs, in the words of the mapping."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class Call(NamedTuple):
 
     @property
     def text(self) -> str:
-        """``put deltacommit.requested``, ``list.end timeline``, ``clock.take``: what rows of the mapping name."""
+        """The text in rows of the mapping: ``put deltacommit.requested``, ``list.end timeline``, ``clock.take``."""
         return f"{self.verb} {kind_of(self.path)}" if self.path and self.verb != "delete.all" else self.verb
 
 
 @lru_cache(maxsize=1 << 12)
 def kind_of(path: str) -> str:
-    """What the object at a path of a Hudi table is, in one word.
+    """The kind of the object at a path of a Hudi table, in one word.
 
-    A timeline file is ``<action>.<state>`` (``deltacommit.requested``) and ``<action>`` once completed, so that an
-    action that does not exist yet needs no entry here.
+    A timeline file is ``<action>.<state>`` (``deltacommit.requested``), and ``<action>`` once completed. So a new
+    action needs no entry here.
     """
     if path.rstrip("/") == ".hoodie/timeline":
         return "timeline"

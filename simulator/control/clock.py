@@ -1,4 +1,4 @@
-"""Virtual time: the model's tick and the engine's instant are the same number, written in two ways."""
+"""Virtual time: a tick of the model and an instant of the engine are one number in two notations."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def tick_of(instant: str) -> int:
 
 
 class VirtualClock:
-    """The time that has passed on the slowest of all clocks, in ticks, and by how many the generators wait out skew.
+    """The reading of the slowest clock, in ticks. `skew`: how many ticks a generator waits for the other clocks.
 
     ``in_two``: an actor reads its clock and waits in two calls, because it can lose its lock between them.
     """
@@ -42,9 +42,9 @@ class VirtualClock:
 
 
 class ActorsClock:
-    """One actor's own clock: the engine's real generator over virtual time, which waiting moves on at no cost.
+    """One actor's clock: the engine's real generator over virtual time. Waiting advances virtual time at no cost.
 
-    ``ahead`` is how far it is ahead of the slowest clock; -1: it shows the tick that was given last once more.
+    ``ahead`` is its lead over the slowest clock, in ticks. At -1 it shows the newest tick that was taken again.
     """
 
     def __init__(self, virtual: VirtualClock) -> None:
@@ -54,7 +54,7 @@ class ActorsClock:
         self._generator = WallClock(virtual.skew, self._now_ns, self._sleep)
 
     def take(self) -> str:
-        """The generator's next time; it returns when the slowest clock has passed it, or what it takes for that."""
+        """The generator's next time. It returns once the generator takes the slowest clock to have passed it."""
         return self._generator.take()
 
     @property
@@ -63,17 +63,17 @@ class ActorsClock:
         return self._virtual.in_two
 
     def read(self) -> str:
-        """The generator's next time, before it has waited for other clocks."""
+        """The generator's next time, without the wait for other clocks."""
         self._read_ahead = self.ahead
         return self._generator.read()
 
     def wait(self, instant: str) -> None:
-        """Wait until every clock has passed what `read` returned, by the clock that showed it."""
+        """Wait until every clock has passed the time that `read` returned, by the same clock."""
         self.ahead = self._read_ahead
         self._generator.wait(instant)
 
     def not_before(self, instant: str) -> None:
-        """Later times will be greater than this one, which was found on the timeline."""
+        """Make later times greater than this one, which is on the timeline."""
         self._generator.not_before(instant)
 
     def _now_ns(self) -> int:
@@ -84,14 +84,14 @@ class ActorsClock:
 
 
 class ReadOnlyClock:
-    """A look at the clock by nobody in particular: the time that it is, which nobody takes away from the actors."""
+    """A clock that shows the newest time and takes none, so that reads do not shift the times of actors."""
 
     def __init__(self, clock: VirtualClock) -> None:
         self._clock = clock
 
     def take(self) -> str:
-        """The newest instant that was handed out."""
+        """The newest instant that an actor has taken."""
         return instant_of(self._clock.tick)
 
     def not_before(self, instant: str) -> None:
-        """Looking moves nothing."""
+        """Do nothing: a read-only clock takes no later times."""

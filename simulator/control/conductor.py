@@ -1,8 +1,8 @@
-"""The conductor: each operation of an actor in a thread of its own, exactly one of them running at a time.
+"""The conductor: each operation of an actor runs in its own thread, and exactly one thread runs at a time.
 
-A seam (storage, lock, clock, jobs) announces each call to `Task.call`. When the call before it ended the segment
-that was asked for, the thread parks there and the main thread goes on; so between two segments every actor stands
-right before a call, and what happens next is nobody's decision but the schedule's.
+A seam (storage, lock, clock, jobs) announces each call to `Task.call`. If the previous call ended the requested
+segment, the thread parks there and the main thread continues. So between two segments every actor waits right before a
+call, and the schedule alone decides which actor runs next.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ RETURN = "return"
 
 
 class ActorCrashed(BaseException):
-    """Unwinds the thread of a crashed actor. Not an Exception: no ``except Exception`` of the engine may stop it."""
+    """Unwinds the thread of a crashed actor. Not an Exception, so no ``except Exception`` of the engine stops it."""
 
 
 class ActorSilent(Exception):
-    """An actor neither reached a scheduling point nor returned in time; the message holds its stack."""
+    """An actor neither reached a scheduling point nor returned in time. The message contains its stack."""
 
 
 class ActorBlocked(Exception):
-    """The actor's next call cannot proceed: the lock that it asks for is held."""
+    """The actor's next call cannot proceed, because another actor holds the lock."""
 
 
 class Task:
-    """One operation of one actor. `run` lets it do one segment; `crash` kills it where it stands."""
+    """One operation of one actor. `run` executes its next segment; `crash` kills it before its next call."""
 
     def __init__(self, actor: str, function: Callable[[], object], patience: float = 10.0) -> None:
         self.actor = actor
@@ -56,13 +56,13 @@ class Task:
     def run(self, ends_after: str | tuple[str, ...], also: Container[str] = ()) -> list[Call]:
         """Run to the end of a segment and return the calls it made.
 
-        The segment ends after the first call whose text is ``ends_after``, or one of them (and those with a text in
-        ``also`` that follow it directly), or when the operation returns. An exception of the operation is kept in
-        ``error``.
+        The segment ends after the first call whose text is ``ends_after``, or one of several such texts. It includes
+        the calls directly after that whose text is in ``also``. It also ends when the operation returns. ``error``
+        stores an exception of the operation.
 
         Raises:
-            ActorBlocked: the next call waits for a lock that somebody holds; nothing was executed since.
-            ActorSilent: no scheduling point within the patience.
+            ActorBlocked: the next call waits for a lock that another actor holds. The segment ends before that call.
+            ActorSilent: the actor reached no scheduling point within its patience.
         """
         if self.finished:
             return []
@@ -75,7 +75,7 @@ class Task:
         return self.calls[before:]
 
     def crash(self) -> None:
-        """Let every handle of the actor go dead, then unwind its thread: a ``finally`` cannot reach the table."""
+        """Make every handle of the actor dead, then unwind its thread, so that no ``finally`` reaches the table."""
         self.dead = True
         if not self.finished:
             if self._thread.ident is None:  # it never ran: nothing to unwind
@@ -84,9 +84,9 @@ class Task:
             self._switch()
 
     def call(self, call: Call, execute: Callable[[], T], ready: Callable[[], bool] | None = None) -> T:
-        """Announce a call, wait for permission, execute it. Called by the seams, on the actor's thread.
+        """Announce a call, wait for permission, and execute it. Seams call this on the actor's thread.
 
-        A call from another thread (a read of the table by the harness itself) is no actor's and runs at once.
+        A call from another thread, such as a read of the table by the harness, belongs to no actor and runs at once.
         """
         if threading.current_thread() is not self._thread:
             return execute()
@@ -104,7 +104,7 @@ class Task:
         self._over = self._over or call.text in self._ends_after
         return result
 
-    # Two semaphores hand the one permission to run back and forth.
+    # Two semaphores pass the one permission to run between the main thread and the actor's thread.
 
     def _switch(self) -> None:
         if self._thread.ident is None:

@@ -1,9 +1,9 @@
-"""Which objects each segment touched, and whether a segment was really atomic for the others.
+"""The objects that each segment accessed, and whether a segment was atomic for the other actors.
 
-The model takes a segment of the engine's calls as one step. That is right if the segment can be moved together
-without anybody noticing (Lipton's reduction): calls that take something (lock.acquire), then at most one call that
-conflicts with another actor's, then calls that give something back (lock.release). After each history `violations`
-looks for a segment of another shape, from what was really accessed.
+The model treats a segment of the engine's calls as one step. That is sound if no other actor can observe a difference
+(Lipton's reduction). Such a segment has calls that acquire (lock.acquire), then at most one call that conflicts with
+another actor's, then calls that release (lock.release). After each history `violations` searches the recorded accesses
+for a segment of another shape.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .calls import ARCHIVE, kind_of, parsed
 
 
 class Access(NamedTuple):
-    """One executed call: who, in which model step (counted from 0), on what, and did it hold the lock."""
+    """One executed call: its actor, its model step (counted from 0), its object, whether the actor held the lock."""
 
     actor: str
     step: int
@@ -36,15 +36,15 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Inflight files of the timeline, markers, and partition metadata: written for other readers' sake, never read."""
+    """Whether only other systems read the object: inflight files of the timeline, markers, partition metadata."""
     kind = kind_of(path)
     return kind in {"marker", "partition_metadata"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:
-    """One sentence for each segment that others could have seen half done; empty if all were atomic.
+    """One sentence for each segment that another actor could have seen half done; empty if all were atomic.
 
-    ``crashed`` says in which step an actor died: nothing of it can come between the calls of a later segment.
+    ``crashed`` maps an actor to the step in which it died. No later segment can interleave with its calls.
     """
     accesses = [access for access in accesses if not is_unobserved(access.path)]
     conflicting = _Conflicts(accesses, crashed or {})
@@ -56,9 +56,9 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
 
 
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
-    """What breaks the shape takes* conflict? gives*, or an empty text."""
-    past = ""  # the call after which only gives may follow
-    for access in _merged_listings(_without_asking_why(segment)):
+    """What breaks the shape acquire* conflict? release*, or an empty text."""
+    past = ""  # the call after which only releases may follow
+    for access in _merged_listings(_without_explanation(segment)):
         if access.verb == "lock.release":
             past = past or "lock.release"
         elif access.verb == "lock.acquire":
@@ -72,33 +72,36 @@ def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
     return ""
 
 
-def _without_asking_why(segment: list[Access]) -> list[Access]:
-    """Without what a reader that ends with a missing file asks the timeline: which clean or restore has taken it away.
+def _without_explanation(segment: list[Access]) -> list[Access]:
+    """The segment without the timeline accesses by which a reader explains a missing file at its end.
 
-    That one's plan was there before the file was gone and stays, so it does not matter when it is asked for. A
-    segment that reads another file afterwards has used what it asked for, and is looked at as a whole.
+    Such a reader searches for the clean or restore that deleted the file. That plan was there before the deletion and
+    stays, so the moment of the search does not matter. A segment that reads another file afterwards has used the
+    result, and is judged whole.
     """
-    last = next((n for n in reversed(range(len(segment))) if not _asks_why(segment[n])), None)
+    last = next((n for n in reversed(range(len(segment))) if not _is_explanation(segment[n])), None)
     if last is None or (segment[last].verb, segment[last].outcome) != ("get", "missing"):
         return segment
-    return segment[: last + 1] if kind_of(segment[last].path) in _TAKEN_AWAY else segment
+    return segment[: last + 1] if kind_of(segment[last].path) in _DELETABLE else segment
 
 
 _TIMELINE = ".hoodie/timeline/"
-_TAKEN_AWAY = {"log", "base", "deltacommit", "commit", "compaction.requested"}
-"""What a reader goes by: data files, the commits that list them, and plans."""
+_DELETABLE = {"log", "base", "deltacommit", "commit", "compaction.requested"}
+"""The objects that a reader needs: data files, the commits that list them, and plans."""
 
 
-def _asks_why(access: Access) -> bool:
-    if access.verb == "get":  # what the archive does not have was not archived; it is looked into first
+def _is_explanation(access: Access) -> bool:
+    if access.verb == "get":  # the archive comes first: an instant that it does not have was not archived
         kind = kind_of(access.path)
         return kind == "version" or (access.outcome == "done" and kind in {"clean.requested", "restore.requested"})
     return access.verb.startswith("list") and _folder(access.path).startswith(_TIMELINE)
 
 
 def _merged_listings(segment: list[Access]) -> Iterator[Access]:
-    """A listing that begins and ends in one segment is one access; so is one of the timeline, and a look into the
-    archive that follows it: what an archiver moves between the two is found in either.
+    """The segment with each listing as one access, if it begins and ends in the segment.
+
+    A listing of the timeline and the read of the archive that follows it are one access as well: a reader finds an
+    instant that an archiver moves between the two in one of them.
     """
     previous: Access | None = None
     for access in segment:
@@ -108,7 +111,7 @@ def _merged_listings(segment: list[Access]) -> Iterator[Access]:
         elif previous is None or not _completes_listing(access, previous):
             yield access
             previous = access
-        # what the archive's version leads to is read with it: `previous` stays the listing
+        # The archive files belong to the read of its version, so `previous` stays the listing.
 
 
 def _completes_listing(access: Access, previous: Access) -> bool:
@@ -117,11 +120,11 @@ def _completes_listing(access: Access, previous: Access) -> bool:
 
 
 class _Conflicts:
-    """Finds an access of another actor that does not commute with a given one."""
+    """Finds an access of another actor that does not commute with a certain access."""
 
     def __init__(self, accesses: list[Access], crashed: Mapping[str, int]) -> None:
         self._crashed = crashed
-        self._on: dict[str, list[Access]] = defaultdict(list)  # a write is filed under its folders as well
+        self._on: dict[str, list[Access]] = defaultdict(list)  # a write is stored under its folders as well
         for access in accesses:
             if access.verb.startswith("list"):
                 self._on[_folder(access.path)].append(access)
@@ -138,23 +141,24 @@ class _Conflicts:
         candidates = list(self._on[mine])
         if access.is_write:
             candidates += [other for folder in _folders(access.path) for other in self._on[folder]]
-        return next((other for other in candidates if self._lives(other, access) and _conflict(access, other)), None)
+        alive = (other for other in candidates if self._both_alive(other, access))
+        return next((other for other in alive if _conflict(access, other)), None)
 
-    def _lives(self, other: Access, access: Access) -> bool:
-        """Whether each of the two actors was still there when the other's access was made."""
+    def _both_alive(self, other: Access, access: Access) -> bool:
+        """Whether each of the two actors was alive at the other's access."""
         both = ((other, access), (access, other))
         return all(self._crashed.get(one.actor, another.step) >= another.step for one, another in both)
 
 
 def _is_in_vain(one: Access, other: Access) -> bool:
-    """Whether `one` deletes what was there and is gone: putting it anew would not commute with that."""
+    """Whether `one` deletes an object that `other` has deleted before: it changes nothing, so the two commute."""
     return one.verb == "delete" and one.outcome == "missing" and other.step < one.step
 
 
 def _conflict(one: Access, other: Access) -> bool:
     if one.actor == other.actor or not (one.is_write or other.is_write) or (one.locked and other.locked):
         return False
-    if one.verb == other.verb == "delete":  # to delete what is gone changes nothing
+    if one.verb == other.verb == "delete":  # the second deletion changes nothing
         return False
     if any(free(*pair) for free in (_is_archived, _is_in_vain) for pair in ((one, other), (other, one))):
         return False
@@ -163,8 +167,10 @@ def _conflict(one: Access, other: Access) -> bool:
 
 
 def _is_archived(read: Access, delete: Access) -> bool:
-    """A get of a completed instant that is taken off the active timeline, where the archive says the same; or a listing
-    by who holds the lock and so goes by what is pending, by the newest time, and by the archive as well.
+    """Whether `read` does not depend on the removal of an archived instant from the active timeline.
+
+    A get of the instant finds the same in the archive. A listing by a holder of the lock uses the pending instants, the
+    newest time and the archive.
     """
     if delete.verb != "delete" or "completed" not in parsed(delete.path):
         return False
@@ -172,7 +178,7 @@ def _is_archived(read: Access, delete: Access) -> bool:
 
 
 def _immutable_read(read: Access, write: Access) -> bool:
-    """A get that found its object: objects are put once, so every later get finds the same."""
+    """Whether `read` is a get that found its object: objects are put once, so every later get finds the same."""
     return read.verb == "get" and read.outcome == "done" and write.verb == "put"
 
 
@@ -181,7 +187,7 @@ def _folder(prefix: str) -> str:
 
 
 def _folders(path: str) -> list[str]:
-    if path.startswith(ARCHIVE):  # listings of the active timeline pass it over
+    if path.startswith(ARCHIVE):  # listings of the active timeline skip the archive
         return [ARCHIVE]
     parts = path.split("/")[:-1]
     return ["/"] + ["/".join(parts[: depth + 1]) + "/" for depth in range(len(parts))]

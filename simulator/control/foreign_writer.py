@@ -1,4 +1,4 @@
-"""Another engine's hand on the timeline: operations of ours whose instants lose nbcc's mark on their way to storage."""
+"""A foreign service: an operation of nbcc whose instants are stored without nbcc's mark."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from nbcc.engine.timeline.container import decode_record, encode_record
 from nbcc.engine.timeline.instant import HOME, parse_instant
 
 OWN: Final = "nbcc."
-"""What the names of all extra metadata of ours begin with."""
+"""The prefix of all extra metadata of nbcc."""
 KINDS: Final = {("compaction", "requested"): "compaction", ("commit", "completed"): "commit"}
-"""The files of a compaction that carry it, by action and state, and what their records are called."""
+"""The files of a compaction with that metadata, by action and state, and the names of their records."""
 
 
 class _ForeignStorage:
-    """A storage but for what it puts."""
+    """A storage that removes the mark from each object that it puts."""
 
     def __init__(self, below: Storage) -> None:
         self._below = below
@@ -29,7 +29,7 @@ class _ForeignStorage:
 
 
 def foreign_storage(storage: Storage) -> Storage:
-    """The storage as a service of another engine writes to it."""
+    """The storage, written to as a service of another engine would write."""
     return cast(Storage, _ForeignStorage(storage))
 
 

@@ -1,4 +1,4 @@
-"""The harness: one table's store, lock and clock, and the handles that each actor is given on them."""
+"""The harness: one table's store, lock, clock and heartbeats, and the handles of its actors."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ T = TypeVar("T")
 
 
 class Harness:
-    """What all actors of a history share. ``step`` is the number of the model step that is being played."""
+    """The parts that all actors of a history share. ``step`` is the number of the current model step."""
 
     def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
         self.lock = VirtualLock()
         self.clock = VirtualClock(skew)
-        self.hearts = VirtualHeartbeats()
+        self.heartbeats = VirtualHeartbeats()
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died
         self.step = 0
@@ -36,13 +36,13 @@ class Harness:
         self._started: dict[str, int] = {}
 
     def started(self, actor: str) -> int:
-        """How many operations an actor has begun."""
+        """How many operations the actor has begun."""
         return self._started.get(actor, 0)
 
     def start(self, actor: str, operation: Callable[[Handle], object]) -> Handle:
-        """Set up an operation of an actor, in front of its first call. It runs when the task is told to.
+        """Prepare an operation of an actor. It begins with the first `Task.run`.
 
-        Handles are made anew for each operation, so that one which outlives a crash stays dead.
+        Each operation has a new handle, so that a handle which outlives a crash stays dead.
         """
         number = self._started[actor] = self._started.get(actor, 0) + 1
         handle = Handle(self, actor, number)
@@ -51,7 +51,7 @@ class Harness:
 
 
 class Handle:
-    """An actor's hold on the harness during one operation, a `Caller`: storage, lock and clock go through `call`."""
+    """One actor's access to the harness during one operation. Its storage, lock and clock go through `call`."""
 
     task: Task
 
@@ -67,7 +67,7 @@ class Handle:
         self.names = ControlledNames(actor, number)
         self.stops_waiting = False
         self.loses_answer = False
-        self.hearts = ControlledHeartbeats(harness.hearts, actor)
+        self.heartbeats = ControlledHeartbeats(harness.heartbeats, actor)
 
     def call(
         self,
@@ -76,7 +76,7 @@ class Handle:
         outcome: Callable[[T], str] = lambda result: "done",
         ready: Callable[[], bool] | None = None,
     ) -> T:
-        """Make a call at the conductor's time and record what it touched."""
+        """Make a call when the conductor permits it, and record the access."""
 
         def recorded() -> T:
             locked = self.harness.lock.holder == self.actor
@@ -90,14 +90,14 @@ class Handle:
 
 
 class ControlledClock:
-    """What an actor is given as clock."""
+    """The clock as one actor sees it."""
 
     def __init__(self, clock: ActorsClock, caller: Caller) -> None:
         self._clock = clock
         self._caller = caller
 
     def take(self) -> str:
-        """The next instant; a scheduling point, or two: the reading, and the end of the wait."""
+        """The next instant. One scheduling point, or two: the reading and the end of the wait."""
         if not self._clock.in_two:
             return self._caller.call(Call("clock.take"), self._clock.take)
         instant = self._caller.call(Call("clock.take"), self._clock.read)
@@ -105,19 +105,19 @@ class ControlledClock:
         return instant
 
     def not_before(self, instant: str) -> None:
-        """Private knowledge of the caller: no scheduling point."""
+        """Make later times greater than this one. No scheduling point: other actors cannot observe it."""
         self._clock.not_before(instant)
 
 
 class ControlledNames:
-    """Write tokens that follow from the trace: actor, its how-manieth operation, and a counter."""
+    """Write tokens that the trace determines: the actor, the number of its operation, and a counter."""
 
     def __init__(self, actor: str, number: int) -> None:
         self._prefix = f"{_digits(actor)}-{number}"
         self._count = 0
 
     def write_token(self) -> str:
-        """Three integers, distinct within a history, the same whenever the trace is the same."""
+        """Three integers, distinct within a history, and equal in every replay of a trace."""
         self._count += 1
         return f"{self._prefix}-{self._count}"
 

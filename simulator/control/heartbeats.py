@@ -1,24 +1,24 @@
-"""The heartbeat seam under control: a heart beats, in no time at all, until the schedule says that it has stopped."""
+"""The controlled heartbeat seam: a heartbeat stays valid until the schedule lets it expire."""
 
 from __future__ import annotations
 
 
 class VirtualHeartbeats:
-    """The heartbeats of one table: whose instants beat. Looking is no scheduling point; an expiry is a step."""
+    """The heartbeats of one table. A check is no scheduling point; an expiry is a step of the model."""
 
     def __init__(self) -> None:
         self.beating: dict[str, str] = {}  # requested time -> actor
-        self.stopped: set[str] = set()  # actors whose heart a rollback has stopped while they went on
+        self.stopped: set[str] = set()  # live actors whose heartbeat a rollback has ended
 
     def began(self, actor: str) -> bool:
-        """Whether an instant of that actor has a heartbeat, or had one until somebody else stopped it."""
+        """Whether an instant of the actor has a heartbeat, or had one that another actor ended."""
         return actor in self.stopped or actor in self.beating.values()
 
     def expire(self, actor: str) -> None:
-        """The actor has not beaten for too long. Where somebody else has stopped its heart, nothing changes.
+        """Let the heartbeat of the actor expire. If another actor has ended it, nothing changes.
 
         Raises:
-            KeyError: no instant of that actor has, or had, a heartbeat.
+            KeyError: no instant of the actor has, or had, a heartbeat.
         """
         mine = [requested for requested, owner in self.beating.items() if owner == actor]
         if not self.began(actor):
@@ -28,26 +28,26 @@ class VirtualHeartbeats:
 
 
 class ControlledHeartbeats:
-    """What an actor is given as hearts."""
+    """The heartbeats as one actor sees them."""
 
-    def __init__(self, hearts: VirtualHeartbeats, actor: str) -> None:
-        self._hearts = hearts
+    def __init__(self, heartbeats: VirtualHeartbeats, actor: str) -> None:
+        self._heartbeats = heartbeats
         self._actor = actor
 
     def start(self, requested: str) -> None:
-        """From now on the actor beats for that instant."""
-        self._hearts.stopped.discard(self._actor)
-        self._hearts.beating[requested] = self._actor
+        """Begin the heartbeat of the actor's instant."""
+        self._heartbeats.stopped.discard(self._actor)
+        self._heartbeats.beating[requested] = self._actor
 
-    def lives(self, requested: str) -> bool:
-        """Whether nobody has said that this heart stopped."""
-        return requested in self._hearts.beating
+    def is_alive(self, requested: str) -> bool:
+        """Whether the heartbeat of the instant has neither expired nor ended."""
+        return requested in self._heartbeats.beating
 
-    def rest(self, requested: str) -> None:
-        """The last beat counts until the schedule says that it was too long ago."""
+    def stop_renewing(self, requested: str) -> None:
+        """Do nothing: without renewal the heartbeat stays valid until the schedule lets it expire."""
 
     def stop(self, requested: str) -> None:
-        """No more beats."""
-        owner = self._hearts.beating.pop(requested, self._actor)
+        """End the heartbeat of the instant."""
+        owner = self._heartbeats.beating.pop(requested, self._actor)
         if owner != self._actor:
-            self._hearts.stopped.add(owner)
+            self._heartbeats.stopped.add(owner)

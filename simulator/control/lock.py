@@ -1,4 +1,4 @@
-"""The lock seam under control: whoever cannot have it waits, at no cost, until the schedule frees it."""
+"""The controlled lock seam: an actor waits, at no cost, until the schedule frees the lock."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ class VirtualLock:
 
     def __init__(self) -> None:
         self.holder: str | None = None
-        self.lost: set[str] = set()  # who believes to hold it and does not
+        self.lost: set[str] = set()  # actors that have lost it and do not know
 
     def expire(self) -> None:
-        """The lease of a holder that is dead has run out."""
+        """Free the lock: the lease of its dead holder has run out."""
         self.holder = None
 
     def lose(self) -> None:
-        """The holder lives and does not know that it holds the lock no longer."""
-        assert self.holder is not None, "somebody holds it"
+        """Free the lock, unknown to its live holder."""
+        assert self.holder is not None, "an actor holds it"
         self.lost.add(self.holder)
         self.holder = None
 
 
 class ControlledLock:
-    """What an actor is given as lock."""
+    """The lock as one actor sees it."""
 
     def __init__(self, lock: VirtualLock, caller: Caller) -> None:
         self._lock = lock
         self._caller = caller
 
     def acquire(self) -> None:
-        """Wait until the lock is free, then hold it; or, if the schedule wants it so, only until the wait is over.
+        """Wait until the lock is free, then hold it. The schedule may end the wait earlier.
 
         Raises:
-            LockTimeout: another holds it.
+            LockTimeout: the wait has ended, and another actor holds the lock.
         """
         caller = self._caller
         caller.call(Call("lock.acquire"), self._take, ready=lambda: caller.stops_waiting or self._lock.holder is None)
 
     def release(self) -> None:
-        """Give the lock back.
+        """Release the lock.
 
         Raises:
             RuntimeError: the caller does not hold it.
@@ -60,5 +60,5 @@ class ControlledLock:
             self._lock.lost.discard(self._caller.actor)
             return
         if self._lock.holder != self._caller.actor:
-            raise RuntimeError(f"{self._caller.actor} releases a lock that {self._lock.holder or 'nobody'} holds")
+            raise RuntimeError(f"{self._caller.actor} releases a lock that {self._lock.holder or 'no actor'} holds")
         self._lock.holder = None

@@ -1,4 +1,4 @@
-"""The storage seam under control, and a store in memory behind it."""
+"""The controlled storage seam, and a store in memory."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from .calls import Call
 
 
 class MemoryStorage:
-    """Objects in a dictionary: put-if-absent, get, list and delete of one table, without a file system."""
+    """The objects of one table in a dictionary."""
 
     url = "memory://table"
 
     def __init__(self) -> None:
         self.objects: dict[str, bytes] = {}
         self.deleted: dict[str, Entry] = {}
-        self.changes = 0  # how often anything was put or deleted
+        self.changes = 0  # the number of puts and deletions so far
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Create the object; False if it exists."""
@@ -48,22 +48,22 @@ class MemoryStorage:
         return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
 
     def delete(self, path: str) -> None:
-        """Remove the object; an absent one is fine."""
+        """Delete the object, if it exists."""
         if (data := self.objects.pop(confined(path), None)) is not None:
             self.deleted[path] = Entry(path, len(data))
             self.changes += 1
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """Remove the objects."""
+        """Delete those of the objects that exist."""
         for path in paths:
             self.delete(path)
 
 
 class ControlledStorage:
-    """What an actor is given as storage: each call is a scheduling point and leaves a footprint.
+    """The storage as one actor sees it: each call is a scheduling point and leaves a footprint.
 
-    A listing is two points, because it is no snapshot: it holds what was there from its begin to its end, and of
-    what came or went in between the part that the schedule shows it.
+    A listing has two points, because it is no snapshot. It contains the objects that existed from its begin to its end.
+    Of the objects that were put or deleted in between, it contains those that the schedule shows.
     """
 
     def __init__(self, backend: Storage, caller: Caller) -> None:
@@ -72,7 +72,7 @@ class ControlledStorage:
         self.url = backend.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """As the backend's; a put that lost leaves the footprint ``exists``. A lost answer is asked for again."""
+        """As the backend's. A put of an existing object leaves the footprint ``exists``."""
         created = self._caller.call(
             Call("put", path),
             lambda: self._backend.put_if_absent(path, data),
@@ -86,7 +86,7 @@ class ControlledStorage:
         self._caller.call(Call("put", path), lambda: self._backend.put(path, data))
 
     def get(self, path: str) -> bytes:
-        """As the backend's; one that found nothing leaves the footprint ``missing``."""
+        """As the backend's. A get of an absent object leaves the footprint ``missing``."""
         found = self._caller.call(
             Call("get", path), lambda: _found(self._backend, path), lambda data: "missing" if data is None else "done"
         )
@@ -95,7 +95,7 @@ class ControlledStorage:
         return found
 
     def delete(self, path: str) -> None:
-        """As the backend's; of an object that is gone it leaves the footprint ``missing``."""
+        """As the backend's. A deletion of an absent object leaves the footprint ``missing``."""
 
         def delete() -> bool:
             there = _found(self._backend, path) is not None
@@ -105,7 +105,7 @@ class ControlledStorage:
         self._caller.call(Call("delete", path), delete, lambda there: "done" if there else "missing")
 
     def delete_all(self, paths: Sequence[str]) -> None:
-        """As the backend's: one call. Whoever still needs one of the files is refused, whichever others are gone."""
+        """As the backend's, as one call: a reader that needs one of the files fails, whichever of them are deleted."""
         self._caller.call(Call("delete.all", paths[0]), lambda: self._backend.delete_all(paths))
 
     def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
@@ -116,7 +116,7 @@ class ControlledStorage:
         return found + [entry for entry in went if self._caller.still_shows(entry.path)]
 
     def list(self, prefix: str) -> list[Entry]:
-        """As the backend's, spread over two points in time."""
+        """As the backend's, at two scheduling points."""
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))

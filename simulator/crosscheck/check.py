@@ -11,7 +11,7 @@ from nbcc.model import Model, Protocol, Step, World
 
 from .. import trace as traces
 from ..explore.quotient import Quotient
-from ..schedule import Choose, Coarse, Pct, Random, Replay, Schedule, Swarm, no_choice
+from ..schedule import AtomicPhases, Choose, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import System
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned
@@ -95,7 +95,7 @@ class Check:
         """
         system = self.options.factory(model.world, self.options.protocol, batches)
         if coarse := getattr(system, "coarse", ()):
-            schedule = Coarse(schedule, coarse)
+            schedule = AtomicPhases(schedule, coarse)
         history = History(model, system, batches, self.options.mapping)
         tally = Tally() if self.disagreed else self.tally  # what shrinking plays does not count
         try:

@@ -63,11 +63,3 @@ def _kind(history: History, interval: Interval, group: int) -> str:
     batch = history.data.get(interval.requested, {})
     rows = [row for (g, _), rows in batch.items() if g == group for row in rows.values()]
     return "delete" if any(row.deleted for row in rows) else "upsert"
-
-
-def table(pairs: Mapping[tuple[str, str], int]) -> list[str]:
-    """One line a pair, the rarest first."""
-    return [
-        f"{count:6,}  {one} begun, then {other}"
-        for (one, other), count in sorted(pairs.items(), key=lambda pair: (pair[1], pair[0]))
-    ]

@@ -1,11 +1,11 @@
-"""Whether an exchange of actors is a symmetry of everything that a reduced search of a `RowSystem` rests on.
+"""Whether an exchange of actors is a symmetry of everything that a reduced search of a `TransitionSystem` rests on.
 
 Exchanges are found on a sample of states (see `exchanges`). For the table's model that suffices, because its actors of
-one kind have the same rows; a `RowSystem` may declare the same (`uniform`). The rows of any other system are arbitrary
-functions: two actors may differ in states that no sample holds. Therefore a search of such a system is checked when it
-ends, on all that it evaluated: every row on every footprint, every promise on every value of what it reads, and their
-images under the exchanges, until no new image turns up. If all of these commute with the exchanges, then so does every
-step of every reachable state.
+one kind have the same rows; a `TransitionSystem` may declare the same (`uniform`). The rows of any other system are
+arbitrary functions: two actors may differ in states that no sample holds. Therefore a search of such a system is
+checked when it ends, on all that it evaluated: every row on every footprint, every promise on every value of what it
+reads, and their images under the exchanges, until no new image turns up. If all of these commute with the exchanges,
+then so does every step of every reachable state.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from nbcc.model.machine.state import WIDTH
 from nbcc.model.machine.stepper import Compiled, Stepper
 
 from .renaming import Image, Renaming, renamed_step
-from .rows import RowSystem
 from .search import Search
 from .space import Reduced
 from .system import rests_on
+from .transition_system import TransitionSystem
 
 _Checked = Callable[[Hashable, "Exchanged"], tuple[Hashable, bool]]
 """Of one item and an exchange: the image of the item, and whether the exchange changes nothing there."""
@@ -50,7 +50,7 @@ def refuted(search: Search) -> str | None:
 class Exchanged:
     """Two names exchanged in states of a system."""
 
-    def __init__(self, system: RowSystem, names: Renaming) -> None:
+    def __init__(self, system: TransitionSystem, names: Renaming) -> None:
         self.names = names
         self.words = " and ".join(sorted(names))
         self.place = [system.coding.place[names.get(name, name)] for name in system.coding.names]
@@ -87,7 +87,7 @@ def _parts(
     space: Reduced, states: Sequence[State], moves: Sequence[tuple[State, Step, State]], promises: Sequence[Any]
 ) -> Iterator[_Part]:
     system = space.model
-    assert isinstance(system, RowSystem)
+    assert isinstance(system, TransitionSystem)
     rows = _Rows(system)
     for compiled in space.rows():
         yield f"the action {compiled.transition.action}", rows.found(compiled), rows.check
@@ -109,7 +109,7 @@ def _parts(
         yield what, ends, partial(_check_end, holds)
 
 
-def _left(promise: Any, system: RowSystem, end: State) -> bool:
+def _left(promise: Any, system: TransitionSystem, end: State) -> bool:
     return bool(promise.outstanding(system, end)) and not promise.limited(system, end)
 
 
@@ -121,7 +121,7 @@ def _check_end(holds: Callable[[State], bool], end: Any, exchange: Exchanged) ->
 class _Rows:
     """Rows and footprints. They are evaluated apart from the search, whose coverage counts footprints."""
 
-    def __init__(self, system: RowSystem) -> None:
+    def __init__(self, system: TransitionSystem) -> None:
         self.coding = system.coding
         self.stepper = Stepper(system.coding, system.transitions)
         self.compiled = {(each.transition.actor, each.transition.action): each for each in self.stepper.rows}
@@ -130,7 +130,7 @@ class _Rows:
         """What the search evaluated of a row: footprints, and values of its own component."""
         row, own = (compiled.transition.actor, compiled.transition.action), compiled.own
         awake = [(row, "awake", number << own * WIDTH) for number in range(len(self.coding.values(own)))]
-        return [*awake, *((row, "moves", footprint) for footprint in compiled.found)]
+        return [*awake, *((row, "moves", footprint) for footprint in compiled.memo)]
 
     def check(self, item: Any, exchange: Exchanged) -> tuple[Hashable, bool]:
         (actor, action), kind, bits = item
@@ -156,7 +156,7 @@ class _Rows:
 class _Promise:
     """A promise on the components that it reads, and on those that become them by an exchange."""
 
-    def __init__(self, system: RowSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
+    def __init__(self, system: TransitionSystem, promise: Any, exchangeable: Sequence[Sequence[str]]) -> None:
         self.system, self.promise = system, promise
         reads = rests_on(system, promise)
         names = set(system.coding.names if reads is None else reads)

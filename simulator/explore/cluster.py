@@ -1,4 +1,4 @@
-"""Work on a Spark cluster: cells of a matrix, branches of a search, seeds of a check, each a job of its own."""
+"""Work on a Spark cluster: jobs of a matrix, branches of a search, seeds of a check, each a job of its own."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import partial
 from typing import Any
 
-from .cells import Cell, search_cell, try_cell
-from .lost import lost
+from .failed import failed_search
+from .jobs import SearchJob, run_job, try_job
 from .result import Result
 
 MOST_JOBS = 64
@@ -17,19 +17,19 @@ MOST_JOBS = 64
 
 def search_on_spark(
     spark: Any,
-    cells: Sequence[Cell],
+    jobs: Sequence[SearchJob],
     *,
     raises: bool = True,
-    done: Callable[[Cell, Result], None] | None = None,
+    done: Callable[[SearchJob, Result], None] | None = None,
     **bounds: Any,
-) -> Iterator[tuple[Cell, Result]]:
-    """As `search_cells`, each cell a job of a Spark cluster whose workers can import nbcc; `memory` is that of a cell.
+) -> Iterator[tuple[SearchJob, Result]]:
+    """As `run_jobs`, each job a job of a Spark cluster whose workers can import nbcc; `memory` is that of a job.
 
     How far a search is, is not known here; `workers` is what the cluster has.
     """
     bounds = {name: value for name, value in bounds.items() if name not in ("workers", "progress")}
-    work = partial(search_cell if raises else try_cell, **bounds)
-    yield from on_spark(spark, work, cells, done=done, failed=None if raises else lost)
+    work = partial(run_job if raises else try_job, **bounds)
+    yield from on_spark(spark, work, jobs, done=done, failed=None if raises else failed_search)
 
 
 def on_spark(

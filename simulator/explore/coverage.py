@@ -25,7 +25,7 @@ def coverage_of(space: Space, watchers: Watchers) -> Coverage:
     false: dict[tuple[str, str], bool] = {}
     for compiled in space.rows():
         row = compiled.transition
-        actions[row.action] = actions.get(row.action, 0) + sum(map(bool, compiled.found.values()))
+        actions[row.action] = actions.get(row.action, 0) + sum(map(bool, compiled.memo.values()))
         for guard, decided in _decided(space.system.coding, compiled):
             # Rows of several actors have the same conditions, each with its own name in it.
             key = (row.action, guard.reason.replace(row.actor, "the actor"))
@@ -39,7 +39,7 @@ def _decided(coding: Coding, compiled: Compiled) -> Iterator[tuple[BoundGuard, b
     row = compiled.transition
     own = [guard.holds for guard in row.actor_guards]
     yield from zip(row.actor_guards, _alone(own, coding.values(compiled.own)), strict=True)
-    nothing = [state for state, moves in compiled.found.items() if not moves]  # elsewhere no condition was false
+    nothing = [state for state, moves in compiled.memo.items() if not moves]  # elsewhere no condition was false
     spread = chain.from_iterable(nothing[start::FAR] for start in range(FAR))
     others = [_of_state(coding, each) for each in compiled.guards]
     yield from zip(row.guards, _alone(others, spread), strict=True)

@@ -9,15 +9,15 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from . import checkpoint as checkpoints
-from .branches import Part, Stem, begin
+from . import search_checkpoint
 from .certify import refuted
 from .coverage import coverage_of
 from .memory import not_collecting
 from .result import PromiseResult, Result
-from .rows import RowSystem
 from .search import Bounds, Progress, Search
+from .shards import PrefixSearch, Shard, begin
 from .space import Reduced, Space, has_rows
+from .transition_system import TransitionSystem
 from .verdict import Verdict
 from .watch import Watchers
 
@@ -37,7 +37,7 @@ def explore(
     reduce: bool = False,
     coverage: bool = False,
     checkpoint: Path | None = None,
-    part: Part | None = None,
+    shard: Shard | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Look at every state of a system; see `system.Explorable` for what it needs and `result.Result` for the figures.
@@ -52,17 +52,17 @@ def explore(
     the same search goes on from there. `part`: these of its states alone (see `branches`), and no search again.
     """
     watched = [*promises, canary] if canary is not None else list(promises)
-    identity = checkpoints.identity(system, watched, reduce) if checkpoint else ""
-    kept = checkpoints.read(checkpoint, identity) if checkpoint else None
+    identity = search_checkpoint.identity(system, watched, reduce) if checkpoint else ""
+    kept = search_checkpoint.read(checkpoint, identity) if checkpoint else None
     if kept and kept["values"] is not None:
         system.coding.load(kept["values"])  # before any step is taken: the states are made of these numbers
-    space = _space(system, watched, part, reduce)
-    search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, part)
+    space = _space(system, watched, shard, reduce)
+    search = begin(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress, shard)
     began = time.perf_counter()
     if kept:
-        checkpoints.resume(search, kept)
+        search_checkpoint.resume(search, kept)
     if checkpoint:
-        search.keep = partial(checkpoints.write, checkpoint, search, identity)
+        search.keep = partial(search_checkpoint.write, checkpoint, search, identity)
     stopped = search.run()
     why = refuted(search)
     if checkpoint and (why or stopped is None):
@@ -72,7 +72,7 @@ def explore(
         whole = again(max_states=max_states, max_depth=max_depth, memory=memory)
         return replace(whole, reductions=(f"searched again without reduction: {why}",))
     found = search.verdicts(len(promises), stopped, canary)
-    if space.fused and part is None:
+    if space.fused and shard is None:
         found = shortest(system, promises, found, memory)
     seen = None if canary is None else search.watchers.watches[-1].broken is not None
     seconds = time.perf_counter() - began
@@ -93,15 +93,15 @@ def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> 
         reductions=space.about,
         stands_for=search.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
-        branches=search.branches() if isinstance(search, Stem) else None,
+        shards=search.shards() if isinstance(search, PrefixSearch) else None,
     )
 
 
-def _space(system: Any, watched: Sequence[Any], part: Part | None, reduce: bool) -> Space:
+def _space(system: Any, watched: Sequence[Any], shard: Shard | None, reduce: bool) -> Space:
     if not reduce or not has_rows(system):
         return Space(system)
-    # A part of a search cannot be searched again without reduction: it exchanges nothing that has to be checked.
-    known = () if part and isinstance(system, RowSystem) else part and part.exchangeable
+    # A shard cannot be searched again without reduction, so it must not use exchanges that `certify` would check.
+    known = () if shard and isinstance(system, TransitionSystem) else shard and shard.exchangeable
     return Reduced(system, watched, known=known)
 
 

@@ -1,6 +1,6 @@
 """Cells in processes of their own, which end with whoever asked.
 
-A process that dies takes its cell with it and no other: the cell is UNDETERMINED, with the reason.
+A process that dies takes its job with it and no other: the job is UNDETERMINED, with the reason.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from typing import Any
 from nbcc.model import mechanisms
 
 from ..interrupts import deferred
-from .lost import lost
+from .failed import failed_search
 from .result import Result
 
 Work = Callable[..., Result]
-NEEDED = ("nbcc.simulator.explore.cells", "nbcc.simulator.mutants", "nbcc.simulator.specs")
+NEEDED = ("nbcc.simulator.explore.jobs", "nbcc.simulator.mutants", "nbcc.simulator.specs")
 """What a search imports: the server does so once, not each of its children."""
 EVERY = 0.5
 """Seconds between two times that a process says how far it is."""
 
 
 def in_processes(
-    work: Work, cells: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
+    work: Work, jobs: Sequence[Any], workers: int, progress: Callable[..., None] | None = None
 ) -> Generator[tuple[int, Result]]:
-    """The number of each cell with what `work` makes of it, as they end; so many `workers` at once. `progress(number,
+    """The number of each job with what `work` makes of it, as they end; so many `workers` at once. `progress(number,
     *figures)` hears now and then how far one is."""
     running: dict[Any, tuple[int, Any]] = {}
-    waiting = list(enumerate(cells))[::-1]
+    waiting = list(enumerate(jobs))[::-1]
     try:
         while waiting or running:
             while waiting and len(running) < workers:
-                number, cell = waiting.pop()
+                number, job = waiting.pop()
                 with deferred():
-                    connection, process = _start(work, cell)
+                    connection, process = _start(work, job)
                     running[connection] = (number, process)
             # With a limit: a signal that another thread receives does not end a wait of this one.
             for ready in wait(list(running), timeout=EVERY):
@@ -75,16 +75,16 @@ def _server() -> Any:
     return context
 
 
-def _start(work: Work, cell: Any) -> tuple[Connection, Any]:
+def _start(work: Work, job: Any) -> tuple[Connection, Any]:
     context = _server()
     mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(work, cell, theirs), daemon=True)
+    process = context.Process(target=_serve, args=(work, job, theirs), daemon=True)
     process.start()
     theirs.close()
     return mine, process
 
 
-def _serve(work: Work, cell: Any, answer: Connection) -> None:
+def _serve(work: Work, job: Any, answer: Connection) -> None:
     gc.disable()  # all that is made here goes with the process: nobody need look for garbage in it
     told = -math.inf  # the first figures are told at once
 
@@ -96,11 +96,11 @@ def _serve(work: Work, cell: Any, answer: Connection) -> None:
 
     with suppress(BrokenPipeError):  # who asked is gone, so that nobody needs an answer
         try:
-            answer.send(work(cell, progress=tell))
+            answer.send(work(job, progress=tell))
         except BrokenPipeError:
             raise
-        except Exception as error:  # an error of the cell is the caller's to see, not a lost process
-            error.add_note(f"in the search of {cell}")
+        except Exception as error:  # an error of the job is the caller's to see, not a failed_search process
+            error.add_note(f"in the search of {job}")
             answer.send(error)
 
 
@@ -118,4 +118,4 @@ def _received(ready: Any, process: Any) -> Result | tuple[int, ...]:
         raise answer
     if isinstance(answer, Result):
         return answer
-    return lost(f"the process that searched it died (exit {process.exitcode})")
+    return failed_search(f"the process that searched it died (exit {process.exitcode})")

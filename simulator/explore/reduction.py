@@ -16,7 +16,7 @@ from typing import Any
 from nbcc.model import Model
 from nbcc.model.machine.bound import BoundTransition
 
-from .rows import RowSystem
+from .transition_system import TransitionSystem
 
 
 def touched(row: BoundTransition) -> frozenset[str]:
@@ -24,7 +24,7 @@ def touched(row: BoundTransition) -> frozenset[str]:
     return frozenset((*row.reads, *row.writes))
 
 
-def private_rows(model: Model | RowSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
+def private_rows(model: Model | TransitionSystem, promises: Iterable[Any]) -> frozenset[tuple[str, str]]:
     """The rows, as (actor, action), that may be fused under this protocol and for these promises."""
     rows = model.transitions
     watched = {name for promise in promises for name in promise.reads(model)}

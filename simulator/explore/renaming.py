@@ -13,7 +13,7 @@ from typing import Any
 from nbcc.model import Model, State, Step
 from nbcc.model.machine.state import WIDTH
 
-from .rows import RowSystem
+from .transition_system import TransitionSystem
 
 Renaming = Mapping[str, str]
 Order = tuple[tuple[str, ...], ...]
@@ -61,7 +61,7 @@ class InOrder:
         return known
 
 
-def renamed_state(model: Model | RowSystem, state: State, names: Renaming) -> State:
+def renamed_state(model: Model | TransitionSystem, state: State, names: Renaming) -> State:
     """A state with other actors' names: components change places, values inside them change names."""
     coding, after = model.coding, 0
     for position, name in enumerate(coding.names):
@@ -77,7 +77,9 @@ def renamed_step(step: Step, names: Renaming) -> Step:
 class Image:
     """One renaming, applied field by field; what it makes of a field, and of all others together, is remembered."""
 
-    def __init__(self, model: Model | RowSystem, names: Renaming, own: Sequence[int], others: Sequence[int]) -> None:
+    def __init__(
+        self, model: Model | TransitionSystem, names: Renaming, own: Sequence[int], others: Sequence[int]
+    ) -> None:
         self.coding, self.names = model.coding, {old: new for old, new in names.items() if old != new}
         # The fields of the actors change places, and may name others; the other fields stay where they are.
         self.own = [self._field(old, self._moved(old)) for old in own]

@@ -70,8 +70,8 @@ class Result:
     """What was reduced, in words; then `distinct` counts what was kept, and `stands_for` the states of the system."""
     stands_for: int | None = None
     coverage: Coverage | None = None
-    branches: Any = None
-    """What is left to search, where the stem alone was searched (see `branches.Part`)."""
+    shards: Any = None
+    """After a search of the prefix: the `shards.Shard` that is left to search."""
 
     @property
     def verdict(self) -> Verdict:

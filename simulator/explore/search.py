@@ -7,10 +7,10 @@ from array import array
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from .acyclicity import may_cycle
 from .memory import MemoryBound
 from .progress import Ends, judge_cycles
 from .result import PromiseResult
-from .returning import may_return
 from .space import Space
 from .watch import Watchers
 
@@ -163,7 +163,7 @@ class Search:
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
         complete = not doubt and self.at == len(self.states)
-        if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_return(self.space)):
+        if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
             judge_cycles(self.space, self.states, self.numbers, self.watchers.of_runs)
         found = {}
         for watch in self.watchers.watches[:count]:

@@ -11,14 +11,14 @@ from nbcc.model import Model
 from nbcc.model.machine.stepper import Compiled, Stepper
 
 from .reduction import private_rows, symmetric
-from .rows import RowSystem
 from .symmetry import Symmetry
 from .system import Successors, successors_of
+from .transition_system import TransitionSystem
 
 
 def has_rows(system: Any) -> bool:
     """Whether a system is made of rows: then it can be reduced, and what it covers can be told."""
-    return isinstance(system, Model | RowSystem)
+    return isinstance(system, Model | TransitionSystem)
 
 
 class Space:
@@ -72,7 +72,7 @@ class Space:
         return taken, state
 
 
-def _may_be_stranded(model: Model | RowSystem, promises: Sequence[Any]) -> bool:
+def _may_be_stranded(model: Model | TransitionSystem, promises: Sequence[Any]) -> bool:
     """Whether it matters, and nobody has looked, that a private step may lead to where its actor can do nothing more:
     a run that ends there has no next visible step. In the table's model nobody is (a test holds it)."""
     return not isinstance(model, Model) and (hasattr(model, "finished") or any(p.kind == "run" for p in promises))
@@ -84,7 +84,7 @@ class Reduced(Space):
 
     def __init__(
         self,
-        model: Model | RowSystem,
+        model: Model | TransitionSystem,
         promises: Sequence[Any],
         fuse: bool = True,
         known: Sequence[Sequence[str]] | None = None,
@@ -98,7 +98,7 @@ class Reduced(Space):
         self.symmetry = Symmetry(model, about_states, known)
         self.exchangeable = self.symmetry.classes
         self.private = private_rows(model, about_states) if may else frozenset()
-        if isinstance(model, RowSystem):
+        if isinstance(model, TransitionSystem):
             self.private = symmetric(self.private, self.exchangeable)
         self.fused = bool(self.private)
         rows = (row for row in model.transitions if (row.actor, row.action) in self.private)

@@ -20,9 +20,9 @@ from typing import Any
 from nbcc.model import Model, State
 from nbcc.model.machine.state import WIDTH
 
-from .exchanges import classes
 from .renaming import Image, InOrder, Order, Renaming
-from .rows import RowSystem
+from .symmetry_detection import classes
+from .transition_system import TransitionSystem
 
 REMEMBERED = 1 << 18
 """Values of all other components together that are kept with what the same renamings make of them, some 60 MB."""
@@ -42,7 +42,10 @@ class Symmetry:
     """The admitted exchanges of a model; none: `kept` gives back what it is given."""
 
     def __init__(
-        self, model: Model | RowSystem, promises: Sequence[Any] = (), known: Sequence[Sequence[str]] | None = None
+        self,
+        model: Model | TransitionSystem,
+        promises: Sequence[Any] = (),
+        known: Sequence[Sequence[str]] | None = None,
     ) -> None:
         self.model = model
         self.classes = classes(model, promises) if known is None else known

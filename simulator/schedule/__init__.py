@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from .coarse import Coarse
-from .lingering import Lingering
+from .atomic_phases import AtomicPhases
+from .delayed_publication import DelayedPublication
 from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
 from .replay import Replay, no_choice
 from .swarm import Swarm
 
-__all__ = ["Choose", "Coarse", "Lingering", "Pct", "Random", "Replay", "Schedule", "Swarm", "no_choice"]
+__all__ = ["AtomicPhases", "Choose", "DelayedPublication", "Pct", "Random", "Replay", "Schedule", "Swarm", "no_choice"]

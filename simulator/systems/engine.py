@@ -142,8 +142,8 @@ class EngineSystem:
             self.harness.lock.expire()
         elif action == "lock_is_lost" and self.harness.lock.holder == actor:
             self.harness.lock.lose()
-        elif action == "heartbeat_expires" and self.harness.hearts.began(actor):
-            self.harness.hearts.expire(actor)
+        elif action == "heartbeat_expires" and self.harness.heartbeats.began(actor):
+            self.harness.heartbeats.expire(actor)
         elif action == "late_file_lands":
             self._late_file(actor, **args)
         else:
@@ -211,7 +211,7 @@ class EngineSystem:
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
         storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
-        return Context(*seams, own_hearts=handle.hearts)
+        return Context(*seams, own_heartbeats=handle.heartbeats)
 
     def _opened_by(self, actor: str, added: int) -> TableConfig:
         """The table as an actor has opened it, who may have settings of its own, when so many columns were added."""

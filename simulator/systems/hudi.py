@@ -16,8 +16,7 @@ from typing import Any, Final
 
 from nbcc.engine.names import bucket_of
 from nbcc.model import Query, World
-from nbcc.model.answers import NoAnswer
-from nbcc.model.kernel.timeline import PENDING
+from nbcc.model.answers import PENDING, NoAnswer
 from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
 
 from ..peers.process import PeerProcess, PeerRefused, peer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from nbcc.model import Step, World
-from nbcc.model.machine.transition import DEAD, record_of
-from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
+from nbcc.model.machine.transition import DEAD
+from nbcc.model.mechanisms.rollback.heartbeat import UNAWARE
 
 FITTED: Final = ("compactor", "rollbacker", "writer")
 """The kinds of actors to whose random histories the setting is fitted."""
@@ -25,25 +25,44 @@ def fitted(world: World) -> World:
 
 
 def does_otherwise(model: Any, state: Any, step: Step) -> bool:
-    """Whether Hudi's client would not do now what the model says that somebody does.
+    """Whether Hudi's client would do something else now than the model's step says.
 
-    It takes the lock and is refused in one call, between whose ends nobody else has a turn. Besides, of a living writer
-    that is taken for dead:
+    Hudi takes the lock and publishes, or is refused, in one call: no other actor moves in between. Four more steps are
+    left out. They concern a live writer whose heartbeat has expired for other clients:
 
-    Before its files are there a rollback makes Hudi's client fail at once, and ours when it would publish. Before its
-    rollback has completed Hudi's commits, which a rollback that is planned takes back (the finding
-    commit-undone-by-a-planned-rollback). So it stalls where it would publish, and wakes after its rollback.
+    - It stalls only once its files are on storage. Before that a rollback makes Hudi's client fail at once.
+    - It is refused only after its rollback has completed. Before that Hudi commits.
+    - It takes the lock to commit only before its rollback has completed. After that Hudi refuses it.
+    - A rollback of a write that has committed meanwhile is not executed. Hudi takes such an instant off the timeline
+      (the finding commit-undone-by-a-planned-rollback); the model leaves it there without files.
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == "actor_crashes"
-    if step.action not in ("heartbeat_expires", "writer_takes_lock"):
-        return False
+    return bool(model.actors_of("rollbacker")) and _differs_with_rollbacks(model, state, step)
+
+
+def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
     own = model.component(state, step.actor)
     if step.action == "heartbeat_expires":
-        return own.step not in (DEAD, "written")
-    return record_of(own, Heartbeat).expired and own.requested not in _rolled_back(model, state)
+        return own.step not in (DEAD, "written", UNAWARE)
+    if step.action == "writer_is_refused":
+        return own.requested not in _rolled_back(model, state)
+    if step.action == "writer_takes_lock":
+        return own.requested in _rolled_back(model, state)
+    executes = step.action in ("rollbacker_starts_rollback", "rollbacker_resumes_rollback")
+    return executes and not _pending_targets(model, state).isdisjoint(_completed(model, state))
+
+
+def _completed(model: Any, state: Any) -> set[int]:
+    return {entry.requested for entry in model.component(state, "published")}
 
 
 def _rolled_back(model: Any, state: Any) -> set[int]:
-    done = {entry.requested for entry in model.component(state, "published")}
+    done = _completed(model, state)
     return {each.target for each in model.component(state, "rollbacks") if each.requested in done}
+
+
+def _pending_targets(model: Any, state: Any) -> set[int]:
+    """The writes that a pending rollback names."""
+    done = _completed(model, state)
+    return {each.target for each in model.component(state, "rollbacks") if each.requested not in done}

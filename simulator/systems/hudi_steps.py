@@ -71,8 +71,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
     *(PeerStep(action, impossible=True, because="Hudi's own storage layer answers this peer; no put of it is lost")
       for action in ("answer_is_lost", "writer_recognises_instant", "writer_reports_failure")),
     PeerStep("heartbeat_expires",               "stall"),
-    PeerStep("writer_looks_at_heartbeat", impossible=True,
-             because="Hudi's client goes by what it remembers of its own beats"),
+    PeerStep("writer_looks_at_heartbeat", because="`commit` goes by the beats that its client remembers"),
     PeerStep("writer_is_refused",               "gone"),
     PeerStep("writer_gives_up",                 because="its rollback has left nothing that it could take back"),
 
@@ -194,6 +193,7 @@ STEPS: Final[tuple[PeerStep, ...]] = (
 IMPOSSIBLE: Final = {step.action: step.because for step in STEPS if step.impossible}
 """Why what cannot be played cannot be."""
 BY_HAND: Final = (
-    "clean", "hold", "give_back", "procedure", "plan_log_compaction", "log_compact", "commit_log_compaction",
+    "archive", "clean", "cluster", "commit_log_compaction", "give_back", "hold", "log_compact", "plan_clustering",
+    "plan_log_compaction", "procedure",
 )  # fmt: skip
 """Calls of the peer that tests of tests/interop alone make: no history is drawn with them."""

@@ -1,18 +1,17 @@
-"""The matrix of verdicts: settings by promises, each cell with the bounds up to which it was searched."""
+"""The matrix of verdicts: protocols by promises, each cell with the bounds up to which it was searched."""
 
 from __future__ import annotations
 
+from ..explore.result_cache import ResultCache
 from .bound import Bound, bound_of, exceeds
-from .judge import Cell, Row, depth_of, drawing, matrix, searches, settings, to_json, within
-from .kept import Kept
-from .kills import Kill, accepted, believable, kill_all, still_good, subjects
-from .ladder import DEPTHS, Depth
+from .failed import FailedSearch, failed_searches, messages
+from .judge import Cell, MatrixRow, depth_of, drawing, matrix, protocols, searches, to_json, within
+from .kills import Kill, accepted, believable
 from .markdown import page, page_path, sign
-from .missing import Missing, missing, told
-from .museum import write_kills
+from .search_bounds import DEPTHS, Depth
 
 __all__ = [
-    "DEPTHS", "Bound", "Cell", "Depth", "Kept", "Kill", "Missing", "Row", "accepted", "believable", "bound_of",
-    "depth_of", "drawing", "exceeds", "kill_all", "matrix", "missing", "page", "page_path", "searches", "settings",
-    "sign", "still_good", "subjects", "to_json", "told", "within", "write_kills",
+    "DEPTHS", "Bound", "Cell", "Depth", "FailedSearch", "Kill", "MatrixRow", "ResultCache", "accepted", "believable",
+    "bound_of", "depth_of", "drawing", "exceeds", "failed_searches", "matrix", "messages", "page", "page_path",
+    "protocols", "searches", "sign", "to_json", "within",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.promises.isolation import ANOMALIES
 
 from ..explore import Verdict, explore
-from .judge import Row
+from .judge import MatrixRow
 
 UPDATES: Final = World(actors={"writer": 2})
 """Two writers that read, modify and write one file group."""
@@ -31,14 +31,14 @@ def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
     return {name: each.steps or 0 for name, each in found.items() if each.verdict is Verdict.VIOLATED}
 
 
-def table(rows: Sequence[Row]) -> Iterator[str]:
+def table(rows: Sequence[MatrixRow]) -> Iterator[str]:
     """A line a setting."""
     yield from ("## Isolation", "")
     yield "What a mode lets happen, in two writers that update one file group or that read two partitions and write one"
     yield "each: **the steps** of a shortest run, or no run at all. A write here reads the table as it begins."
     yield from ("", f"| setting | {' | '.join(ANOMALIES)} |", f"|---|{'---|' * len(ANOMALIES)}")
     for row in rows:
-        found = [anomalies_in(world, row.setting.protocol) for world in (UPDATES, SKEWED)]
+        found = [anomalies_in(world, row.file.protocol) for world in (UPDATES, SKEWED)]
         steps = {name: min((each[name] for each in found if name in each), default=0) for name in ANOMALIES}
         yield f"| {row.name} | {' | '.join(f'**{n}**' if n else 'no' for n in steps.values())} |"
     yield ""

@@ -1,4 +1,4 @@
-"""Settings by promises: a cell is what the searches of one setting, in all worlds of a depth, say of a promise."""
+"""Protocols by promises: a cell combines the results of one protocol in all worlds of a depth for one promise."""
 
 from __future__ import annotations
 
@@ -15,20 +15,17 @@ from nbcc.model.validation import nearest
 from .. import findings, specs
 from ..components import is_assumed
 from ..explore import Result, Verdict
-from ..explore.cells import Cell as SearchCell
-from ..explore.cells import search_cells
+from ..explore.jobs import SearchJob, run_jobs
 from ..specs import ProtocolFile
 from .bound import Bound, bound_of, sentence
-from .ladder import DEPTHS, Depth, Rung, large, mixed, pins, rungs
+from .search_bounds import DEPTHS, Depth, SearchBound, large, matrix_bounds, mixed, pins
 
 PICTURES: Final = (".png", ".svg")
 
-__all__ = ["DEPTHS", "Cell", "Depth", "Row", "Searched", "matrix", "settings"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Searched:
-    """One world that was searched for a setting: its bound and how many states there are."""
+class SearchedWorld:
+    """A world that was searched for a protocol, with the result."""
 
     world: World
     result: Result
@@ -40,11 +37,11 @@ class Searched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """The verdict on one promise under one setting.
+    """The verdict on one promise under one protocol.
 
-    `bounds`: of the worlds in which it holds, or of the one in which it is violated by `trace`, a shortest there.
-    `because`: the broken promise's message, or why the verdict is neither HOLDS nor VIOLATED. `system`: what a real
-    system was seen to do, where the setting stands for one.
+    `bounds`: of the worlds in which it holds, or of the world in which `trace` is a shortest violation. `because`: the
+    message of the violated promise, or why the verdict is neither HOLDS nor VIOLATED. `system`: whether the system that
+    the protocol describes was seen to break the promise.
     """
 
     verdict: Verdict
@@ -58,7 +55,7 @@ class Cell:
         return None if self.trace is None else len(self.trace)
 
     def to_json(self) -> dict[str, Any]:
-        """As `nbcc verdicts --json` prints it."""
+        """The object that `nbcc verdicts --json` prints."""
         steps = self.trace and [{"actor": s.actor, "action": s.action, "args": dict(s.args)} for s in self.trace]
         return {
             "verdict": str(self.verdict),
@@ -71,47 +68,51 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """A setting with its verdicts, and the worlds in which they were searched."""
+class MatrixRow:
+    """A protocol with its verdicts and the worlds that were searched."""
 
-    setting: ProtocolFile
+    file: ProtocolFile
     cells: Mapping[str, Cell]
-    searched: tuple[Searched, ...]
+    searched: tuple[SearchedWorld, ...]
 
     @property
     def name(self) -> str:
-        return self.setting.name
+        return self.file.name
 
 
 def depth_of(word: str) -> Depth:
-    """A depth by name; ValueError names the nearest."""
+    """A depth by name.
+
+    Raises:
+        ValueError: there is no such depth; the message names the nearest one.
+    """
     for depth in DEPTHS:
         if depth == word:
             return depth
     raise ValueError(f"no depth is called {word!r}; {nearest(word, DEPTHS)}")
 
 
-def settings() -> tuple[ProtocolFile, ...]:
-    """The settings of the matrix, the default first."""
+def protocols() -> tuple[ProtocolFile, ...]:
+    """The protocols of the matrix, the default first."""
     return tuple(specs.protocol_file(name) for name in specs.protocol_names())
 
 
-def worlds_of(setting: str, depth: Depth) -> dict[World, bool]:
-    """Where a setting is searched: the world that it is pinned to, where what it weakens can show, then the ladder.
-    Each with whether its search is reduced.
+def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
+    """The worlds in which a protocol is searched, each with whether the search is reduced.
 
-    The default setting is searched wherever one of the others is: what they break there, it keeps. That leaves out
-    worlds with faults that it assumes away, whose verdicts under it are pinned in specs/sizes.toml. It is searched,
-    too, where its writers are optimistic by a choice of their own; and at full depth it climbs higher than the others.
+    These are the world of its pins, where the promise that it weakens can break, and the search bounds of the depth.
+    The default protocol is searched in the worlds of all pins, except those with faults that it assumes away; its
+    verdicts there are pinned in specs/sizes.toml. It is also searched in worlds with optimistic writers, and at full
+    depth in the large worlds.
     """
     known = pins()
-    if setting in known:
-        pinned = [specs.world(known[setting]["world"])]
+    if protocol in known:
+        pinned = [specs.world(known[protocol]["world"])]
     else:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if is_assumed(w)]
-    higher: tuple[Rung, ...] = mixed() if setting == "default" else ()
-    higher += large() if setting == "default" and depth == "full" else ()
-    return {**dict.fromkeys(pinned, False), **{rung.world: rung.reduced for rung in (*rungs(depth), *higher)}}
+    more: tuple[SearchBound, ...] = mixed() if protocol == "default" else ()
+    more += large() if protocol == "default" and depth == "full" else ()
+    return {**dict.fromkeys(pinned, False), **{each.world: each.reduced for each in (*matrix_bounds(depth), *more)}}
 
 
 def matrix(
@@ -120,52 +121,50 @@ def matrix(
     *,
     workers: int = 1,
     done: Callable[[], None] | None = None,
-    search: Callable[..., Iterator[tuple[SearchCell, Result]]] = search_cells,
+    search: Callable[..., Iterator[tuple[SearchJob, Result]]] = run_jobs,
     **bounds: Any,
-) -> tuple[Row, ...]:
-    """Search every setting in all its worlds; `workers` processes at once, `bounds` as of `explore`.
+) -> tuple[MatrixRow, ...]:
+    """Search every protocol in all its worlds.
 
-    `done` is called after each search (there are `searches(depth)`). One that fails leaves what it was to show
-    undetermined, and all others as they are.
+    `workers` is the number of processes, `bounds` are those of `explore`. `done` is called after each search; there
+    are `searches(depth)`. A search that fails leaves its cells undetermined and does not affect the others.
     """
-    rows = tuple(chosen) if chosen is not None else settings()
-    where = [(setting, *each) for setting in rows for each in worlds_of(setting.name, depth).items()]
-    cells = [SearchCell(world=world, protocol=setting.protocol, reduce=less) for setting, world, less in where]
-    tell = (lambda cell, result: done()) if done else None
-    found = list(search(cells, workers=workers, raises=False, done=tell, **bounds))
-    results: dict[str, list[Searched]] = {setting.name: [] for setting in rows}
-    for (setting, world, _), (_, result) in zip(where, found, strict=True):
-        results[setting.name].append(Searched(world=world, result=result))
-    return tuple(row(setting, results[setting.name]) for setting in rows)
+    rows = tuple(chosen) if chosen is not None else protocols()
+    where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
+    jobs = [SearchJob(world=world, protocol=file.protocol, reduce=reduced) for file, world, reduced in where]
+    report = (lambda job, result: done()) if done else None
+    results = list(search(jobs, workers=workers, raises=False, done=report, **bounds))
+    searched: dict[str, list[SearchedWorld]] = {file.name: [] for file in rows}
+    for (file, world, _), (_, result) in zip(where, results, strict=True):
+        searched[file.name].append(SearchedWorld(world=world, result=result))
+    return tuple(row(file, searched[file.name]) for file in rows)
 
 
 def searches(depth: Depth) -> int:
-    """How many searches the matrix of a depth takes."""
-    return sum(len(worlds_of(setting.name, depth)) for setting in settings())
+    """The number of searches in the matrix of a depth."""
+    return sum(len(worlds_of(file.name, depth)) for file in protocols())
 
 
-def within(rows: Iterable[Row], depth: Depth) -> tuple[Row, ...]:
-    """The rows as they would be had only the worlds of a lesser depth been searched."""
-    wanted = {each.name: worlds_of(each.name, depth) for each in settings()}
-    kept = ((each.setting, [s for s in each.searched if s.world in wanted[each.name]]) for each in rows)
-    return tuple(row(setting, searched) for setting, searched in kept)
+def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
+    """The rows of a smaller depth, from the searches of a larger one."""
+    wanted = {each.name: worlds_of(each.name, depth) for each in protocols()}
+    smaller = ((each.file, [s for s in each.searched if s.world in wanted[each.name]]) for each in rows)
+    return tuple(row(file, searched) for file, searched in smaller)
 
 
-def row(setting: ProtocolFile, searched: Sequence[Searched]) -> Row:
-    """What the searches of one setting say, promise by promise."""
-    cells = {promise: _seen(setting, promise, cell(promise, searched)) for promise in PROMISES}
-    return Row(setting=setting, cells=cells, searched=tuple(searched))
+def row(file: ProtocolFile, searched: Sequence[SearchedWorld]) -> MatrixRow:
+    """The verdicts on one protocol, promise by promise."""
+    cells = {promise: _with_system(file, promise, cell(promise, searched)) for promise in PROMISES}
+    return MatrixRow(file=file, cells=cells, searched=tuple(searched))
 
 
-def _seen(setting: ProtocolFile, promise: str, found: Cell) -> Cell:
-    """A setting that stands for a system: whether the system itself was seen to break the promise (specs/findings)."""
-    if found.verdict is not Verdict.VIOLATED or not findings.is_system(setting.name):
-        return found
-    return replace(found, system="confirmed" if promise in findings.confirmed(setting.name) else "model only")
+def _with_system(file: ProtocolFile, promise: str, judged: Cell) -> Cell:
+    """The cell, with what findings show of the system that the protocol describes (specs/findings)."""
+    return replace(judged, system=findings.evidence(file.name, promise, judged.trace))
 
 
-def cell(promise: str, searched: Sequence[Searched]) -> Cell:
-    """Violated in one world is violated; a search that did not end anywhere leaves the promise undetermined."""
+def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
+    """The verdict of several searches. A violation decides; otherwise one unfinished search makes it undetermined."""
     said = [(each, each.result.promises[promise]) for each in searched if promise in each.result.promises]
     broken = [(each, found) for each, found in said if found.verdict is Verdict.VIOLATED]
     if broken:
@@ -187,27 +186,33 @@ def cell(promise: str, searched: Sequence[Searched]) -> Cell:
     return Cell(verdict=Verdict.UNDETERMINED, because=because)
 
 
-def to_json(rows: Iterable[Row]) -> dict[str, dict[str, Any]]:
-    """Setting -> promise -> verdict, bound, steps, trace."""
+def to_json(rows: Iterable[MatrixRow]) -> dict[str, dict[str, Any]]:
+    """Protocol -> promise -> verdict, bound, steps, trace."""
     return {row.name: {name: cell.to_json() for name, cell in row.cells.items()} for row in rows}
 
 
-def drawing(path: Path) -> Callable[[Iterable[Row]], None]:
-    """What draws the matrix into a file; ValueError or ImportError, before any search, says why it could not."""
+def drawing(path: Path) -> Callable[[Iterable[MatrixRow]], None]:
+    """A function that draws the matrix into a file.
+
+    Raises:
+        ValueError: the file is neither .png nor .svg.
+        ImportError: matplotlib is missing.
+    """
     if path.suffix.lower() not in PICTURES:
-        raise ValueError(f"{path} is no picture; name a file that ends in {' or '.join(PICTURES)}")
-    from ..view import plot_verdicts
+        raise ValueError(f"{path} is not a picture; name a file that ends in {' or '.join(PICTURES)}")
+    from ..view.matplotlib_painter import paint  # without matplotlib this fails before the searches, not after them
+    from ..view.verdict_matrix import verdict_matrix
 
-    return partial(_draw, plot_verdicts.draw, path)
+    return partial(_draw, lambda results: paint(verdict_matrix(results), None), path)
 
 
-def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[Row]) -> None:
-    axes = drawn(to_json(rows), None)
+def _draw(drawn: Callable[..., Any], path: Path, rows: Iterable[MatrixRow]) -> None:
+    axes = drawn(to_json(rows))
     figure = axes.get_figure(root=True)
-    assert figure is not None, "it was drawn on one"
+    assert figure is not None, "axes belong to a figure"
     figure.savefig(path)
 
 
 def differs(protocol: Protocol) -> str:
-    """The fields that differ from the default, as a file of a setting spells them."""
+    """The options that differ from the default, spelled as in a protocol file."""
     return ", ".join(f"{name} = {value}" for name, value in protocol.differences().items())

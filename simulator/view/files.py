@@ -12,6 +12,7 @@ from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
 from nbcc.model.kernel.reads import as_of, base_file, incremental
 from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms import copy_on_write
+from nbcc.model.mechanisms.log_compaction import rules as log_compaction
 from nbcc.model.variants.slicing import Slicing
 
 from .rows import Case, reader_table, shown
@@ -77,6 +78,9 @@ class Files:
         bases = [each.base for each in slices if each.base]
         taken = {log: part.requested for part in reversed(self._plans(state, group)) for log in part.logs}
         merged = frozenset(logs_of(fold.base)) if fold.base is not None else frozenset()
+        read = frozenset(logs_of(fold._replace(base=None)))
+        table = self.model.table(state)
+        inputs = log_compaction.inputs(table, group)
         for each in slices:
             newer = min((base for base in bases if fold.base is not None and base > (each.barrier or 0)), default=0)
             yield (
@@ -86,10 +90,14 @@ class Files:
             if each.barrier is not None:
                 yield f"base {group}/{each.barrier}", self._base(state, each, newer)
             for log in each.logs:
-                if log in fold.logs:
-                    shown = ["read", ""]
-                elif log in merged:
-                    shown = ["merged", self._compacted(state, group, taken[log], log)]
+                # The rows of a log compaction's log are those of its inputs: folds name only these.
+                rows_of = [one for one in log_compaction.covered(table, group, (log,)) if one[0] not in inputs]
+                if read.issuperset(rows_of):
+                    names = ", ".join(f"t{time}.log.{version}" for time, version in rows_of)
+                    shown = ["read", f"in place of {names}" if rows_of != [log] else ""]
+                elif merged.issuperset(rows_of):
+                    base = next(taken[one] for one in (log, *rows_of) if one in taken)
+                    shown = ["merged", self._compacted(state, group, base, log)]
                 else:
                     shown = ["hidden", self._skipped(state, log, newer) if newer else self._left_out()]
                 yield f"log {group}/{log[0]}.{log[1]}", [*shown, self._rows(group, log), each.barrier or 0]
@@ -124,7 +132,7 @@ class Files:
             return f"not in {self.case.reading.reader}'s listing"
         if query.kind == "incremental":
             return f"outside (t{query.after or 0}, t{query.until}]"
-        return f"after t{query.until}"
+        return "in a replaced file group" if query.until is None else f"after t{query.until}"
 
     def _base(self, state: Any, each: FileSlice, newer: int) -> Shown:
         barrier = each.barrier or 0

@@ -77,6 +77,7 @@ def document(trace: Trace) -> dict[str, Any]:
         "because": trace.because or (told.message if told else ""),
         "sentence": _sentence(own, case, broke, trace.because or (told.message if told else "")),
         "breaking": broke,
+        "breaks": (trace.verdict or verdict_of(own, broken)) in ("VIOLATED", "DISAGREED"),
         "judged": judged_steps(own),
         "reading": case.reading.says(),
         "key": str(case.key),

@@ -9,9 +9,10 @@ from string import Template
 from typing import Any
 
 from ..trace import Trace
+from .figure import figure
 from .frames import document
 from .style import VERDICTS, css_variables
-from .svg import figure
+from .svg import svg
 
 
 def render(trace: Trace) -> str:
@@ -41,7 +42,7 @@ def page(told: dict[str, Any]) -> str:
         "script": _asset("page.js"),
         "outline": outline,
         "sign": sign,
-        "figure": figure(told),
+        "figure": svg(figure(told)),
         "story": "".join(f"<li>{escape(plain(caption))}</li>" for caption in _captions(told)),
         "data": embedded(told),
     }

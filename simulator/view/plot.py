@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from .plot_scene import Files, Times
+from .scene import Files, Times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,9 +36,10 @@ def draw_timeline(
     that overlap lie on different lanes. `as_of`: a table as it was then; `step`: a trace after so many steps, by
     default where it breaks its promise. Without `ax` a figure of its own is made.
     """
-    from .plot_timeline import draw
+    from .matplotlib_painter import paint
+    from .timeline import timeline
 
-    return draw(_scenes(table_or_trace, as_of, step)[0], ax)
+    return paint(timeline(_scenes(table_or_trace, as_of, step)[0]), ax)
 
 
 def draw_slices(
@@ -50,9 +51,10 @@ def draw_slices(
     once a base file holds its rows, dashed while its write is not completed. What no snapshot reads is hatched.
     `as_of`, `step`, `ax` as in `draw_timeline`.
     """
-    from .plot_slices import draw
+    from .matplotlib_painter import paint
+    from .slices import slices
 
-    return draw(_scenes(table_or_trace, as_of, step)[1], ax)
+    return paint(slices(_scenes(table_or_trace, as_of, step)[1]), ax)
 
 
 def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
@@ -61,9 +63,10 @@ def draw_verdicts(results: Verdicts, ax: Axes | None = None) -> Axes:
     `results` maps the name of a setting to the result of `explore`, or to {promise: verdict}, where a verdict is its
     word, or a mapping with ``verdict`` and ``steps``; the value of ``nbcc verdicts --json`` is understood as well.
     """
-    from .plot_verdicts import draw
+    from .matplotlib_painter import paint
+    from .verdict_matrix import verdict_matrix
 
-    return draw(results, ax)
+    return paint(verdict_matrix(results), ax)
 
 
 def _scenes(given: Drawable, as_of: Time | None, step: int | None) -> tuple[Times, Files]:
@@ -72,13 +75,13 @@ def _scenes(given: Drawable, as_of: Time | None, step: int | None) -> tuple[Time
     if isinstance(given, (str, os.PathLike)) and os.fspath(given).endswith(".json"):
         given = load(os.fspath(given))
     if not isinstance(given, Trace):
-        from .plot_table import scenes_of_table
+        from .table_scene import scenes_of_table
 
         if step is not None:
             raise TypeError("step= is for traces; of a table, as_of= is an earlier time")
         return scenes_of_table(given, as_of)
     if as_of is not None:
         raise TypeError("as_of= is for tables; of a trace, step= is an earlier moment")
-    from .plot_trace import scenes_of_trace
+    from .trace_scene import scenes_of_trace
 
     return scenes_of_trace(given, step)

@@ -93,7 +93,15 @@ HELPS = {
     ),
     "merged": ("tombstones", "fold", "plan_takes", "merge_order", "services"),
     "pending": ("visibility", "plan_takes", "completion_time"),
-    "read": ("visibility", "fold", "merge_order", "completion_time", "as_of_axis", "incremental_axis", "tombstones",
-             "services"),
+    "read": (
+        "visibility",
+        "fold",
+        "merge_order",
+        "completion_time",
+        "as_of_axis",
+        "incremental_axis",
+        "tombstones",
+        "services",
+    ),
 }
 """Which choices can be what did it, by the status of the file, the likeliest first."""

@@ -46,14 +46,19 @@ SURFACES: Final[dict[str, tuple[str, str]]] = {
     "mark": ("#fff3c9", "#3a3316"),
 }
 
+_OCTAGON: Final = "M6 1L14 1L19 6L19 14L14 19L6 19L1 14L1 6Z"
+_CIRCLE: Final = "M10 1C15 1 19 5 19 10C19 15 15 19 10 19C5 19 1 15 1 10C1 5 5 1 10 1Z"
 VERDICTS: Final[dict[str, tuple[str, str]]] = {
-    "VIOLATED": ("M6 1h8l5 5v8l-5 5H6l-5-5V6z", "M6.5 6.5l7 7m0-7l-7 7"),
-    "DISAGREED": ("M6 1h8l5 5v8l-5 5H6l-5-5V6z", "M5.5 7.5h9m-9 5h9m-2-8l-5 11"),
-    "HOLDS": ("M10 1a9 9 0 100 18 9 9 0 000-18z", "M5.5 10.5l3 3 6-7"),
-    "AGREED": ("M10 1a9 9 0 100 18 9 9 0 000-18z", "M5.5 10.5l3 3 6-7"),
-    "UNDETERMINED": ("M10 1l9.5 17H.5z", "M10 7v5m0 2.6v.4"),
+    "VIOLATED": (_OCTAGON, "M6.5 6.5L13.5 13.5M13.5 6.5L6.5 13.5"),
+    "DISAGREED": (_OCTAGON, "M5.5 7.5L14.5 7.5M5.5 12.5L14.5 12.5M12.5 4.5L7.5 15.5"),
+    "HOLDS": (_CIRCLE, "M5.5 10.5L8.5 13.5L14.5 6.5"),
+    "AGREED": (_CIRCLE, "M5.5 10.5L8.5 13.5L14.5 6.5"),
+    "UNDETERMINED": ("M10 1L19.5 18L0.5 18Z", "M10 7L10 12M10 14.6L10 15"),
 }
-"""Verdict -> outline and sign as SVG paths in a box of 20; an unknown verdict looks undetermined."""
+"""Verdict -> outline and sign as SVG paths in a box of 20; an unknown verdict looks undetermined.
+
+Paths have absolute M, L, C and Z commands only, so that every painter reads them.
+"""
 
 
 def hue_of(kind: str, number: int) -> Hue:

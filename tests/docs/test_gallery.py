@@ -12,14 +12,14 @@ from nbcc.model import Protocol, Query
 from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
 from nbcc.model.mechanisms.occ.options import Occ
 from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.gallery import Found, NotFound, catalogue, files_of, found, pages_of
-from nbcc.simulator.gallery.files import FOLDER, stale_files
-from nbcc.simulator.gallery.pages import command, played_by
-from nbcc.simulator.gallery.picture import picture
 from nbcc.simulator.replay import play, replay
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import Trace, load
 from nbcc.simulator.view.text import render
+from tools.gallery import Found, NotFound, catalogue, files_of, found, pages_of
+from tools.gallery.files import FOLDER, stale_files
+from tools.gallery.pages import command, played_by
+from tools.gallery.picture import picture
 
 ENTRIES = catalogue()
 NAMES = [entry.name for entry in ENTRIES]
@@ -91,7 +91,7 @@ def shipped(name: str) -> Trace:
 
 
 def test_the_searches_find_what_is_committed(runs: list[Found]) -> None:
-    assert stale_files(files_of(runs)) == [], "python -m nbcc.simulator.gallery --write; then read the difference"
+    assert stale_files(files_of(runs)) == [], "python -m tools.regenerate gallery; then read the difference"
 
 
 def test_a_changed_missing_or_left_over_file_is_seen(tmp_path: Path) -> None:

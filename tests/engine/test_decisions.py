@@ -21,7 +21,7 @@ from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
 from nbcc.engine.rules import Rules
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
-from nbcc.engine.timeline.heartbeats import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.engine.writes.deciding import catch_up, decide
 from nbcc.engine.writes.writing import request
 from nbcc.model import World
@@ -93,7 +93,7 @@ def test_a_settled_time_takes_a_number(table: Table) -> None:
 def failed(table: Table) -> Table:
     """The same table, in which a write has begun whose writer is gone."""
     request(table.context, "deltacommit")
-    assert table.context.own_hearts is None
+    assert table.context.own_heartbeats is None
     return Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
 
 
@@ -206,8 +206,8 @@ def test_who_does_not_get_the_lock_leaves_a_write_that_can_be_rolled_back(
 ) -> None:
     options = {"hoodie.write.lock.provider": "InProcessLockProvider", "hoodie.write.lock.wait_time_ms": "1"}
     table = made(tmp_path / "t", **options)
-    hearts = StoredHearts(table.context.storage, interval=0.01, misses=1)
-    slow = Table(replace(table.context, own_hearts=hearts), table.config)
+    heartbeats = StoredHeartbeats(table.context.storage, interval=0.01, misses=1)
+    slow = Table(replace(table.context, own_heartbeats=heartbeats), table.config)
     write = InProcessJobs.write
 
     def while_another_takes_the_lock(jobs: InProcessJobs, *given: Any) -> Any:

@@ -16,9 +16,10 @@ from nbcc.engine.writes.writing import request
 from nbcc.model import Protocol, Query
 from nbcc.simulator.crosscheck.history import History
 from nbcc.simulator.crosscheck.observables import final_queries
-from nbcc.simulator.findings import HUDI_RS, Finding, answers, load, names, words
+from nbcc.simulator.findings import HUDI_RS, Finding, load, names
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.registry import factory
+from tools.findings import answers, words
 
 from .table_samples import batch, make_table, state
 
@@ -61,7 +62,7 @@ def test_a_rolled_back_writer_that_woke_is_shown_before_the_first_commit(tmp_pat
     table = make_table(tmp_path / "t")
     stalled, _ = request(table.context, "deltacommit")
     put_inflight(table.context.storage, stalled, "deltacommit")
-    table.context.hearts.rest(stalled)  # type: ignore[attr-defined]
+    table.context.heartbeats.stop_renewing(stalled)  # type: ignore[attr-defined]
     table.context.storage.delete(f"{FOLDER}/{stalled}")
     assert len(table.rollback()) == 1
     task = WriteTask(table_shape(table.config, table.context.rules), stalled)

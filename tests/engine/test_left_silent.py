@@ -15,7 +15,7 @@ from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import LockTimeout
 from nbcc.engine.lock import BetweenProcesses
 from nbcc.engine.lock.between_processes import FILE
-from nbcc.engine.timeline.heartbeats import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 
 from .hooked import Hooked, during
 from .table_samples import SCHEMA, batch, state
@@ -24,9 +24,9 @@ from .table_samples import SCHEMA, batch, state
 def quick(path: Path) -> Table:
     """A table whose writers count as dead after a second without a beat, and wait no longer for its lock."""
     made = Table.create(None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=1)
-    hearts = StoredHearts(made.context.storage, interval=0.2, misses=5)
+    heartbeats = StoredHeartbeats(made.context.storage, interval=0.2, misses=5)
     lock = BetweenProcesses(made.context.storage.url, wait_seconds=0.05)
-    return Table(replace(made.context, own_hearts=hearts, lock=lock), made.config)
+    return Table(replace(made.context, own_heartbeats=heartbeats, lock=lock), made.config)
 
 
 def undone(table: Table) -> bool:

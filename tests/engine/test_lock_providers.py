@@ -29,7 +29,7 @@ from nbcc.engine.lock.zookeeper import ZookeeperLock
 from nbcc.engine.storage import open_storage
 from nbcc.engine.storage.conditional import ConditionalObject, LocalObject, StoreObject
 from nbcc.engine.table import Table
-from nbcc.simulator.processes import Plan, play
+from tools.processes import Plan, play
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 PACKAGE = "org.apache.hudi.client.transaction.lock."

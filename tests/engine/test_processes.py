@@ -12,10 +12,10 @@ import pytest
 
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import decode_commit, encode_commit
-from nbcc.simulator.processes import Plan, Report, play
-from nbcc.simulator.processes.notes import Notes, in_midst, lines, writes_of
-from nbcc.simulator.processes.play import Workers
-from nbcc.simulator.processes.workers import rows_of
+from tools.processes import Plan, Report, play
+from tools.processes.notes import Notes, in_midst, lines, writes_of
+from tools.processes.play import Workers
+from tools.processes.workers import rows_of
 
 
 def assert_survived(report: Report, kills: int) -> None:

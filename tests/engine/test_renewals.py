@@ -15,7 +15,7 @@ from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import open_storage
 from nbcc.engine.storage.conditional import LocalObject
-from nbcc.engine.timeline.heartbeats import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 
 from .table_samples import tick
 
@@ -76,7 +76,7 @@ def test_a_numbered_lock_beats_after_a_failure(failure: Exception, tmp_path: Pat
 @pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
 def test_a_heart_beats_after_a_failure(failure: Exception, tmp_path: Path) -> None:
     storage = Shaky(open_storage(tmp_path), failure)
-    hearts = StoredHearts(storage, interval=0.01, misses=1_000_000)
-    hearts.start(tick(1))
+    heartbeats = StoredHeartbeats(storage, interval=0.01, misses=1_000_000)
+    heartbeats.start(tick(1))
     assert storage.goes_on()
-    hearts.stop(tick(1))
+    heartbeats.stop(tick(1))

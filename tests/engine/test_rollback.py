@@ -18,7 +18,7 @@ from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import load_rollback_plan
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
-from nbcc.engine.timeline.heartbeats import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.engine.writes.batch import as_upserts
 
 from .hooked import during
@@ -30,7 +30,7 @@ class Died(BaseException):
 
 
 @dataclass
-class Hearts:
+class Heartbeats:
     """Heartbeats that stop when a test says so."""
 
     beating: set[str] = field(default_factory=set)
@@ -38,25 +38,25 @@ class Hearts:
     def start(self, requested: str) -> None:
         self.beating.add(requested)
 
-    def lives(self, requested: str) -> bool:
+    def is_alive(self, requested: str) -> bool:
         return requested in self.beating
 
     def stop(self, requested: str) -> None:
         self.beating.discard(requested)
 
-    def rest(self, requested: str) -> None:
+    def stop_renewing(self, requested: str) -> None:
         self.beating.discard(requested)
 
 
 @pytest.fixture
-def hearts() -> Hearts:
-    return Hearts()
+def heartbeats() -> Heartbeats:
+    return Heartbeats()
 
 
 @pytest.fixture
-def table(tmp_path: Path, hearts: Hearts) -> Table:
+def table(tmp_path: Path, heartbeats: Heartbeats) -> Table:
     made = make_table(tmp_path)
-    made = Table(replace(made.context, own_hearts=hearts), made.config)
+    made = Table(replace(made.context, own_heartbeats=heartbeats), made.config)
     made.upsert(batch(("k1", 1, "a")))
     return made
 
@@ -79,19 +79,19 @@ def keys_of(table: Table) -> list[str]:
     return [row["id"] for row in table.snapshot().to_pylist()]
 
 
-def test_a_live_writer_is_left_alone(table: Table, hearts: Hearts) -> None:
+def test_a_live_writer_is_left_alone(table: Table, heartbeats: Heartbeats) -> None:
     dies(table, "_" + tick(3))  # no completed file: its heart, nobody knows why, beats on
-    assert hearts.beating == {tick(3)}
+    assert heartbeats.beating == {tick(3)}
     assert table.rollback() == ()
     with pytest.raises(BadInput, match="its writer is alive"):
         table.rollback(tick(3))
 
 
 @pytest.mark.parametrize("moment", [".requested", ".inflight", ".log.", f"{tick(3)}_"])
-def test_a_dead_writer_leaves_nothing_after_the_rollback(table: Table, hearts: Hearts, moment: str) -> None:
+def test_a_dead_writer_leaves_nothing_after_the_rollback(table: Table, heartbeats: Heartbeats, moment: str) -> None:
     before = paths(table)
     dies(table, moment)
-    hearts.beating.clear()
+    heartbeats.beating.clear()
     done = table.rollback()
     assert [instant.action for instant in done] == ([] if moment == ".requested" else ["rollback"])
     assert [path for path in paths(table) if path not in before and ".rollback" not in path] == []
@@ -99,10 +99,10 @@ def test_a_dead_writer_leaves_nothing_after_the_rollback(table: Table, hearts: H
     assert [instant.state for instant in table.timeline()] == ["completed"] * (1 + len(done))
 
 
-def test_plan_and_metadata_are_those_that_hudi_writes(table: Table, hearts: Hearts) -> None:
+def test_plan_and_metadata_are_those_that_hudi_writes(table: Table, heartbeats: Heartbeats) -> None:
     dies(table, f"{tick(3)}_")
     [log] = [path for path in paths(table) if ".log." in path and tick(3) in path and ".marker" not in path]
-    hearts.beating.clear()
+    heartbeats.beating.clear()
     [done] = table.rollback()
     plan = load_rollback_plan(table.context.storage, done.requested)
     assert (plan.target, plan.action, plan.files) == (tick(3), "deltacommit", (log,))
@@ -116,9 +116,9 @@ def test_plan_and_metadata_are_those_that_hudi_writes(table: Table, hearts: Hear
     assert told["partitionMetadata"]["part=p"]["successDeleteFiles"] == [f"{table.context.storage.url}/{log}"]
 
 
-def test_a_sleeper_that_was_rolled_back_is_refused_and_leaves_nothing(table: Table, hearts: Hearts) -> None:
+def test_a_sleeper_that_was_rolled_back_is_refused_and_leaves_nothing(table: Table, heartbeats: Heartbeats) -> None:
     def meanwhile() -> None:
-        hearts.beating.clear()
+        heartbeats.beating.clear()
         table.rollback()
 
     with pytest.raises(Conflict, match="it has been rolled back"):
@@ -127,9 +127,9 @@ def test_a_sleeper_that_was_rolled_back_is_refused_and_leaves_nothing(table: Tab
     assert [path for path in paths(table) if tick(3) in path] == []
 
 
-def test_a_sleeper_whose_rollback_is_only_planned_is_refused(table: Table, hearts: Hearts) -> None:
+def test_a_sleeper_whose_rollback_is_only_planned_is_refused(table: Table, heartbeats: Heartbeats) -> None:
     def meanwhile() -> None:
-        hearts.beating.clear()
+        heartbeats.beating.clear()
         table.schedule_rollback()
 
     with pytest.raises(Conflict, match="it has been rolled back"):
@@ -141,11 +141,13 @@ def test_a_sleeper_whose_rollback_is_only_planned_is_refused(table: Table, heart
 
 
 @pytest.mark.parametrize("archived", [False, True], ids=["on the timeline", "archived"])
-def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(table: Table, hearts: Hearts, archived: bool) -> None:
+def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(
+    table: Table, heartbeats: Heartbeats, archived: bool
+) -> None:
     """Its own heart says that it lives: others could not see it beat."""
 
     def meanwhile() -> None:
-        blind = Table(replace(table.context, own_hearts=Hearts()), table.config)
+        blind = Table(replace(table.context, own_heartbeats=Heartbeats()), table.config)
         assert [instant.action for instant in blind.rollback()] == ["rollback"]
         blind.upsert(batch(("k3", 1, "c")))
         if archived:
@@ -158,15 +160,15 @@ def test_a_sleeper_that_puts_its_instant_again_after_its_rollback(table: Table, 
     assert [path for path in paths(table) if tick(3) in path] == []
 
 
-def test_a_sleeper_takes_itself_back_before_anybody_else_does(table: Table, hearts: Hearts) -> None:
+def test_a_sleeper_takes_itself_back_before_anybody_else_does(table: Table, heartbeats: Heartbeats) -> None:
     with pytest.raises(Conflict, match="its heartbeat stopped"):
-        during(table, ".log.", hearts.beating.clear).upsert(batch(("k2", 1, "b")))
+        during(table, ".log.", heartbeats.beating.clear).upsert(batch(("k2", 1, "b")))
     assert [path for path in paths(table) if tick(3) in path] == []
 
 
-def test_a_rollback_that_died_is_finished_by_another(table: Table, hearts: Hearts) -> None:
+def test_a_rollback_that_died_is_finished_by_another(table: Table, heartbeats: Heartbeats) -> None:
     dies(table, f"{tick(3)}_")
-    hearts.beating.clear()
+    heartbeats.beating.clear()
 
     def death() -> None:
         raise Died
@@ -180,9 +182,9 @@ def test_a_rollback_that_died_is_finished_by_another(table: Table, hearts: Heart
     assert table.rollback() == ()
 
 
-def test_two_that_run_one_rollback_complete_it_once(table: Table, hearts: Hearts) -> None:
+def test_two_that_run_one_rollback_complete_it_once(table: Table, heartbeats: Heartbeats) -> None:
     dies(table, f"{tick(3)}_")
-    hearts.beating.clear()
+    heartbeats.beating.clear()
     plan = table.schedule_rollback()
     assert plan is not None
     faster: list[object] = []
@@ -192,10 +194,10 @@ def test_two_that_run_one_rollback_complete_it_once(table: Table, hearts: Hearts
 
 
 def test_a_file_that_lands_after_the_rollback_is_read_by_nobody_and_keeps_its_marker(
-    table: Table, hearts: Hearts
+    table: Table, heartbeats: Heartbeats
 ) -> None:
     dies(table, f"{tick(3)}_")
-    hearts.beating.clear()
+    heartbeats.beating.clear()
     table.rollback()
     task = WriteTask(table_shape(table.config, table.context.rules), tick(3), 1 << 20)
     [late] = table.context.jobs.write(as_upserts(batch(("k2", 1, "late")), table.config.schema), task)
@@ -205,7 +207,7 @@ def test_a_file_that_lands_after_the_rollback_is_read_by_nobody_and_keeps_its_ma
     assert paths(table, marker_folder(tick(3))) == [f"{marker_folder(tick(3))}/{late.path}.marker.CREATE"]
 
 
-def test_eager_spares_nobody(table: Table, hearts: Hearts) -> None:
+def test_eager_spares_nobody(table: Table, heartbeats: Heartbeats) -> None:
     dies(table, f"{tick(3)}_")
     eager = Table(replace(table.context, rules=Rules(failed_writes="eager")), table.config)
     assert [instant.action for instant in eager.rollback()] == ["rollback"]
@@ -257,23 +259,23 @@ class Store:
         self.beats.pop(path, None)
 
 
-def hearts_of(store: Store, interval: float = 60.0) -> StoredHearts:
-    return StoredHearts(store, interval, 2, now=lambda: store.clock.now)  # type: ignore[arg-type]  # what hearts need
+def heartbeats_of(store: Store, interval: float = 60.0) -> StoredHeartbeats:
+    return StoredHeartbeats(store, interval, 2, now=lambda: store.clock.now)  # type: ignore[arg-type]  # what heartbeats need
 
 
 def test_a_heartbeat_is_an_empty_file_whose_time_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Clock, "now", 1000.0)
     store = Store(Clock)
-    writer, cleaner = hearts_of(store), hearts_of(store)
+    writer, cleaner = heartbeats_of(store), heartbeats_of(store)
     writer.start(tick(1))
     assert list(store.beats) == [f"{HEARTBEATS}/{tick(1)}"]
-    assert cleaner.lives(tick(1))
-    assert not cleaner.lives(tick(2)), "without a file there is no life"
+    assert cleaner.is_alive(tick(1))
+    assert not cleaner.is_alive(tick(2)), "without a file there is no life"
     monkeypatch.setattr(Clock, "now", 1121.0)
-    assert not cleaner.lives(tick(1))
+    assert not cleaner.is_alive(tick(1))
     store.beats[f"{HEARTBEATS}/{tick(1)}"] = 1121.0
-    assert cleaner.lives(tick(1))
-    assert not writer.lives(tick(1)), "what was missed once stays missed: somebody may have acted on it"
+    assert cleaner.is_alive(tick(1))
+    assert not writer.is_alive(tick(1)), "what was missed once stays missed: somebody may have acted on it"
     writer.stop(tick(1))
     assert store.beats == {}
 
@@ -281,12 +283,12 @@ def test_a_heartbeat_is_an_empty_file_whose_time_counts(monkeypatch: pytest.Monk
 def test_a_heart_beats_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Clock, "now", 1000.0)
     store = Store(Clock)
-    hearts = hearts_of(store, interval=0.01)
-    hearts.start(tick(1))
+    heartbeats = heartbeats_of(store, interval=0.01)
+    heartbeats.start(tick(1))
     for _ in range(3):
         store.beaten.clear()
         assert store.beaten.wait(10)
-    hearts.stop(tick(1))
+    heartbeats.stop(tick(1))
 
 
 def test_a_write_beats_while_it_lasts(tmp_path: Path) -> None:

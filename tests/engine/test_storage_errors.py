@@ -19,7 +19,7 @@ from nbcc import Table
 from nbcc.engine.audit import why
 from nbcc.engine.errors import NbccError, StorageError
 from nbcc.engine.storage import TRANSIENT, LocalStorage, NotFound, Storage, object_storage, open_storage
-from nbcc.engine.timeline.heartbeats import StoredHearts
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.simulator.cli.main import run
 
 from .table_samples import tick
@@ -162,8 +162,8 @@ def test_no_message_shows_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("error", [StorageError("write x", "no answer", "try again"), OSError("no answer")])
 def test_heartbeats_outlive_it(error: Exception, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     storage = open_storage(tmp_path)
-    hearts = StoredHearts(storage, interval=0.01, misses=1_000_000)
-    hearts.start(tick(1))
+    heartbeats = StoredHeartbeats(storage, interval=0.01, misses=1_000_000)
+    heartbeats.start(tick(1))
     beats: list[Exception | None] = [error, error, None]
     put, enough = LocalStorage.put, __import__("threading").Event()
 
@@ -175,7 +175,7 @@ def test_heartbeats_outlive_it(error: Exception, tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(LocalStorage, "put", flaky)
     assert enough.wait(10)
-    hearts.stop(tick(1))
+    heartbeats.stop(tick(1))
 
 
 def test_a_write_whose_archiving_fails_is_complete(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -255,7 +255,7 @@ def test_a_failed_write_is_recognised_until_it_is_rolled_back(tmp_path: Path) ->
     assert all(instant.requested < failed.requested for instant in table.archive(retained=1))
     table.compact()
     assert table.archive(retained=1) == ()
-    table.context.hearts.stop(failed.requested)
+    table.context.heartbeats.stop(failed.requested)
     assert len(table.rollback()) == 1
     assert len(table.archive(retained=1)) >= 3
     assert same(table)

@@ -16,7 +16,7 @@ from nbcc.engine.timeline import Instant
 
 from .hooked import during
 from .table_samples import SCHEMA, batch, files, make_table, state, tick, window
-from .test_rollback import Died, Hearts
+from .test_rollback import Died, Heartbeats
 from .test_table_hudi_rs import same
 
 BASE = ".parquet"
@@ -185,8 +185,8 @@ def test_one_that_fails_takes_everything_back(table: Table) -> None:
 
 
 def test_one_that_died_is_rolled_back_and_its_barrier_with_it(table: Table) -> None:
-    hearts = Hearts()
-    table = Table(replace(table.context, own_hearts=hearts), table.config)
+    heartbeats = Heartbeats()
+    table = Table(replace(table.context, own_heartbeats=heartbeats), table.config)
 
     def die() -> None:
         table.upsert(batch(("k2", 9, "beside")))
@@ -198,7 +198,7 @@ def test_one_that_died_is_rolled_back_and_its_barrier_with_it(table: Table) -> N
     assert state(table.snapshot()) == rows
     assert table.rollback() == ()  # its heart beats as far as anybody knows
     (pending,) = [i for i in table.timeline() if i.state != "completed"]
-    hearts.beating.clear()
+    heartbeats.beating.clear()
     (done,) = table.rollback()
     assert done.action == "rollback"
     assert Instant(pending.requested, "compaction", pending.state) not in table.timeline()

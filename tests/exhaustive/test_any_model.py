@@ -14,12 +14,12 @@ from nbcc.model.mechanisms.batches import batch_of
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
-from nbcc.simulator.mutation.drawing import draw_protocol, draw_world
+from tools.mutation.drawing import draw_protocol, draw_world
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 BATCHES, MODELS = (50, 60) if NIGHTLY else (6, 40)
 LONGEST = 300
-WORLDS = [name for name in specs.world_names() if specs.has_table(name)]
+WORLDS = specs.world_names()
 WEAKER = [(name, value) for name, values in choices().items() for value in values[1:]]
 
 

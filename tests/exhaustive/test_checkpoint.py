@@ -13,7 +13,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.rows import Guard, Row, RowSystem
+from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 
 EVERY = list(PROMISES.values())
 
@@ -55,15 +55,15 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
         explore(specs.system("demo"), checkpoint=file)
 
 
-class Spinning(RowSystem):
+class Spinning(TransitionSystem):
     """`a` goes round as long as `b` has not begun; nobody owes it that `b` goes on."""
 
     setting = "spinning"
 
     def __init__(self) -> None:
         still, on = Guard("not begun", lambda a, b: b == 0), Guard("not there", lambda b: b < 50)
-        spins = Row("spins", "a", ("a", "b"), ("a",), (), lambda a, b: (1 - a,), (still,))
-        goes = Row("goes", "b", ("b",), ("b",), (on,), lambda b: (b + 1,))
+        spins = Transition("spins", "a", ("a", "b"), ("a",), (), lambda a, b: (1 - a,), (still,))
+        goes = Transition("goes", "b", ("b",), ("b",), (on,), lambda b: (b + 1,))
         super().__init__({"a": 0, "b": 0}, [spins, goes], {"one": ("a",), "other": ("b",)})
 
 

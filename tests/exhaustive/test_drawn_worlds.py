@@ -12,12 +12,12 @@ import pytest
 from nbcc.model import Model, Protocol
 from nbcc.simulator.components import is_assumed
 from nbcc.simulator.explore import explore
-from nbcc.simulator.mutation import Fate, drawing, drawn
-from nbcc.simulator.mutation import __main__ as command
-from nbcc.simulator.mutation.cases import cases
-from nbcc.simulator.mutation.drawn import Drawn
-from nbcc.simulator.mutation.hunt import Right
-from nbcc.simulator.mutation.record import load
+from tools.mutation import Fate, drawing, drawn
+from tools.mutation import __main__ as command
+from tools.mutation.cases import cases
+from tools.mutation.drawn import Drawn
+from tools.mutation.hunt import Right
+from tools.mutation.record import load
 
 from .pins import search, violated
 
@@ -53,7 +53,7 @@ def test_the_default_protocol_breaks_nothing_where_all_is_as_it_assumes() -> Non
 
 def test_some_mutant_is_seen_in_each() -> None:
     if not load().complete:
-        pytest.skip("the hunt goes on: python -m nbcc.simulator.mutation --write")
+        pytest.skip("the hunt goes on: python -m tools.mutation --write")
     seen = {fate.how for _, fate in load().mutants.values()}
     idle = [case.own for case in cases() if case.own in DRAWN and not any(case.where in how for how in seen)]
     assert idle == []

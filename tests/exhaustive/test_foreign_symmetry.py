@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from examples.hudi_v5 import INVARIANTS, Constants, HudiV5
 from nbcc.model import State
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.branches import STEM
-from nbcc.simulator.explore.exchanges import classes
-from nbcc.simulator.explore.hudi_v5 import INVARIANTS, HudiV5, Setting
-from nbcc.simulator.explore.rows import Guard, Row, RowSystem
+from nbcc.simulator.explore.shards import PREFIX
+from nbcc.simulator.explore.symmetry_detection import classes
+from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 
 ACTORS = ("a1", "a2")
 FAR = 70
@@ -30,17 +30,17 @@ class Never:
     looks_at: tuple[str, ...] = ("bad",)
     bad: Callable[[Any, State], bool] = lambda system, state: bool(system.component(state, "bad"))
 
-    def holds(self, system: RowSystem, before: State, step: Any, after: State) -> str | None:
+    def holds(self, system: TransitionSystem, before: State, step: Any, after: State) -> str | None:
         return "bad" if self.bad(system, after) else None
 
-    def sometimes(self, system: RowSystem, state: State) -> bool:
+    def sometimes(self, system: TransitionSystem, state: State) -> bool:
         return True
 
-    def reads(self, system: RowSystem) -> tuple[str, ...]:
+    def reads(self, system: TransitionSystem) -> tuple[str, ...]:
         return self.looks_at
 
 
-class Far(RowSystem):
+class Far(TransitionSystem):
     """Two actors that count in turn up to a limit; `breaks(me, own, other)` is when `me` may do something bad."""
 
     ends_at: str | None = None
@@ -49,14 +49,14 @@ class Far(RowSystem):
         first = {"a1": 0, "a2": 0, "bad": 0, "turn": 0}
         super().__init__(first, self._rows(breaks, breaker, far, own), {"actor": ACTORS})
 
-    def _rows(self, breaks: Breaks, breaker: tuple[str, ...], far: int, own: bool) -> Iterator[Row]:
+    def _rows(self, breaks: Breaks, breaker: tuple[str, ...], far: int, own: bool) -> Iterator[Transition]:
         for me, other in (ACTORS, ACTORS[::-1]):
             below = (Guard("below", lambda own: own < far),)
-            yield Row("steps", me, (me, "turn"), (me, "turn"), below, lambda own, turn: (own + 1, 1 - turn))
+            yield Transition("steps", me, (me, "turn"), (me, "turn"), below, lambda own, turn: (own + 1, 1 - turn))
             if me in breaker:
                 alone = Guard("may", lambda mine, his, bad, me=me: not bad and (own or breaks(me, mine, his)))
                 first = (Guard("own", lambda mine, me=me: breaks(me, mine, 0)),) if own else ()
-                yield Row("breaks", me, (me, other, "bad"), ("bad",), first, lambda *_: (1,), (alone,))
+                yield Transition("breaks", me, (me, other, "bad"), ("bad",), first, lambda *_: (1,), (alone,))
 
     def finished(self, state: State) -> bool:
         return self.ends_at is None or self.component(state, self.ends_at) < FAR
@@ -70,11 +70,11 @@ def never(*_: Any) -> bool:
     return False
 
 
-def first_is_far(system: RowSystem, state: State) -> bool:
+def first_is_far(system: TransitionSystem, state: State) -> bool:
     return bool(system.component(state, "a1") == FAR and system.component(state, "a2") < FAR)
 
 
-def second_is_far(system: RowSystem, state: State) -> bool:
+def second_is_far(system: TransitionSystem, state: State) -> bool:
     return bool(system.component(state, "a2") == FAR and system.component(state, "a1") < FAR)
 
 
@@ -84,7 +84,7 @@ class EndsBadly(Far):
     ends_at = "a1"
 
 
-HOLES: dict[str, tuple[Callable[[], RowSystem], Never]] = {
+HOLES: dict[str, tuple[Callable[[], TransitionSystem], Never]] = {
     "an action of one alone": (lambda: Far(only_first, ("a1",)), Never()),
     "a condition": (lambda: Far(only_first), Never()),
     "a condition on the own component": (lambda: Far(only_first, own=True), Never()),
@@ -108,7 +108,7 @@ def test_what_the_whole_search_finds_the_reduced_one_finds(hole: str) -> None:
 
 @pytest.mark.parametrize("far", [20, 90, 150])
 def test_the_sample_does_not_decide(far: int) -> None:
-    def system() -> RowSystem:
+    def system() -> TransitionSystem:
         return Far(lambda me, own, other: me == "a1" and own == far and other == 0, far=far)
 
     result = explore(system(), [Never()], reduce=True)
@@ -137,15 +137,15 @@ def test_a_search_that_is_cut_short_proves_nothing() -> None:
 
 def test_a_part_of_a_search_exchanges_nothing() -> None:
     system = Far(only_first)
-    system.parting = ("bad", lambda value: value or None)  # type: ignore[attr-defined]
-    assert explore(system, [Never()], reduce=True, part=STEM).stands_for is None
+    system.shard_key = ("bad", lambda value: value or None)  # type: ignore[attr-defined]
+    assert explore(system, [Never()], reduce=True, shard=PREFIX).stands_for is None
 
 
 def test_actors_that_are_alike_are_still_exchanged() -> None:
     same = explore(Far(lambda me, own, other: own == FAR and other == 0), [Never()], reduce=True)
     assert same.reductions == ("a1 and a2 are exchangeable",)
     assert same.promises["NEVER"].steps == FAR + 1
-    checked = HudiV5(Setting(operations=2))
+    checked = HudiV5(Constants(operations=2))
     checked.uniform = False
     hudi = explore(checked, INVARIANTS, reduce=True)
     assert "w1 and w2 are exchangeable, k1 and k2 are exchangeable, v1 and v2 are exchangeable" in hudi.reductions

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from examples.hudi_v5 import INVARIANTS, Constants, HudiV5
 from nbcc.model import Model, Protocol, World
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.hudi_v5 import INVARIANTS, HudiV5, Setting
 
 from .pins import search, violated
 
@@ -40,7 +40,7 @@ CONFIGURATIONS = {
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_each_configuration_has_the_size_and_the_verdicts_of_tlc(name: str) -> None:
     given, size, broken = CONFIGURATIONS[name]
-    result = explore(HudiV5(Setting(**{**BASE, **given})), INVARIANTS)
+    result = explore(HudiV5(Constants(**{**BASE, **given})), INVARIANTS)
 
     assert (result.distinct, result.generated, result.depth) == size
     assert {n: found.steps + 1 for n, found in result.promises.items() if found.steps is not None} == broken
@@ -75,7 +75,7 @@ def test_the_page_says_what_our_settings_break(name: str) -> None:
 
 def test_three_operations_with_and_without_symmetry() -> None:
     """11,849 is what TLC keeps with SYMMETRY over writers, keys and values."""
-    whole, less = explore(HudiV5(Setting()), INVARIANTS), explore(HudiV5(Setting()), INVARIANTS, reduce=True)
+    whole, less = explore(HudiV5(Constants()), INVARIANTS), explore(HudiV5(Constants()), INVARIANTS, reduce=True)
 
     assert (whole.distinct, whole.generated, whole.depth) == (93_264, 163_121, 25)
     assert (less.distinct, less.stands_for) == (11_849, 93_264)
@@ -84,6 +84,6 @@ def test_three_operations_with_and_without_symmetry() -> None:
 
 @pytest.mark.nightly
 def test_four_operations() -> None:
-    whole = explore(HudiV5(Setting(operations=4)), INVARIANTS)
+    whole = explore(HudiV5(Constants(operations=4)), INVARIANTS)
 
     assert (whole.distinct, whole.generated, whole.depth) == (1_486_597, 2_646_209, 33)

@@ -10,7 +10,7 @@ from nbcc.model.promises.isolation import ANOMALIES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import Verdict, explore
 from nbcc.simulator.verdicts.isolation import SKEWED, UPDATES, anomalies_in, table
-from nbcc.simulator.verdicts.judge import Row
+from nbcc.simulator.verdicts.judge import MatrixRow
 
 from .test_actions import reachable
 
@@ -37,7 +37,7 @@ def test_the_level_of_a_setting(choices: tuple[str, ...]) -> None:
 
 
 def test_the_page_says_what_each_setting_lets_happen() -> None:
-    rows = [Row(setting=specs.protocol_file(name), cells={}, searched=()) for name in ("default", "occ")]
+    rows = [MatrixRow(setting=specs.protocol_file(name), cells={}, searched=()) for name in ("default", "occ")]
     told = [line for line in table(rows) if line.startswith(("| default", "| occ"))]
     assert told == ["| default | no | no | no | **12** | **12** |", "| occ | no | no | no | no | no |"]
 

@@ -15,12 +15,13 @@ from nbcc.model import World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import mutants
 from nbcc.simulator.explore import Verdict
-from nbcc.simulator.explore.cells import Cell as SearchCell
-from nbcc.simulator.explore.cells import search_cell
-from nbcc.simulator.verdicts import accepted, bound_of, kill_all, kills, museum, subjects
+from nbcc.simulator.explore.jobs import SearchJob, run_job
+from nbcc.simulator.verdicts import accepted, bound_of
 from nbcc.simulator.verdicts.judge import Cell
-from nbcc.simulator.verdicts.kills import ENOUGH, Kill, Subject, believed, mutants_of, small_worlds
-from nbcc.simulator.verdicts.museum import bugs, from_mapping
+from nbcc.simulator.verdicts.kills import ENOUGH, Kill, believed, mutants_of, small_worlds
+from tools import kills, kills_page
+from tools.kills import Subject, kill_all, subjects
+from tools.known_bugs import bugs, from_mapping
 
 KILLS = mutants_of(accepted())
 SUBJECTS = {subject.name: subject for subject in subjects()}
@@ -43,13 +44,13 @@ def test_it_is_killed_where_it_was(name: str) -> None:
     """By its own promise; a weaker choice by the first one that it breaks."""
     subject, mine = SUBJECTS[name], KILLS[name]
     kill = next(each for each in mine if not subject.breaks or each.promise == subject.breaks)
-    found = search_cell(replace(subject.cell, world=world_of(kill), promises=(kill.promise,))).promises[kill.promise]
+    found = run_job(replace(subject.cell, world=world_of(kill), promises=(kill.promise,))).promises[kill.promise]
     assert (found.verdict, found.steps) == (Verdict.VIOLATED, kill.steps)
 
 
 @pytest.mark.parametrize("world", small_worlds(), ids=lambda world: str(bound_of(world)))
 def test_nothing_is_broken_there_without_a_mutant(world: World) -> None:
-    found = search_cell(SearchCell(world=world)).promises
+    found = run_job(SearchJob(world=world)).promises
     assert not [name for name, each in found.items() if each.verdict is Verdict.VIOLATED]
 
 
@@ -75,8 +76,8 @@ def test_every_report_has_a_mutant_that_is_killed_or_says_why_not() -> None:
 def test_the_page_says_what_the_kills_say() -> None:
     """NBCC_SNAPSHOTS=write makes it anew."""
     if os.environ.get("NBCC_SNAPSHOTS") == "write":
-        museum.page_path().write_text(museum.page(accepted()), encoding="utf-8")
-    assert museum.page(accepted()) == museum.page_path().read_text("utf-8")
+        kills_page.page_path().write_text(kills_page.page(accepted()), encoding="utf-8")
+    assert kills_page.page(accepted()) == kills_page.page_path().read_text("utf-8")
 
 
 @pytest.mark.nightly
@@ -90,14 +91,14 @@ def test_known_kills_are_kept_while_promises_and_ladder_are_the_same(monkeypatch
     assert kills.still_good() == accepted()
     with monkeypatch.context() as other:
         other.setattr(kills, "subjects", lambda: (SUBJECTS["listing=once"],))
-        other.setattr(kills, "kills", None)  # the ladder is not climbed again
+        other.setattr(kills, "kills", None)  # the worlds are not searched again
         assert kill_all(known=accepted()) == KILLS["listing=once"]
     monkeypatch.setattr(kills, "PROMISES", {"SNAP": PROMISES["SNAP"]})
     assert kills.still_good() == ()
 
 
 def test_a_mutant_that_lives_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    idle = Subject(name="idle", breaks="SNAP", cell=SearchCell(world=""), sound=SearchCell(world=""))
+    idle = Subject(name="idle", breaks="SNAP", cell=SearchJob(world=""), sound=SearchJob(world=""))
     monkeypatch.setattr(kills, "subjects", lambda: (idle,))
     monkeypatch.setattr(kills, "small_worlds", lambda: small_worlds()[:2])
     with pytest.raises(ValueError, match=r"kills idle \(it should break SNAP\)"):
@@ -167,10 +168,10 @@ def test_a_file_that_is_wrong_says_why(change: dict[str, Any], message: str) -> 
 def test_what_was_remembered_under_a_mutant_is_forgotten() -> None:
     """A law that a mutant breaks is kept again once it is gone."""
     compacted = next(world for world in small_worlds() if world.actors.get("compactor"))
-    cell = SearchCell(world=compacted, promises=("LAWS",))
-    before = search_cell(cell).promises["LAWS"].verdict
-    under = search_cell(replace(cell, mutant="merge-takes-the-other-side")).promises["LAWS"].verdict
-    assert (before, under, search_cell(cell).promises["LAWS"].verdict) == ("HOLDS", "VIOLATED", "HOLDS")
+    cell = SearchJob(world=compacted, promises=("LAWS",))
+    before = run_job(cell).promises["LAWS"].verdict
+    under = run_job(replace(cell, mutant="merge-takes-the-other-side")).promises["LAWS"].verdict
+    assert (before, under, run_job(cell).promises["LAWS"].verdict) == ("HOLDS", "VIOLATED", "HOLDS")
 
 
 OUTLIVES = """

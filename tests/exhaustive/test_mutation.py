@@ -15,13 +15,13 @@ from nbcc.model import Model, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
-from nbcc.simulator.mutation import Fate, Generated, generated, hunt, record
-from nbcc.simulator.mutation.all import kills_again, place_of
-from nbcc.simulator.mutation.cases import Case, cases
-from nbcc.simulator.mutation.hunt import Hunt
-from nbcc.simulator.mutation.operators import changes
-from nbcc.simulator.mutation.probes import Probe
-from nbcc.simulator.mutation.record import Record, load, page, survivors
+from tools.mutation import Fate, Generated, generated, hunt, record
+from tools.mutation.all import kills_again, place_of
+from tools.mutation.cases import Case, cases
+from tools.mutation.hunt import Hunt
+from tools.mutation.operators import changes
+from tools.mutation.probes import Probe
+from tools.mutation.record import Record, load, page, survivors
 
 ALL = {mutant.name: mutant for mutant in generated()}
 KNOWN = load()
@@ -101,7 +101,7 @@ def test_what_was_killed_is_killed(name: str) -> None:
 def test_a_mutant_that_never_ends_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = [case for case in cases() if case.value == "test_and_set"][:1]
     assert at_once
-    monkeypatch.setattr(import_module("nbcc.simulator.mutation.hunt"), "ENOUGH", 0.5)
+    monkeypatch.setattr(import_module("tools.mutation.hunt"), "ENOUGH", 0.5)
     found = hunt(ALL["mechanisms.clocks._take_listed: time in taken -> time not in taken"], False, at_once)
     assert found == Fate("error", f"TimeoutError in {at_once[0].where}")
 
@@ -112,7 +112,7 @@ def test_what_changes_nothing_lives(monkeypatch: pytest.MonkeyPatch) -> None:
     never = [case for case in cases() if case.value == "never"]
     some = (Case(0), *never, Case("copy_on_write"))
     monkeypatch.setattr(Probe, "differing", property(lambda probe: {"nothing"}, lambda probe, given: None), False)
-    assert any(import_module("nbcc.simulator.mutation.hunt").look(case, ()).shown.deadlock for case in never)
+    assert any(import_module("tools.mutation.hunt").look(case, ()).shown.deadlock for case in never)
     assert hunt(Generated("nothing", "none", nullcontext), False, some) == Fate(differs=len(some))
 
 
@@ -187,7 +187,7 @@ def test_the_place_of_a_kill_is_one_of_today() -> None:
 
 @pytest.mark.nightly
 def test_every_kill_is_seen_again() -> None:
-    """If one is not: `python -m nbcc.simulator.mutation --write --again`."""
+    """If one is not: `python -m tools.mutation --write --again`."""
     assert [name for name, found in kills_again(KNOWN) if not found.by] == []
 
 
@@ -206,7 +206,7 @@ def test_who_was_played_against_the_engine_is_not_played_again(monkeypatch: pyte
     """A mutant that is new and dies changes nothing for those that live; one that is new and lives is played."""
     lives = next(name for name in KNOWN.alive if name in ALL)
     dies = next(name for name in KNOWN.mutants if name not in KNOWN.alive and name in ALL)
-    everything = import_module("nbcc.simulator.mutation.all")
+    everything = import_module("tools.mutation.all")
     monkeypatch.setattr(everything, "generated", lambda: tuple(ALL[name] for name in (dies, lives)))
     monkeypatch.setattr(everything, "cases", lambda: ())
     monkeypatch.setattr(Hunt, "through", lambda hunt: hunt.fates.setdefault(dies, Fate("SNAP")) and iter(()))

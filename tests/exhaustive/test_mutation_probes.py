@@ -13,12 +13,12 @@ import pytest
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import explore
-from nbcc.simulator.mutation import generated
-from nbcc.simulator.mutation.cases import Case
-from nbcc.simulator.mutation.operators import changes
-from nbcc.simulator.mutation.probes import NAME, Probe, Probing, alike
+from tools.mutation import generated
+from tools.mutation.cases import Case
+from tools.mutation.operators import changes
+from tools.mutation.probes import NAME, Probe, Probing, alike
 
-HUNT: Any = import_module("nbcc.simulator.mutation.hunt")
+HUNT: Any = import_module("tools.mutation.hunt")
 ALL = {mutant.name: mutant for mutant in generated()}
 
 

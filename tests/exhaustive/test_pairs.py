@@ -12,7 +12,7 @@ from nbcc.model.mechanisms import kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.mutation.drawing import LIMITS
+from tools.mutation.drawing import LIMITS
 
 EARLY = 500
 """States of each world that are looked at."""

@@ -19,12 +19,12 @@ from nbcc.simulator.cli.explore import report
 from nbcc.simulator.cli.search import Search as SearchOfUser
 from nbcc.simulator.counterexample import counterexample
 from nbcc.simulator.explore import Result, Verdict, explore
-from nbcc.simulator.explore.exchanges import Exchange, Said, pairs
 from nbcc.simulator.explore.renaming import renamed_state
-from nbcc.simulator.explore.rows import Guard, Row, RowSystem
 from nbcc.simulator.explore.search import Bounds, Search
 from nbcc.simulator.explore.space import Reduced, Space
 from nbcc.simulator.explore.symmetry import Symmetry
+from nbcc.simulator.explore.symmetry_detection import Exchange, PropertyCache, pairs
+from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
 from nbcc.simulator.explore.watch import Watchers
 
 from .pins import SIZES
@@ -33,7 +33,7 @@ EVERY = list(PROMISES.values())
 SHAPED = [promise for promise in EVERY if promise.shape]
 SMALL = [
     name for name, size in SIZES["worlds"].items()
-    if size["distinct"] < 10_000 and not size.get("nightly") and specs.has_table(name)
+    if size["distinct"] < 10_000 and not size.get("nightly")
 ]  # fmt: skip
 EVERY_CASE = [(name, "default") for name in SMALL] + [(pin["world"], name) for name, pin in SIZES["protocols"].items()]
 BY_DAY = {
@@ -134,7 +134,7 @@ def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
     model = Model(CREWS[crew])
     admitted = {frozenset((a, b)) for each in Symmetry(model, EVERY).classes for a in each for b in each if a != b}
     states = walked(Space(model))[::5]
-    said = Said(model, [promise for promise in EVERY if not promise.unfit(model)])
+    said = PropertyCache(model, [promise for promise in EVERY if not promise.unfit(model)])
 
     for names in pairs(model):
         exchange = Exchange(said, names)
@@ -181,51 +181,53 @@ def test_of_whom_a_world_says_something_else(apart: dict[str, Any]) -> None:
 NAMES = ("a1", "a2", "a3", "a4")
 
 
-def parade() -> RowSystem:
+def parade() -> TransitionSystem:
     """Four actors whose names come to stand in two sets, in a row, and in each other's components."""
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[Transition]:
         def joined(own: str, club: Any, sick: Any, ill: int, me: str) -> tuple[Any, ...]:
             return "in", club | {me}, sick | {(me, ill), (ill, me)} if ill else sick
 
         out, inside = (Guard("its turn", lambda own, at=at: own == at) for at in ("out", "in"))
         for me in NAMES:
             three = (me, "club", "sick")
-            yield Row("joins", me, three, three, (out,), partial(joined, me=me),
-                      choices=lambda *_: [(("ill", badly),) for badly in range(3)])  # fmt: skip
-            yield Row("marches", me, (me, "row"), (me, "row"), (inside,),
+            yield Transition("joins", me, three, three, (out,), partial(joined, me=me),
+                      arguments=lambda *_: [(("ill", badly),) for badly in range(3)])  # fmt: skip
+            yield Transition("marches", me, (me, "row"), (me, "row"), (inside,),
                       lambda own, row, me=me: (row[-1] if row else "first", (*row, me)))  # fmt: skip
 
     first = {"club": frozenset(), "sick": frozenset(), "row": (), **dict.fromkeys(NAMES, "out")}
-    return RowSystem(first, rows(), {"actor": NAMES})
+    return TransitionSystem(first, rows(), {"actor": NAMES})
 
 
-def alone() -> RowSystem:
+def alone() -> TransitionSystem:
     """Two actors, and nothing that could name them."""
-    rows = (Row("goes", me, (me,), (me,), (Guard("here", lambda own: own == "here"),), lambda own: ("gone",))
+    rows = (Transition("goes", me, (me,), (me,), (Guard("here", lambda own: own == "here"),), lambda own: ("gone",))
             for me in NAMES[:2])  # fmt: skip
-    return RowSystem(dict.fromkeys(NAMES[:2], "here"), rows, {"actor": NAMES[:2]})
+    return TransitionSystem(dict.fromkeys(NAMES[:2], "here"), rows, {"actor": NAMES[:2]})
 
 
-def numbered() -> RowSystem:
+def numbered() -> TransitionSystem:
     """Two actors; a component that is a number first names the last who acted."""
 
-    def rows() -> Iterator[Row]:
+    def rows() -> Iterator[Transition]:
         for me in NAMES[:2]:
             out, was = Guard("out", lambda own, last: own == "out"), Guard("last", lambda own, last, me=me: last == me)
-            yield Row("acts", me, (me, "last"), (me, "last"), (), lambda own, last, me=me: ("in", me), (out,))
-            yield Row("goes", me, (me, "last"), (me,), (), lambda own, last: ("gone",), (was,))
+            yield Transition("acts", me, (me, "last"), (me, "last"), (), lambda own, last, me=me: ("in", me), (out,))
+            yield Transition("goes", me, (me, "last"), (me,), (), lambda own, last: ("gone",), (was,))
 
-    return RowSystem({"last": 0, **dict.fromkeys(NAMES[:2], "out")}, rows(), {"actor": NAMES[:2]})
+    return TransitionSystem({"last": 0, **dict.fromkeys(NAMES[:2], "out")}, rows(), {"actor": NAMES[:2]})
 
 
-class Stranding(RowSystem):
+class Stranding(TransitionSystem):
     """An actor may lose its way where nobody sees it, instead of doing its work."""
 
     def __init__(self) -> None:
         ready = Guard("ready", lambda own: own == "ready")
-        works = Row("works", "a1", ("a1", "board"), ("a1", "board"), (ready,), lambda own, board: ("done", board + 1))
-        strays = Row("strays", "a1", ("a1",), ("a1",), (ready,), lambda own: ("lost",))
+        works = Transition(
+            "works", "a1", ("a1", "board"), ("a1", "board"), (ready,), lambda own, board: ("done", board + 1)
+        )
+        strays = Transition("strays", "a1", ("a1",), ("a1",), (ready,), lambda own: ("lost",))
         super().__init__({"board": 0, "a1": "ready"}, (works, strays), {})
 
     def finished(self, state: State) -> bool:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.simulator import specs
+from examples.two_phase_commit import TwoPhaseCommit
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.two_phase_commit import CONSISTENT
 
 SIZES = {3: (288, 1_146, 11), 5: (8_832, 58_146, 17), 7: (296_448, 2_744_706, 23)}
 
 
 @pytest.mark.parametrize("managers", SIZES)
 def test_two_phase_commit_has_its_published_size(managers: int) -> None:
-    result = explore(specs.system(f"two_phase_commit_{managers}"), [CONSISTENT])
+    result = explore(TwoPhaseCommit(managers), TwoPhaseCommit.promises)
 
     assert (result.distinct, result.generated, result.depth) == SIZES[managers]
     assert result.verdict is Verdict.HOLDS

@@ -8,7 +8,7 @@ from itertools import combinations
 import pytest
 
 from nbcc.simulator import specs
-from nbcc.simulator.verdicts import Row, accepted, believable, matrix, page, page_path, within
+from nbcc.simulator.verdicts import MatrixRow, accepted, believable, matrix, page, page_path, within
 
 from .pins import SIZES
 
@@ -28,25 +28,25 @@ def test_some_rows_are_what_was_accepted() -> None:
 
 
 @pytest.fixture(scope="module")
-def searched() -> tuple[Row, ...]:
+def searched() -> tuple[MatrixRow, ...]:
     return matrix("full", workers=WORKERS, max_states=2_000_000, memory=8)
 
 
 @pytest.fixture(scope="module")
-def quick(searched: tuple[Row, ...]) -> tuple[Row, ...]:
+def quick(searched: tuple[MatrixRow, ...]) -> tuple[MatrixRow, ...]:
     return believable(within(searched, "quick"), accepted())
 
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_the_matrix_is_what_was_accepted(quick: tuple[Row, ...]) -> None:
+def test_the_matrix_is_what_was_accepted(quick: tuple[MatrixRow, ...]) -> None:
     """`nbcc verdicts --accept` writes it anew: look at why first."""
     assert page(quick, "quick") == page_path("quick").read_text("utf-8")
 
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_what_is_pinned_for_a_setting_is_in_its_row(quick: tuple[Row, ...]) -> None:
+def test_what_is_pinned_for_a_setting_is_in_its_row(quick: tuple[MatrixRow, ...]) -> None:
     for row in quick:
         pinned = SIZES["protocols"].get(row.name, {"violated": {}})["violated"]
         found = {name: cell.steps for name, cell in row.cells.items() if cell.steps is not None}
@@ -56,23 +56,25 @@ def test_what_is_pinned_for_a_setting_is_in_its_row(quick: tuple[Row, ...]) -> N
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_the_default_breaks_nothing(quick: tuple[Row, ...]) -> None:
+def test_the_default_breaks_nothing(quick: tuple[MatrixRow, ...]) -> None:
     assert quick[0].name == "default"
     assert {str(cell.verdict) for cell in quick[0].cells.values()} <= {"HOLDS", "UNDETERMINED"}
 
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quick: tuple[Row, ...]) -> None:
+def test_each_setting_differs_from_every_other_or_is_one_that_somebody_uses(quick: tuple[MatrixRow, ...]) -> None:
     for one, other in combinations(quick, 2):
         same = [str(c.verdict) for c in one.cells.values()] == [str(c.verdict) for c in other.cells.values()]
-        assert not same or (one.setting.used_by and other.setting.used_by), f"{one.name} and {other.name}"
-        assert one.setting.protocol != other.setting.protocol
+        assert not same or (one.file.used_by and other.file.used_by), f"{one.name} and {other.name}"
+        assert one.file.protocol != other.file.protocol
 
 
 @pytest.mark.nightly
 @pytest.mark.xdist_group("verdicts")
-def test_the_matrix_of_larger_worlds_is_what_was_accepted(searched: tuple[Row, ...], quick: tuple[Row, ...]) -> None:
+def test_the_matrix_of_larger_worlds_is_what_was_accepted(
+    searched: tuple[MatrixRow, ...], quick: tuple[MatrixRow, ...]
+) -> None:
     full = believable(searched, accepted())
     assert page(full, "full") == page_path("full").read_text("utf-8")
     for small, large in zip(quick, full, strict=True):

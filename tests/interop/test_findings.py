@@ -13,16 +13,17 @@ import pytest
 from nbcc.model import Model
 from nbcc.simulator.crosscheck.disagreement import Disagreement
 from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.findings import SAME, Finding, answers, load, names, query_of, words
+from nbcc.simulator.findings import Finding, load, names
 from nbcc.simulator.peers.process import peer
 from nbcc.simulator.replay import play
 from nbcc.simulator.schedule import Replay, no_choice
 from nbcc.simulator.systems.hudi import HudiSystem
 from nbcc.simulator.systems.registry import factory
+from tools.findings import SAME, answers, query_of, words
 
 from .readers import BUNDLES, NEWEST
 
-RUNS = [name for name in names() if not load(name).test and load(name).setting == "hudi-1.2.0"]
+RUNS = [name for name in names() if not load(name).test and load(name).protocol == "hudi-1.2.0"]
 OLDER = BUNDLES[:-1]
 
 

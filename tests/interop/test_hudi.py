@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
 
 from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.campaign import KEPT, go_on
 from nbcc.simulator.crosscheck.check import CheckOptions
 from nbcc.simulator.crosscheck.history import History
+from nbcc.simulator.crosscheck.observables import model_rows
 from nbcc.simulator.replay import play
 from nbcc.simulator.systems.hudi import HudiSystem
 from nbcc.simulator.systems.hudi_histories import fitted
 from nbcc.simulator.systems.registry import factory
 from nbcc.simulator.trace import load
+from tools.soak import STREAK, soak
 
 HUDI = specs.protocol("hudi-1.2.0")
 HISTORIES = 150
@@ -40,22 +41,22 @@ def test_the_peer_comes_up_with_an_empty_table() -> None:
 
 
 def test_random_histories_agree_with_the_model(record_property: Remember, tmp_path: Path) -> None:
-    row = go_on(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "row.json", HISTORIES)
-    record_property("row", row.text)
-    assert row.found is None, row.found and row.found.because
-    assert row.histories == HISTORIES
-    assert row.crowded >= 0.7 * row.histories
+    streak = soak(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), tmp_path / "streak.json", HISTORIES)
+    record_property("streak", streak.text)
+    assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
+    assert streak.histories == HISTORIES
+    assert streak.crowded >= 0.7 * streak.histories
     every = set(product(("upsert", "delete", "compaction", "rollback"), repeat=2)) - {("compaction", "compaction")}
-    assert {pair for pair, count in row.pairs.items() if count >= MET} == every  # Hudi plans no second compaction
+    assert {pair for pair, count in streak.pairs.items() if count >= MET} == every  # Hudi plans no second compaction
 
 
 @pytest.mark.nightly
 @pytest.mark.timeout(7200)
 def test_two_thousand_histories_in_a_row_agree(record_property: Remember) -> None:
-    """Over as many sittings as it takes: the file in specs/rows says how far the row is, and is kept with the code."""
-    row = go_on(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), KEPT, NIGHTLY, seconds=SITTING)
-    record_property("row", row.text)
-    assert row.found is None, row.found and row.found.because
+    """Over as many runs as it takes: the state file in specs/soak is committed with the code."""
+    streak = soak(CheckOptions(factory("hudi"), protocol=HUDI, fitted=fitted), STREAK, NIGHTLY, seconds=SITTING)
+    record_property("streak", streak.text)
+    assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
 
 
 def test_of_equal_updates_the_one_that_completes_later_does_not_win_on_hudi() -> None:
@@ -76,7 +77,7 @@ def test_a_compaction_changes_the_answer_on_hudi() -> None:
 
 
 def test_the_default_setting_is_refuted_by_the_same_history() -> None:
-    """The comparison sees the difference: under completion order the model expects the other row."""
+    """The comparison sees the difference: under completion order the model expects the other streak."""
     outcome = play(replace(load(INVERTED, []), protocol=specs.protocol("default")), "hudi", factory("hudi"))
     assert outcome.verdict == "DISAGREED", outcome.sentence
 
@@ -122,7 +123,43 @@ def test_a_plan_takes_the_logs_behind_one_that_a_rollback_has_taken_away() -> No
     assert (outcome.fits, outcome.verdict) == (True, "AGREED"), outcome.sentence
 
 
-def _take(history: History, actor: str, *actions: str) -> None:
+@pytest.mark.parametrize("merge_mode", ["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"])
+def test_every_window_is_as_the_model_says_before_during_and_after_a_compaction(merge_mode: str) -> None:
+    """w2 begins before w3 and completes while the compaction is pending: its window shows it only after that."""
+    world = World(actors={"writer": 3, "compactor": 1}, keys=3, merge_mode=merge_mode, granularity="call")
+    rows = {"w1": ("a0",), "w2": ("a1",), "w3": ("a0", "a2")}
+    batches = {(me, 1): {(0, 1): {key: Record(1, f"{me}.1", False) for key in keys}} for me, keys in rows.items()}
+    system = HudiSystem(world)
+    history = History(Model(world, HUDI), system, batches)
+    [compactor] = history.model.actors_of("compactor")
+    _take(history, "w1", *WRITE, *PUBLISH)
+    _take(history, "w2", *WRITE)
+    _take(history, "w3", *WRITE, *PUBLISH)
+    _compare_windows(history)
+    for actions in (("schedules_plan",), ("starts_plan", "writes_base")):
+        _take(history, compactor, *actions, kind="compactor")
+        _compare_windows(history)
+    _take(history, "w2", *PUBLISH)
+    assert _compare_windows(history)[-1] == ()
+    _take(history, compactor, *PUBLISH, kind="compactor")
+    late = _compare_windows(history)[-3]
+    assert [row[2] for row in late] == ["w2.1"]
+    system.close()
+
+
+def _compare_windows(history: History) -> list[tuple[object, ...]]:
+    """Every window between two completion times, on the model and on Hudi; its answers, the last window last."""
+    times = sorted(completed for *_, completed in history.timeline if completed)
+    answers = []
+    for after, until in combinations([0, *times], 2):
+        query = Query("incremental", after=after, until=until)
+        answers.append(history.system.rows(query))
+        expected = model_rows(history.model, history.state, query, history.data)
+        history.compare(history.described(query), expected, answers[-1])
+    return answers
+
+
+def _take(history: History, actor: str, *actions: str, kind: str = "writer") -> None:
     for action in actions:
-        step: Step = next(s for s in history.enabled() if (s.actor, s.action) == (actor, f"writer_{action}"))
+        step: Step = next(s for s in history.enabled() if (s.actor, s.action) == (actor, f"{kind}_{action}"))
         history.take(step)

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from examples.two_phase_commit import TwoPhaseCommit
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import mutants, specs
@@ -90,7 +91,7 @@ def test_two_phase_commit_has_the_same_size() -> None:
     managers = "{m1, m2, m3}"
     values = "\n".join(f"{name} = {name}" for name in ("m1", "m2", "m3"))
     given = f"CONSTANTS\n{values}\nManagers = {managers}\nINIT Init\nNEXT Next\nINVARIANT Consistent\n"
-    here, there = explore(specs.system("two_phase_commit_3")), tlc(given, "TwoPhaseCommit")
+    here, there = explore(TwoPhaseCommit(3)), tlc(given, "TwoPhaseCommit")
 
     assert (there.distinct, there.generated, there.depth) == (here.distinct, here.generated, here.depth)
     assert tlc(f"{given}SYMMETRY Same\n", "TwoPhaseCommit").distinct < there.distinct

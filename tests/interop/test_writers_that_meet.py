@@ -111,6 +111,53 @@ def test_a_commit_between_plan_and_run_of_its_rollback_is_undone(ask: Ask) -> No
     assert (shown(ask), completed(ask)) == ([], ["rollback"])
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_a_write_that_woke_within_its_rollback_is_shown(ask: Ask, first: bool) -> None:
+    """A rollback deletes what its plan lists: not the file of a writer that wakes between plan and run.
+
+    Hudi shows that file if the write is older than the `first` commit of the table. Otherwise the file hides what other
+    writers commit to its group.
+    """
+    if not first:
+        begin(ask, "w0", "z", "p1")
+        ask("commit", actor="w0")
+    ask("start", actor="w1")
+    ask("stall", actor="w1")
+    planned = ask("plan_rollback", actor="b1")
+    ask("data", actor="w1", rows=[["a", "p0", 1, "w1", False]])
+    ask("run_rollback", actor="b1", instant=planned)
+    with pytest.raises(PeerRefused, match=r"deltacommit\.inflight does not exist"):
+        ask("commit", actor="w1")
+    begin(ask, "w2", "b")
+    ask("commit", actor="w2")
+    expected = [("a", "w1"), ("b", "w2")] if first else [("z", "w0")]
+    assert shown(ask) == expected
+    ask("compact", actor="c1", instant=ask("plan", actor="c1"))
+    ask("commit_compaction", actor="c1")
+    assert shown(ask) == expected
+
+
+@pytest.mark.parametrize(
+    "ask", [{"hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3", "hoodie.clean.commits.retained": "1"}],
+    indirect=True,
+)  # fmt: skip
+def test_archiving_shows_what_a_woken_write_has_left_and_what_that_hid(ask: Ask) -> None:
+    """The rolled back write is older than the timeline once archiving has moved its start."""
+    begin(ask, "w0", "z", "p1")
+    ask("commit", actor="w0")
+    ask("start", actor="w1")
+    ask("stall", actor="w1")
+    planned = ask("plan_rollback", actor="b1")
+    ask("data", actor="w1", rows=[["a", "p0", 1, "w1", False]])
+    ask("run_rollback", actor="b1", instant=planned)
+    for number in range(2, 9):
+        begin(ask, f"w{number}", "b")
+        ask("commit", actor=f"w{number}")
+    assert shown(ask) == [("z", "w0")]
+    ask("archive")
+    assert shown(ask) == [("a", "w1"), ("b", "w8"), ("z", "w0")]
+
+
 def leave_late_file(ask: Ask, table: Path) -> tuple[Path, bytes]:
     """w1 dies while its task writes: where the task will put its file, and what is in it."""
     before = ask("look")["files"]

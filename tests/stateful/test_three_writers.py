@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from examples.three_writers import conflicts, measure
 from nbcc.model import Model, Protocol, State, World
 from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.smallest import Never
-from nbcc.simulator.three_writers import conflicts, measure
+from nbcc.simulator.minimal_examples import Never
 
 
 def test_under_optimistic_concurrency_control_all_but_the_quickest_starve() -> None:

@@ -74,7 +74,7 @@ class Ran:
     def __init__(self, composition: Composition, *actions: str) -> None:
         records = tuple(composition.fields.get("worker", {}).values())
         first = {**composition.components, **{me: Worker(records=records) for me in WORKERS}}
-        names = Names(first, composition.actors, lambda me: composition.constants, composition.views,
+        names = Names(first, composition.actors, lambda me: {}, composition.views,
                       composition.fields)  # fmt: skip
         self.coding = Coding(first)
         self.stepper = Stepper(self.coding, [names.bind(each) for each in composition.transitions.values()])

@@ -74,7 +74,7 @@ def test_explore_without_reductions_counts_every_state(nbcc: Cli) -> None:
 
 
 def test_explore_calibrates(nbcc: Cli) -> None:
-    assert "288 states, 1,146 generated, depth 11" in nbcc("explore two_phase_commit_3").out
+    assert "288 states, 1,146 generated, depth 11" in nbcc("explore examples.two_phase_commit:TwoPhaseCommit").out
 
 
 def test_a_violation_is_printed_with_a_handle_that_replays_to_the_same_text(nbcc: Cli) -> None:

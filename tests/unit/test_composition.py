@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-from nbcc.model.machine.composition import Composition, NoTransition, Selection
+from nbcc.model.machine.composition import Composition, NoTransition
+from nbcc.model.machine.selection import Selection
 from nbcc.model.machine.transition import Args, Changes, Guard, Transition, go_to, transition
 from tests.unit.counting import NEVER, WORKERS, Ran, Worker, double, note, system
 
@@ -243,19 +244,7 @@ def test_a_view_is_mapped_for_some_actors_or_for_all() -> None:
     assert Ran(composition).possible == ["takes"]
 
 
-def test_a_strategy_is_a_constant_that_functions_name() -> None:
-    def by_strategy(count: int, step_width: Callable[[int], int]) -> Changes:
-        return {"count": step_width(count)}
-
-    composition = system()
-    composition.select_strategy("step_width", lambda count: count + 10)
-    composition.select("counts").extend(by_strategy, "count")
-    assert Ran(composition, "takes", "counts")["count"] == 12
-    composition.select_strategy("step_width", lambda count: count - 1)
-    assert Ran(composition, "takes", "counts")["count"] == 1
-
-
-def test_facts_are_noted_by_type_and_actor() -> None:
+def test_facts_are_registered_by_type_and_actor() -> None:
     composition = system()
     composition.register(Fact("w1", "counts"))
     composition.register(Fact("w2", "sleeps"))
@@ -273,7 +262,7 @@ def test_every_operation_is_named_in_a_test() -> None:
 
 
 def test_transitions_are_values() -> None:
-    """A refinement makes another transition: whoever holds the first one does not see it change."""
+    """A refinement makes another transition; the first one does not change."""
     composition = system()
     first: Transition = composition.select("counts", actors=["w1"]).one
     composition.select("counts").require(NEVER)

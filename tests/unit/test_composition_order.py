@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from nbcc.model.machine.composition import Composition, Selection
+from nbcc.model.machine.composition import Composition
 from nbcc.model.machine.order import Refinement, Unordered, commute
+from nbcc.model.machine.selection import Selection
 from nbcc.model.machine.transition import Branch, Changes, Component, Guard, preset, transition
 from tests.unit.counting import NEVER, Ran, double, never, system
 

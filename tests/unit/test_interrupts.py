@@ -16,11 +16,11 @@ STARTS = """
 import os, signal, sys, threading, time
 from multiprocessing import active_children, forkserver, popen_forkserver, spawn
 from nbcc.simulator.explore import processes
-from nbcc.simulator.explore.lost import lost
+from nbcc.simulator.explore.failed import failed_search
 
 def work(cell, progress):
     time.sleep(20)
-    return lost("too late")
+    return failed_search("too late")
 
 def interrupted(moment):
     calls = 0
@@ -133,7 +133,7 @@ main(["explore", "demo", "--promise", "SNAP"])
 """
 MOMENTS = (
     "nbcc.simulator.cli.main", "click", "nbcc.simulator.cli.explore", "nbcc.simulator.specs", "nbcc.model.promises",
-    "nbcc.simulator.explore.cells", "finalizer", "twice", "exit",
+    "nbcc.simulator.explore.jobs", "finalizer", "twice", "exit",
 )  # fmt: skip
 
 

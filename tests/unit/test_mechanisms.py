@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator import mechanisms
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.mechanisms import Mechanism, from_mapping, homeless, load, missing, names, page
+from nbcc.simulator.mechanisms import Mechanism, from_mapping, load, names
+from tools import mechanisms
+from tools.mechanisms import homeless, missing, page
 
 ALL = [load(name) for name in names()]
 PAGE = Path(__file__).parents[2] / "docs" / "mechanisms.md"

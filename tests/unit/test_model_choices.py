@@ -78,7 +78,7 @@ def looked_at() -> dict[str, set[str]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(World, "protocol_of", traced)
-        for world in filter(specs.has_table, specs.world_names()):
+        for world in specs.world_names():
             for protocol in PROTOCOLS:
                 _walk(specs.world(world), protocol)
     return asked

@@ -41,7 +41,7 @@ def test_a_listing_shows_what_was_there_and_any_part_of_what_came_meanwhile() ->
     ends = [step for step in model.enabled(state) if step.action == "reader_ends_listing"]
 
     assert [dict(step.args)["seen"] for step in ends] == [(), (3,), (5,), (3, 5)]
-    assert model.describe(ends[1]) == "r1 ends its listing; of what came meanwhile it saw (3,)"
+    assert model.describe(ends[1]) == "r1 ends its listing; of later instants it shows (3,)"
 
 
 def test_a_careful_reader_reads_at_the_greatest_completion_of_its_first_listing() -> None:
@@ -51,7 +51,7 @@ def test_a_careful_reader_reads_at_the_greatest_completion_of_its_first_listing(
                   "r1 reader_ends_listing_again", "r1 reader_reads")  # fmt: skip
     reader = model.component(state, "r1")
 
-    assert (reader.time, reader.kept) == (4, (1, 3))
+    assert (reader.time, reader.instants) == (4, (1, 3))
 
 
 def test_what_completes_after_its_time_is_not_read() -> None:
@@ -60,7 +60,7 @@ def test_what_completes_after_its_time_is_not_read() -> None:
                   *writes("w2"), "r1 reader_starts_listing_again", "r1 reader_ends_listing_again")  # fmt: skip
     reader = model.component(state, "r1")
 
-    assert (reader.time, reader.kept) == (2, (1,))
+    assert (reader.time, reader.instants) == (2, (1,))
 
 
 def test_who_lists_once_may_miss_the_earlier_of_two() -> None:
@@ -69,7 +69,7 @@ def test_who_lists_once_may_miss_the_earlier_of_two() -> None:
                   ("r1 reader_ends_listing", (3,)), "r1 reader_reads")  # fmt: skip
     reader = model.component(state, "r1")
 
-    assert (reader.time, reader.kept) == (4, (3,))
+    assert (reader.time, reader.instants) == (4, (3,))
 
 
 def test_who_reads_by_the_clock_reads_ahead_of_what_is_published() -> None:

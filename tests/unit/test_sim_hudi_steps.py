@@ -37,20 +37,38 @@ def test_a_world_is_cut_down_to_one_log_file_a_group_and_write() -> None:
     assert world.granularity == "call"
 
 
-def test_a_living_writer_stalls_where_it_would_publish_and_wakes_after_its_rollback() -> None:
-    """Hudi's own would commit before, and would be refused if it had no files yet."""
+WRITES = ("writer_requests_instant", "writer_starts_writing", "writer_writes_log")
+ROLLS_BACK = (
+    "rollbacker_starts_rollback", "rollbacker_deletes_log", "rollbacker_removes_instant", "rollbacker_takes_lock",
+    "rollbacker_takes_completion_time", "rollbacker_publishes_instant",
+)  # fmt: skip
+
+
+def left_out(*actions: str) -> list[set[str]]:
+    """Before each of the actions: the enabled ones that Hudi's client would not do."""
     world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, crashes=1, granularity="call")
     model = Model(world, specs.protocol("hudi-1.2.0"))
-    state, left_out = model.initial, []
-    for action in ("writer_requests_instant", "writer_starts_writing", "writer_writes_log", "heartbeat_expires",
-                   "rollbacker_plans_rollback", "rollbacker_starts_rollback", "rollbacker_deletes_log",
-                   "rollbacker_removes_instant", "rollbacker_takes_lock", "rollbacker_takes_completion_time",
-                   "rollbacker_publishes_instant", "writer_takes_lock", "writer_is_refused"):  # fmt: skip
+    state, found = model.initial, []
+    for action in actions:
         enabled = list(model.enabled(state))
-        left_out.append({step.action for step in enabled if does_otherwise(model, state, step)})
+        found.append({step.action for step in enabled if does_otherwise(model, state, step)})
         state = model.apply(state, next(step for step in enabled if step.action == action))
-    alone, asleep = {"heartbeat_expires"}, {"writer_takes_lock"}
-    assert left_out == [set(), alone, set(), set(), asleep, asleep, *[set()] * 6, {"actor_crashes"}]
+    return found
+
+
+def test_a_live_writer_stalls_once_its_files_are_there_and_is_refused_after_its_rollback() -> None:
+    """Hudi's client would commit before that rollback has completed, and would fail at once without files."""
+    before_files, early = {"heartbeat_expires"}, {"writer_is_refused"}
+    expected = [set(), before_files, set(), set(), early, early, *[set()] * 6]
+    found = left_out(*WRITES, "heartbeat_expires", "rollbacker_plans_rollback", *ROLLS_BACK, "writer_is_refused")
+    assert found == expected
+
+
+def test_a_live_writer_that_has_checked_its_heartbeat_commits_until_its_rollback_is_executed() -> None:
+    checked = (*WRITES, "writer_looks_at_heartbeat", "heartbeat_expires", "rollbacker_plans_rollback")
+    commits = ("writer_takes_lock", "writer_takes_completion_time", "writer_publishes_instant")
+    assert left_out(*checked, *commits, "rollbacker_starts_rollback")[-1] == {"rollbacker_starts_rollback"}
+    assert left_out(*checked, *ROLLS_BACK, "writer_takes_lock")[-1] == {"writer_takes_lock"}
 
 
 def test_a_step_that_a_system_has_not_is_no_disagreement(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,8 +14,8 @@ from nbcc.simulator.cli.main import run
 from nbcc.simulator.explore import PromiseResult, Result, Verdict
 from nbcc.simulator.verdicts import bound_of, exceeds, judge, matrix, page
 from nbcc.simulator.verdicts.bound import covers, sentence
-from nbcc.simulator.verdicts.judge import Searched, cell
-from nbcc.simulator.verdicts.ladder import from_mapping, ladder, large, services
+from nbcc.simulator.verdicts.judge import SearchedWorld, cell
+from nbcc.simulator.verdicts.search_bounds import all_bounds, from_mapping, large, services
 
 DEMO, READERS = specs.world("demo"), specs.world("readers")
 
@@ -40,8 +40,8 @@ def test_one_bound_is_beyond_another_if_nothing_is_smaller_and_something_larger(
     assert not exceeds(bound_of(DEMO.replace(buckets=2, actors={"writer": 1, "compactor": 1})), demo)
 
 
-def test_the_ladder_goes_up() -> None:
-    bounds = [rung.bound for rung in ladder()]
+def test_the_bounds_grow() -> None:
+    bounds = [each.bound for each in all_bounds()]
     assert not [(a, b) for i, a in enumerate(bounds) for b in bounds[i:] if exceeds(a, b)]
     with pytest.raises(ValueError, match="unknown field 'limit'; did you mean 'limits'"):
         from_mapping({"limit": {}})
@@ -49,11 +49,11 @@ def test_the_ladder_goes_up() -> None:
         from_mapping({"depth": "fast"})
 
 
-def searched(world: World, verdict: Verdict, *, steps: int = 0, stopped: str | None = None) -> Searched:
+def searched(world: World, verdict: Verdict, *, steps: int = 0, stopped: str | None = None) -> SearchedWorld:
     trace = (Step("w1", "x"),) * steps if steps else None
     found = PromiseResult(name="SNAP", verdict=verdict, because=stopped or "so it is", trace=trace)
     result = Result(distinct=12, generated=20, depth=3, seconds=0, stopped=stopped, promises={"SNAP": found})
-    return Searched(world=world, result=result)
+    return SearchedWorld(world=world, result=result)
 
 
 def test_violated_in_one_world_is_violated_by_the_shortest_trace() -> None:
@@ -88,12 +88,10 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """One weaker setting beside the default, in the demo's world alone; the page lies in an empty folder."""
     found = tmp_path / "verdicts.md"
     chosen = tuple(specs.protocol_file(name) for name in ("default", "tombstones-dropped"))
-    monkeypatch.setattr(verdicts, "settings", lambda: chosen)
+    monkeypatch.setattr(verdicts, "protocols", lambda: chosen)
     monkeypatch.setattr(verdicts, "page_path", lambda depth: found)
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
-    monkeypatch.setattr(verdicts, "kill_all", lambda tick, known: ())
-    monkeypatch.setattr(verdicts, "write_kills", lambda kills: None)
-    monkeypatch.setattr(judge, "settings", lambda: chosen)
+    monkeypatch.setattr(judge, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
     return found
 
@@ -141,12 +139,12 @@ def test_what_cannot_be_drawn_is_told_before_any_search(
 ) -> None:
     monkeypatch.delattr(verdicts, "matrix")
     assert nbcc("--picture", str(tmp_path / "matrix.txt")) == 2
-    assert "matrix.txt is no picture; name a file that ends in .png or .svg" in capsys.readouterr().err
+    assert "matrix.txt is not a picture; name a file that ends in .png or .svg" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("small")
 def test_the_page_says_why_it_does_not_know() -> None:
-    rows = matrix("quick", verdicts.settings(), max_states=50)
+    rows = matrix("quick", verdicts.protocols(), max_states=50)
     text = page(rows, "quick")
     assert "## Undetermined" in text
     assert "more than 50 distinct states" in text
@@ -155,8 +153,8 @@ def test_the_page_says_why_it_does_not_know() -> None:
 
 def test_services_are_searched_each_alone_and_every_two_together() -> None:
     every = [service.actors for service in services()]
-    beside = [rung.world.actors for rung in large() if rung.world.groups == 2]
-    together = [rung.world.actors for rung in large() if rung.world.groups == 1]
+    beside = [each.world.actors for each in large() if each.world.groups == 2]
+    together = [each.world.actors for each in large() if each.world.groups == 1]
     for number, service in enumerate(every):
         assert {"writer": 2, "compactor": 1, **service} in beside
         for other in every[:number]:
@@ -169,4 +167,4 @@ def test_the_default_setting_alone_climbs_to_the_large_worlds() -> None:
     core = World(actors={"writer": 3, "compactor": 1, "rollbacker": 1}, buckets=2, compactions=2, crashes=1)
     assert any(covers(bound_of(world), bound_of(core)) for world in default)
     assert not any(covers(bound_of(world), bound_of(core)) for world in weaker)
-    assert {rung.world for rung in large()}.isdisjoint(judge.worlds_of("default", "quick"))
+    assert {each.world for each in large()}.isdisjoint(judge.worlds_of("default", "quick"))

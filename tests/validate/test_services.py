@@ -104,7 +104,7 @@ def _half_written(folder: Path, beating: bool) -> str:
     table = make_table(folder)
     table.upsert(batch(("k", 1, "a")))
     requested, _ = request(table.context, "deltacommit")
-    table.context.hearts.rest(requested)  # type: ignore[attr-defined]
+    table.context.heartbeats.stop_renewing(requested)  # type: ignore[attr-defined]
     if not beating:
         table.context.storage.delete(f"{FOLDER}/{requested}")
     name = f".{table.file_slices()[0].file_id}_{requested}.log.1_0-0-0"

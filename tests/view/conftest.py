@@ -42,12 +42,9 @@ def other_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     import matplotlib as mpl
     from matplotlib.font_manager import FontEntry, fontManager
 
-    from nbcc.simulator.view.plot_canvas import measured
-
     odd = str(Path(mpl.get_data_path(), "fonts", "ttf", "STIXGeneralBolIta.ttf"))
     monkeypatch.setattr(fontManager, "ttflist", [FontEntry(fname=odd, name=family) for family in FAMILIES])
     fontManager._findfont_cached.cache_clear()  # type: ignore[attr-defined]
-    measured.cache_clear()
 
 
 @pytest.fixture(scope="session")

@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 
-from nbcc.model import Record
+from nbcc.model import Protocol, Record
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator.trace import Trace
+from nbcc.simulator.view.figure import figure
 from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.page import embedded, plain
 from nbcc.simulator.view.rows import letter
 from nbcc.simulator.view.services import SERVICES
 from nbcc.simulator.view.style import SURFACES, css_variables, hues
-from nbcc.simulator.view.svg import figure, value_at
+from nbcc.simulator.view.svg import svg
+from nbcc.simulator.view.trace_scene import value_at
 
 from . import traces
 from .traces import trace_of
@@ -193,7 +195,7 @@ def test_a_trace_that_breaks_nothing_has_no_thread() -> None:
     assert told["verdict"] == "HOLDS"
     assert plain(told["sentence"]) == "No promise was seen broken."
     assert len(told["views"]) == 1
-    assert "d0112b" not in figure(told)
+    assert "d0112b" not in svg(figure(told))
 
 
 def test_a_step_that_does_not_fit_stops_the_run_there() -> None:
@@ -216,7 +218,7 @@ def test_embedded_data_ends_no_script_and_is_the_same_json() -> None:
 
 
 def test_the_figure_escapes_what_it_shows() -> None:
-    picture = figure(document(traces.hostile_names()))
+    picture = svg(figure(document(traces.hostile_names())))
     assert "<script" not in picture
     assert "&lt;script&gt;" in picture
 
@@ -235,15 +237,15 @@ def test_letters_never_run_out() -> None:
 def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plans_alone() -> None:
     replaced = document(trace_of("w1*6 over1*4", {}, "", actors={"writer": 1, "overwriter": 1}))
     assert {actor: word for actor, (word, _) in replaced["services"].items()} == {"over1": "replace"}
-    picture = figure(replaced)
+    picture = svg(figure(replaced))
     assert ">replace<" in picture
     assert "barrier t3" in picture
     assert "compaction" not in picture
     undone = document(trace_of("w1*6 save1*2 w1*6 rest1*3", {}, "",
                                actors={"writer": 1, "savepointer": 1, "restorer": 1},
                                writes_per_writer=2, savepoints=1, restores=1))  # fmt: skip
-    assert ">restore<" in figure(undone)
-    assert "barrier t" not in figure(undone)
+    assert ">restore<" in svg(figure(undone))
+    assert "barrier t" not in svg(figure(undone))
 
 
 def test_every_actor_with_instants_of_its_own_has_a_word_or_writes_rows() -> None:
@@ -258,3 +260,16 @@ def test_a_base_file_of_a_copy_on_write_table_shows_what_its_write_made_of_the_o
     assert [[row[1:] for row in rows] for rows in bases.values()] != [[], []]
     assert len(bases) == 2
     assert all(rows for rows in bases.values()), bases
+
+
+def test_a_run_that_breaks_nothing_has_no_breaking_step() -> None:
+    kept = replace(traces.lost_row(), protocol=Protocol(), verdict="AGREED")
+    assert not document(kept)["breaks"]
+    assert document(traces.lost_row())["breaks"]
+
+
+def test_the_log_of_a_log_compaction_is_read_in_place_of_its_inputs() -> None:
+    actors = {"writer": 1, "log_compactor": 1}
+    compacted = trace_of("w1*12 logc1*6", {}, "", actors=actors, writes_per_writer=2, log_compactions=1)
+    log = document(compacted)["views"][0]["files"]["log 0/5.1"]
+    assert value_at(log, len(compacted.steps))[:2] == ["read", "in place of t1.log.1, t3.log.1"]

@@ -246,7 +246,7 @@ def test_without_scripts_the_breaking_frame_is_a_picture_and_text(open_page: Ope
     assert not page.locator("#lanes").is_visible()
     assert "w1's update k1=B was acknowledged at step 13" in shown
     assert "Sliced by requested time" in shown
-    assert page.locator(".static svg path[stroke='#d0112b']").count() == 1
+    assert page.locator(".static svg path[fill='#d0112b']").count() == 4  # the numbered stops
 
 
 def test_print_shows_the_breaking_frame_on_white(open_page: Open, lost: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
+from nbcc.model import Protocol
 from nbcc.simulator.view.page import render
 
 from . import traces
@@ -59,3 +61,9 @@ def test_opening_views_need_no_scroll(open_page: Open, name: str) -> None:
     cut = "[...document.querySelectorAll('td, div.file')].filter((n) => n.scrollWidth > n.clientWidth + 1).length"
     assert page.locator("#thread circle").count() == 4
     assert page.evaluate(cut) == 0, "text that is cut off"
+
+
+def test_a_run_that_agreed_breaks_nothing_at_its_last_step(open_page: Open, lost: str) -> None:
+    kept = replace(traces.lost_row(), protocol=Protocol(), verdict="AGREED")
+    assert open_page(render(kept)).locator("#steps em").count() == 0
+    assert open_page(lost).locator("#steps em").all_inner_texts() == ["✕ SNAP breaks"]

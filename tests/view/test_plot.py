@@ -28,9 +28,10 @@ from nbcc.model import Protocol
 from nbcc.simulator import specs
 from nbcc.simulator.explore import explore
 from nbcc.simulator.trace import Trace, save
-from nbcc.simulator.view.plot_canvas import svg_path
-from nbcc.simulator.view.plot_table import shortened, size
+from nbcc.simulator.view.drawing import outline_of
+from nbcc.simulator.view.matplotlib_painter import path as painted
 from nbcc.simulator.view.style import RED, VERDICTS, WRITERS
+from nbcc.simulator.view.table_scene import shortened_times
 from tests.engine.table_samples import SCHEMA, make_table, tick
 
 from . import traces
@@ -166,9 +167,9 @@ def test_the_slices_of_a_trace_say_where_the_row_is_and_why_nobody_reads_it() ->
     said = words(nbcc.draw_slices(traces.lost_row()))
     assert said[said.index("slice t4") :][:3] == ["slice t4", "k1=A", "base t4"]
     old = said[said.index("slice before any barrier") :]
-    assert old[:8] == [
+    assert old[:10] == [
         "slice before any barrier", "replaced by base t4",
-        "k1=B", "@t5", "requested t1 < barrier t4: skipped", "k1=A", "@t3", "in base t4",
+        "k1=B", "@t5", "t1.log.1", "requested t1 < barrier t4: skipped", "k1=A", "@t3", "t2.log.1", "in base t4",
     ]  # fmt: skip
 
 
@@ -298,7 +299,7 @@ def test_verdicts_of_searches_are_drawn_with_the_length_of_their_traces() -> Non
 
 
 def test_verdicts_are_told_apart_without_colour() -> None:
-    shapes = {word: len(svg_path(path).vertices) for word, (path, _) in VERDICTS.items()}
+    shapes = {word: len(painted(outline_of(path)).vertices) for word, (path, _) in VERDICTS.items()}
     assert len({shapes[word] for word in ("VIOLATED", "HOLDS", "UNDETERMINED")}) == 3
     said = words(nbcc.draw_verdicts({"a": {"SNAP": "HOLDS", "INCR": "NOT APPLICABLE", "ATOM": "odd"}}))
     assert {"undetermined", "not applicable"} <= set(said)
@@ -308,28 +309,21 @@ def test_verdicts_are_told_apart_without_colour() -> None:
 
 @pytest.mark.parametrize("path", [path for pair in VERDICTS.values() for path in pair])
 def test_signs_keep_to_their_box(path: str) -> None:
-    box = svg_path(path).get_extents()
+    box = painted(outline_of(path)).get_extents()
     assert (box.min >= 0).all()
     assert (box.max <= 20).all()
     assert box.width + box.height > 4
 
 
 def test_times_are_shortened_by_what_they_share() -> None:
-    assert shortened([tick(1), tick(2)]) == ("2026-01-01 00:00", ["00.001", "00.002"])
-    assert shortened([tick(1), tick(90_000_001)]) == ("", ["2026-01-01 00:00:00.001", "2026-01-02 01:00:00.001"])
-    assert shortened([tick(1), tick(120_001)]) == ("2026-01-01", ["00:00:00.001", "00:02:00.001"])
-    assert shortened([]) == ("", [])
-
-
-def test_sizes_for_people() -> None:
-    assert [size(n) for n in (0, 999, 1000, 7_440, 123_456, 5 * 10**9)] == [
-        "0 B", "999 B", "1.0 kB", "7.4 kB", "123 kB", "5.0 GB",
-    ]  # fmt: skip
+    assert shortened_times([tick(1), tick(2)]) == ("2026-01-01 00:00", ["00.001", "00.002"])
+    assert shortened_times([tick(1), tick(90_000_001)]) == ("", ["2026-01-01 00:00:00.001", "2026-01-02 01:00:00.001"])
+    assert shortened_times([tick(1), tick(120_001)]) == ("2026-01-01", ["00:00:00.001", "00:02:00.001"])
+    assert shortened_times([]) == ("", [])
 
 
 def test_without_matplotlib_the_sentence_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("nbcc.simulator.view.plot")]:
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delitem(sys.modules, "nbcc.simulator.view.matplotlib_painter", raising=False)
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     from nbcc.simulator.view.plot import draw_timeline
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AddedColumns(Options):
     """Which of the added columns a read shows, and a service keeps."""
 
@@ -24,7 +22,6 @@ class AddedColumns(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Alterations(Limits):
     """How many columns are added."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Archiving(Options):
     """What is archived, and when a reader looks into the archive."""
 
@@ -24,7 +22,6 @@ class Archiving(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ArchiveLimits(Limits):
     """How much is archived."""
 

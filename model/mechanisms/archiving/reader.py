@@ -89,7 +89,7 @@ def open_archive(archive: frozenset[int]) -> Changes:
 
 def keep_archived(own: Reader, own_archived: Archived, published: Published) -> Changes:
     """Keep what the archive held of the instants that completed at or before T."""
-    return {"own": own._replace(kept=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
+    return {"own": own._replace(instants=_kept(own, own_archived.instants, published)), "own_archived": Archived()}
 
 
 def read_archive(own: Reader, published: Published, archive: frozenset[int], raises: str) -> Changes:
@@ -101,7 +101,7 @@ def read_archive(own: Reader, published: Published, archive: frozenset[int], rai
         own = own._replace(time=max(own.time, newest_archived(published, archive)))
     if own.step == LISTED:
         return {"own": own._replace(step=OPENED)}
-    return {"own": own._replace(step=SURE, kept=_kept(own, archive, published))}
+    return {"own": own._replace(step=SURE, instants=_kept(own, archive, published))}
 
 
 def newest_archived(published: Published, archive: frozenset[int]) -> int:
@@ -110,5 +110,5 @@ def newest_archived(published: Published, archive: frozenset[int]) -> int:
 
 
 def _kept(own: Reader, archive: frozenset[int], published: Published) -> tuple[int, ...]:
-    seen = {*own.kept, *archive}
+    seen = {*own.instants, *archive}
     return tuple(entry.requested for entry in published if entry.requested in seen and entry.completed <= own.time)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleaning(Options):
     """What a clean deletes, and from when on reads respect its horizon."""
 
@@ -24,7 +22,6 @@ class Cleaning(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Cleans(Limits):
     """How many cleans, and the policy of cleaners."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Consumers(Options):
     """How a consumer moves its checkpoint, and what it does behind the horizon."""
 
@@ -25,7 +23,6 @@ class Consumers(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ConsumedWindows(Limits):
     """How much consumers read."""
 

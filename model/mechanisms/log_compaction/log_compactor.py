@@ -11,11 +11,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from ...kernel.clock import READS_CLOCK, TakeTime
-from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING, Plans
+from ...kernel.compactor import PLANNED, PLANS, READS_INPUT, RUNNING
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
 from ...kernel.reader import KEPT_TABLE
-from ...kernel.table import GroupPlan, Instant, Plan, Table
+from ...kernel.table import GroupPlan, Instant, Plan, Plans, Table
 from ...kernel.timeline import COMPLETED_TABLE, LATEST, PENDING, TABLE, Published
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind

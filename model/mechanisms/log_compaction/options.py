@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogCompactions(Options):
     """How readers treat the log of a log compaction."""
 
@@ -23,7 +21,6 @@ class LogCompactions(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class LogCompactionLimits(Limits):
     """How many log compactions."""
 

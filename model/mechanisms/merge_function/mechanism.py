@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...answers import Record
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ...protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MergeFunction(Options):
     """Merge functions of users."""
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataOptions(Options):
     """How the metadata table is kept in agreement with the data table."""
 
@@ -39,7 +37,6 @@ class MetadataOptions(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HasMetadataTable(Limits):
     """Whether there is a metadata table."""
 

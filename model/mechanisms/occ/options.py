@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Occ(Options):
     """How a writer deals with concurrent writers."""
 
@@ -57,7 +55,6 @@ class Occ(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Retries(Limits):
     """How often optimistic writers retry."""
 

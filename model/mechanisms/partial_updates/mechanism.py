@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ...answers import Record
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from ...protocol import Protocol
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialUpdates(Options):
     """Partial updates."""
 
@@ -33,7 +32,6 @@ class PartialUpdates(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PartialColumns(Limits):
     """Limits: partial updates."""
 

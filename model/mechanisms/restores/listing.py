@@ -83,7 +83,7 @@ def begin_first_listing(own: Reader, own_seen: Seen, published: Published, resto
 
 def begin_listing(own: Reader, own_seen: Seen, published: Published, restores: Planned) -> Changes:
     """Instants that a restore has undone and not deleted yet are there as well."""
-    there = own._replace(there=present(published, restores))
+    there = own._replace(at_start=present(published, restores))
     return {"own": there, "own_seen": own_seen._replace(restores=len(restores))}
 
 
@@ -95,7 +95,7 @@ def end_first_listing(
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
     return {
-        "own": own._replace(there=(), plans=(), time=time),
+        "own": own._replace(at_start=(), plans=(), time=time),
         "own_seen": own_seen._replace(restores=0, first=first),
     }
 
@@ -110,7 +110,7 @@ def keep_shown(
     undone = hidden(own_seen, seen, restores)
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
     kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
-    after = own._replace(there=(), kept=kept, plans=plans)
+    after = own._replace(at_start=(), instants=kept, plans=plans)
     return {"own": after, "own_seen": Seen(len(restores), own_seen.before)}
 
 
@@ -123,7 +123,7 @@ def end_second_listing(
     """
     now = up_to(shown_instants, own.time)
     if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
-        again = own._replace(step=LISTED, there=(), plans=())
+        again = own._replace(step=LISTED, at_start=(), plans=())
         return {"own": again, "own_seen": own_seen._replace(restores=0, first=now)}
     return keep_shown(own._replace(step=SURE), own_seen, shown_instants, restores, seen=seen)
 
@@ -135,7 +135,7 @@ def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> b
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
     """Whether a restore has deleted what an instant has put that the read opens."""
-    return bool(restores) and any(is_gone(restores, requested) for requested in (*own.kept, *own.plans))
+    return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
 
 
 def ever_published(published: Published, restores: Planned) -> Published:
@@ -181,7 +181,7 @@ def newest(entries: Published, restores: Planned) -> int:
 
 def kept_instants(own: Reader, published: Published, restores: Planned) -> Published:
     """The view `kept_instants`: some of them may have been undone since."""
-    return tuple(entry for entry in ever_published(published, restores) if entry.requested in own.kept)
+    return tuple(entry for entry in ever_published(published, restores) if entry.requested in own.instants)
 
 
 def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...], restores: Planned) -> Table:
@@ -191,7 +191,7 @@ def table_of_kept(own: Reader, kept_instants: Published, plans: tuple[Plan, ...]
 
 def _throughout(own: Reader, published: Published, restores: Planned) -> set[int]:
     """The completed instants that were there when the listing began and still are."""
-    return {*own.there} & {*present(published, restores)} if restores else {*own.there}
+    return {*own.at_start} & {*present(published, restores)} if restores else {*own.at_start}
 
 
 def hidden(own_seen: Seen, seen: tuple[int, ...], restores: Planned) -> set[int]:

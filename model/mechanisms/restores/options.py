@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Restores(Options):
     """What a restore undoes."""
 
@@ -23,7 +21,6 @@ class Restores(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RestoreLimits(Limits):
     """How many restores."""
 

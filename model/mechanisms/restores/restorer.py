@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-from ...kernel.compactor import PLANS, Plans
+from ...kernel.compactor import PLANS
 from ...kernel.lock import LOCK_IS_FREE
 from ...kernel.publication import Publication, publication
-from ...kernel.table import Instant
+from ...kernel.table import Instant, Plans
 from ...kernel.timeline import PENDING, SETTLED, Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition

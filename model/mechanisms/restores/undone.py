@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from ...kernel.compactor import PLANS, READS_INPUT, Compactor, Plans
+from ...kernel.compactor import PLANS, READS_INPUT, Compactor
+from ...kernel.table import Plans
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.plans import STARTS_PLAN

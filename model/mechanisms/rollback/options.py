@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from ...machine.options import Limits, Options, limit, option
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rollbacks(Options):
     """The rollback of failed writes."""
 
@@ -26,7 +24,6 @@ class Rollbacks(Options):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Failures(Limits):
     """How many stalls and rollbacks there are."""
 

@@ -111,6 +111,11 @@ class Client:
         self.hudis.clean()
         self.close()
 
+    def archive(self) -> None:
+        """Move old instants from the active timeline to the archived one."""
+        self.hudis.archive()
+        self.close()
+
     def commit(self) -> None:
         """Publish the completed instant."""
         if not self.hudis.commitStats(self.instant, self._done, nothing(), ACTION, java_map({}), nothing()):
@@ -199,4 +204,17 @@ class Client:
     def commit_log_compaction(self) -> None:
         """Publish the completed log compaction."""
         self.hudis.commitLogCompaction(self.instant, self._done, nothing())
+        self.close()
+
+    # a clustering
+
+    def plan_clustering(self) -> str | None:
+        """Schedule a clustering; its requested time, None if Hudi finds nothing to cluster."""
+        made = self.hudis.scheduleClustering(nothing())
+        self.close()
+        return str(made.get()) if made.isPresent() else None
+
+    def cluster(self, instant: str) -> None:
+        """Carry out a planned clustering and publish it, in one call of Hudi's client."""
+        self.hudis.cluster(instant, True)
         self.close()

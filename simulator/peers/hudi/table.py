@@ -127,6 +127,15 @@ class Table:
         """Another client cleans, which rolls back the writes whose heartbeat has expired (LAZY)."""
         Client(self._path, self._options).clean()
 
+    def archive(self) -> None:
+        Client(self._path, self._options).archive()
+
+    def plan_clustering(self, actor: str) -> str | None:
+        return Client(self._path, self._options).plan_clustering()
+
+    def cluster(self, actor: str, instant: str) -> None:
+        Client(self._path, self._options).cluster(instant)
+
     def procedure(self, name: str, given: Mapping[str, str]) -> None:
         """A procedure of Hudi's SQL on this table: ``call create_savepoint``, ``call rollback_to_savepoint``, ..."""
         told = "".join(f", {key} => '{value}'" for key, value in given.items())

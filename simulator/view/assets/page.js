@@ -360,7 +360,7 @@ function saysOf(step) { // what became visible is said with its time
 }
 function stepLine(step) {
   const [actor, , time] = doc.steps[step - 1];
-  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track(actor), el("span", {}, saysOf(step), step === doc.breaking && doc.promise.name ? el("em", {}, `✕ ${doc.promise.name} breaks`) : null));
+  const line = el("li", { "data-step": step, "data-i": time }, el("span", {}, String(step)), track(actor), el("span", {}, saysOf(step), step === doc.breaking && doc.breaks && doc.promise.name ? el("em", {}, `✕ ${doc.promise.name} breaks`) : null));
   line.onclick = () => show(step);
   return line;
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -20,14 +19,12 @@ from ..machine.transition import Action, Changes, Guard, transition
 from ..world import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Indexing(Options):
     """What a writer does while an index is built."""
 
     index_writers: Literal["go_on", "wait"] = option("go_on", "go_on: writers begin; wait: no write begins meanwhile")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Indexes(Limits):
     """How many indexes there are."""
 

@@ -1,0 +1,144 @@
+"""Operations on selected transitions: each operation replaces every selected transition by a refined one.
+
+A refinement adds a condition, an effect, an argument or a tag, moves a transition to another step, or adds a transition
+before, after or as an alternative to it. The composition checks that unordered refinements commute (see `order.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from .order import Refinement, named_by
+from .transition import Args, Effect, Guard, Transition
+
+if TYPE_CHECKING:
+    from .composition import Composition, Key
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Some transitions of a composition. Most operations return the selection, so that calls can be chained."""
+
+    composition: Composition
+    keys: tuple[Key, ...]
+
+    def __iter__(self) -> Iterator[Transition]:
+        return iter([self.composition.transitions[key] for key in self.keys])
+
+    def __bool__(self) -> bool:
+        return bool(self.keys)
+
+    def without(self, *tags: str) -> Selection:
+        """Return the transitions of the selection that have none of these tags."""
+        transitions = self.composition.transitions
+        return Selection(self.composition, tuple(key for key in self.keys if not transitions[key].tags & {*tags}))
+
+    @property
+    def one(self) -> Transition:
+        """The only transition of the selection."""
+        [transition] = self
+        return transition
+
+    def require(self, *guards: Guard) -> Selection:
+        """Require further conditions."""
+        operation = "require_place" if any(guard.place for guard in guards) else "require"
+        return self._each(operation, lambda each: each.require(*guards))
+
+    def extend(self, effect: Effect, *changes: str) -> Selection:
+        """Add an effect that happens last. `changes`: the components that it changes (default: the actor's own)."""
+        return self._effect("extend", effect, changes or ("own",))
+
+    def precede(self, effect: Effect, *changes: str) -> Selection:
+        """Add an effect that happens first. `changes`: as for `extend`."""
+        return self._effect("precede", effect, changes or ("own",))
+
+    def swap(self, guard: Guard, other: Guard) -> Selection:
+        """Replace one condition by another."""
+        return self._each(
+            "swap", lambda each: replace(each, guards=tuple(other if g == guard else g for g in each.guards))
+        )
+
+    def add_argument(self, values: Callable[..., Iterable[Args]]) -> Selection:
+        """Add an argument, in every combination with the existing arguments."""
+        return self._each("add_argument", lambda each: each.add_argument(values))
+
+    def tag(self, *tags: str) -> Selection:
+        """Add tags, by which other mechanisms select."""
+        return self._each("tag", lambda each: replace(each, tags=each.tags | {*tags}))
+
+    def untag(self, *tags: str) -> Selection:
+        """Remove tags, for example because another transition has them now."""
+        return self._each("untag", lambda each: replace(each, tags=each.tags - {*tags}))
+
+    def replace(self, change: Callable[[Transition], Transition]) -> Selection:
+        """Replace each transition by another one, perhaps with another action."""
+        return self._each("replace", change)
+
+    def divert(self, when: Callable[..., object], *effects: Effect, changes: tuple[str, ...] = ()) -> Selection:
+        """Add another outcome: if `when` holds, these effects happen instead of the present ones."""
+        return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
+
+    def remove(self) -> None:
+        """Remove the transitions."""
+        self._each("replace", lambda each: each)
+        for key in self.keys:
+            del self.composition.transitions[key]
+
+    def split(
+        self, first: Callable[[Transition], Transition], then: Callable[[Transition], Transition]
+    ) -> None:
+        """Make two transitions of each one: `first` and `then` both receive the whole transition."""
+        for key in self.keys:
+            whole = self.composition.transitions[key]
+            self._refine(key, first(whole), "split")
+            self.composition.add(then(whole))
+
+    def insert_before(self, step: str, make: Callable[[str], Transition]) -> Selection:
+        """Insert a transition of the actor before each one. It leads from the old starting step to `step`."""
+        for key in self.keys:
+            later = self.composition.transitions[key]
+            self._refine(key, replace(later, at=step), "insert_before")
+            self.composition.add(replace(make(later.actor), at=later.at, to=step))
+        return self
+
+    def insert_after(self, step: str, make: Callable[[str], Transition]) -> Selection:
+        """Insert a transition of the actor after each one. It leads from `step` to the old final step."""
+        for key in self.keys:
+            earlier = self.composition.transitions[key]
+            if not earlier.to:
+                raise ValueError(f"{earlier.action} of {earlier.actor} leads to a step that its effects decide")
+            self._refine(key, replace(earlier, to=step), "insert_after")
+            self.composition.add(replace(make(earlier.actor), at=step, to=earlier.to))
+        return self
+
+    def exit(self, make: Callable[[str], Transition]) -> Selection:
+        """Add an alternative exit of the actor from the step at which each transition starts.
+
+        Several transitions of an actor that start at one step get one exit.
+        """
+        steps: set[tuple[str, str]] = set()
+        for key, start in zip(self.keys, self, strict=True):
+            self._refine(key, start, "exit")
+            if (start.actor, start.at) not in steps:
+                steps.add((start.actor, start.at))
+                exits = make(start.actor)
+                place = tuple(guard for guard in start.guards if guard.place and guard not in exits.guards)
+                self.composition.add(replace(exits, at=start.at, guards=(*place, *exits.guards)))
+        return self
+
+    def _refine(self, key: Key, after: Transition, operation: str) -> None:
+        self.composition.refine(key, after, Refinement(self.composition.mechanism, operation))
+
+    def _each(self, operation: str, change: Callable[[Transition], Transition]) -> Selection:
+        for key in self.keys:
+            self._refine(key, change(self.composition.transitions[key]), operation)
+        return self
+
+    def _effect(self, operation: str, effect: Effect, changes: tuple[str, ...]) -> Selection:
+        refinement = Refinement(self.composition.mechanism, operation, named_by(effect), frozenset(changes))
+        for key, each in zip(self.keys, self, strict=True):
+            after = each.extend(effect, *changes) if operation == "extend" else each.precede(effect, *changes)
+            self.composition.refine(key, after, refinement)
+        return self

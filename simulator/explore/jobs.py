@@ -1,0 +1,160 @@
+"""Search jobs: each a world under a protocol with some promises, searched in a process of its own.
+
+A job consists of names and plain values, so that it can be sent to another process or machine. Its result is the same
+`Result` that a search in this process returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from typing import Any
+
+from nbcc.model import Model, Protocol, World
+from nbcc.model.promises import PROMISES
+from nbcc.model.promises.writers import CANARY
+from nbcc.model.validation import nearest
+
+from .exhaustive import explore
+from .failed import failed_search
+from .processes import Work, in_processes
+from .result import Result
+from .shards import Shard
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchJob:
+    """One search. `world` and `protocol` are names, paths or values; without `promises` all are judged.
+
+    A `world` of the form ``package.module:factory`` names a model of your own: `factory()` returns it. `mutant` names
+    a file of specs/mutants that is applied during the search. `reduce` and `shard` are those of `explore`. A shard has
+    no canary; `parallel` checks that one of the shards violates it.
+    """
+
+    world: str | World
+    protocol: str | Protocol = "default"
+    promises: tuple[str, ...] = ()
+    mutant: str = ""
+    reduce: bool = False
+    shard: Shard | None = None
+
+    def system(self) -> Any:
+        """The system that is explored.
+
+        Raises:
+            ValueError: a name does not exist; the message lists those that do.
+        """
+        from nbcc.simulator import specs
+
+        if isinstance(self.world, str) and ":" in self.world:
+            return _foreign(self.world)
+        changed = _mutant(self.mutant).protocol if self.mutant else {}
+        world = specs.world(self.world) if isinstance(self.world, str) else self.world
+        protocol = specs.protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
+        if changed:
+            protocol = Protocol.from_mapping({**protocol.to_mapping(), **changed})
+        return Model(world, protocol)
+
+
+JobRunner = Callable[..., Iterator[tuple[SearchJob, Result]]]
+"""A function that runs jobs, such as `run_jobs`."""
+
+
+def _foreign(name: str) -> Any:
+    module, _, factory = name.partition(":")
+    try:
+        return getattr(import_module(module), factory)()
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"no model {name!r}: {error}") from error
+
+
+def promises_of(system: Any, names: Sequence[str] = ()) -> tuple[list[Any], Any]:
+    """The promises of these names (all if there are none), and the canary of the table's model (else None)."""
+    table = isinstance(system, Model)
+    known: Mapping[str, Any] = PROMISES if table else {each.name: each for each in getattr(system, "promises", ())}
+    for name in names:
+        if name not in known:
+            raise ValueError(f"no promise is called {name!r}; {nearest(name, known)}")
+    return [known[name] for name in (names or known)], CANARY if table else None
+
+
+def run_job(job: SearchJob, **bounds: Any) -> Result:
+    """Run one job in this process; `bounds` are those of `explore`."""
+    with applied(job.mutant):
+        system = job.system()
+        promises, canary = promises_of(system, job.promises)
+        if job.shard is not None and canary is not None:
+            promises, canary = [*promises, canary], None
+        return explore(system, promises, canary=canary, reduce=job.reduce, shard=job.shard, **bounds)
+
+
+def _mutant(name: str) -> Any:
+    # `mutants` imports what tests use, which takes longer than a small search: only jobs with a mutant import it.
+    from nbcc.simulator import mutants
+
+    return mutants.load(name)
+
+
+def applied(name: str) -> AbstractContextManager[Any]:
+    """A context in which the model has this mutant; without a name the model is unchanged."""
+    if not name:
+        return nullcontext()
+    from nbcc.simulator import mutants
+
+    return mutants.applied(_mutant(name))
+
+
+def try_job(job: SearchJob, **bounds: Any) -> Result:
+    """As `run_job`; the result of a job that fails is UNDETERMINED, with the reason."""
+    try:
+        return run_job(job, **bounds)
+    except Exception as error:  # any error ends this job alone
+        return failed_search(error)
+
+
+def run_jobs(
+    jobs: Sequence[SearchJob],
+    *,
+    workers: int = 1,
+    memory: float | None = None,
+    raises: bool = True,
+    done: Callable[[SearchJob, Result], None] | None = None,
+    progress: Callable[..., None] | None = None,
+    **bounds: Any,
+) -> Iterator[tuple[SearchJob, Result]]:
+    """Run jobs and yield each with its result, in the given order.
+
+    Args:
+        workers: processes at once; 1 runs the jobs in this process.
+        memory: GiB, divided among the workers.
+        raises: raise the error of a job; otherwise its result is UNDETERMINED, with the reason.
+        done: called with each job and result at the end of the job, in any order.
+        progress: called as ``progress(job, *figures)``, with the figures of `explore`.
+        bounds: passed to each search.
+    """
+    one = run_job if raises else try_job
+    work = partial(one, memory=memory / workers if memory else None, **bounds)
+    report = partial(_report, progress, jobs) if progress else None
+    ended = in_processes(work, jobs, workers, report) if workers > 1 else _here(work, jobs, report)
+    finished: dict[int, Result] = {}
+    position = 0
+    with closing(ended):  # ends the processes, also after an error or if the caller stops early
+        for number, result in ended:
+            finished[number] = result
+            if done:
+                done(jobs[number], result)
+            while position in finished:
+                yield jobs[position], finished.pop(position)
+                position += 1
+
+
+def _here(work: Work, jobs: Sequence[SearchJob], report: Callable[..., None] | None) -> Generator[tuple[int, Result]]:
+    for number, job in enumerate(jobs):
+        yield number, work(job, progress=partial(report, number) if report else None)
+
+
+def _report(progress: Callable[..., None], jobs: Sequence[SearchJob], number: int, *figures: int) -> None:
+    progress(jobs[number], *figures)

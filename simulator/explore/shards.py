@@ -1,0 +1,154 @@
+"""Shards: one search split among processes that never exchange states.
+
+A system may name a component that is settled once and then stays, as its shard key (`shard_key`). In the model of the
+table this is the first published instant. States in which the key is still open form the prefix; it is small, and every
+process searches it. Every other state belongs to exactly one shard: it is reached only from the prefix and from states
+of the same shard. The shards together visit the states of the whole search. Which of several shortest counterexamples
+they report may differ.
+
+Each search checks that none of its states escaped to another shard.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from typing import Any, NamedTuple
+
+from .progress import Ends
+from .search import Bounds, Progress, Search
+from .space import Space
+from .watch import Watchers
+
+
+class Shard(NamedTuple):
+    """The states of a search that have one of these shard keys.
+
+    `exchangeable`: the classes of actors that are known to be exchangeable; None: the search detects them.
+    """
+
+    keys: tuple[Hashable, ...]
+    exchangeable: tuple[tuple[str, ...], ...] | None = None
+
+    def split(self, count: int) -> list[Shard]:
+        """This shard as at most `count` shards of similar size.
+
+        The key that begins first usually has the most states, so keys are dealt in turns: 1 2 3, 3 2 1, 1 2 3, ...
+        """
+        turns = [*range(count), *reversed(range(count))]
+        owners = [turns[place % len(turns)] for place in range(len(self.keys))]
+        shards = [
+            tuple(key for key, owner in zip(self.keys, owners, strict=True) if owner == number)
+            for number in range(count)
+        ]
+        return [self._replace(keys=keys) for keys in shards if keys]
+
+
+PREFIX = Shard(())
+"""The states in which the shard key is still open, and the first states of each shard."""
+
+
+class ShardKeys:
+    """State -> its shard key, or None while the key is open."""
+
+    def __init__(self, system: Any) -> None:
+        component, self.key_of = system.shard_key
+        self.coding, self.place = system.coding, system.coding.place[component]
+        self.bits = self.coding.mask((self.place,))
+        self._known: dict[Any, Hashable] = {}
+
+    def __call__(self, state: Any) -> Hashable:
+        own = state & self.bits
+        if own not in self._known:
+            self._known[own] = self.key_of(self.coding.value(own, self.place))
+        return self._known[own]
+
+    def escaped(self, states: Sequence[Any], keys: Iterable[Hashable]) -> set[Hashable]:
+        """The keys of these states that are not among the given ones."""
+        return {self(own) for own in set(map(self.bits.__and__, states))}.difference(keys)
+
+
+class PrefixSearch(Search):
+    """Searches the prefix: it judges the first states of each shard and does not expand them."""
+
+    def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
+        self.keys = ShardKeys(space.system)
+        prefix = copy(space)
+        prefix.successors = self._within(space.successors)
+        super().__init__(prefix, watchers, bounds, progress)
+        self.ends = _PrefixEnds(prefix, watchers, self.keys)
+
+    def _within(self, successors: Callable[[Any], Iterator[Any]]) -> Callable[[Any], Iterator[Any]]:
+        return lambda state: successors(state) if self.keys(state) is None else iter(())
+
+    def shards(self) -> Shard:
+        """All shards as one, with the keys in the order in which they begin."""
+        return Shard(tuple(self.first_states()), tuple(map(tuple, self.space.exchangeable)))
+
+    def first_states(self) -> Mapping[Hashable, Mapping[int, list[Any]]]:
+        """Shard key -> level -> the states of the shard that are reached from the prefix."""
+        levels = array("q")
+        first: dict[Hashable, dict[int, list[Any]]] = {}
+        for state, parent in zip(self.states, self.parents, strict=True):
+            levels.append(1 if parent < 0 else levels[parent] + 1)
+            key = self.keys(state)
+            if key is not None:
+                first.setdefault(key, {}).setdefault(levels[-1], []).append(state)
+        return first
+
+
+class _PrefixEnds(Ends):
+    """The ends of runs within the prefix. The first state of a shard has successors there, so it is not an end."""
+
+    def __init__(self, space: Space, watchers: Watchers, keys: ShardKeys) -> None:
+        super().__init__(space, watchers)
+        self.keys = keys
+
+    def see(self, number: int, state: Any) -> None:
+        if self.keys(state) is None:
+            super().see(number, state)
+
+
+class ShardSearch(Search):
+    """Searches all states with some shard keys. The search of the prefix has counted and judged the first of them."""
+
+    def __init__(
+        self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, keys: Sequence[Hashable]
+    ) -> None:
+        self.prefix, self.keys = PrefixSearch(space, Watchers(space.system, ()), bounds), keys
+        self.prefix.run()
+        super().__init__(space, watchers, bounds, progress)
+        del self.states[:], self.parents[:]
+        self.numbers.clear()
+        first_states = self.prefix.first_states()
+        for key in keys:
+            for level, states in first_states[key].items():
+                self.coming.setdefault(level, []).extend(states)
+        first = [state for states in self.coming.values() for state in states]
+        self.at = self.generated = self.level_end = 0
+        self.depth, self.known = min(self.coming) - 1, len(first)
+        self.stands_for = -sum(map(space.stands_for, first))
+
+    @property
+    def distinct(self) -> int:
+        return len(self.states) - self.known
+
+    def run(self) -> str | None:
+        stopped = super().run()
+        if escaped := self.prefix.keys.escaped(self.states, self.keys):
+            raise AssertionError(f"states of the shards {self.keys} lead to the shards {escaped}")
+        return stopped
+
+    def chain(self, number: int) -> list[Any]:
+        own = super().chain(number)
+        return [*self.prefix.chain(self.prefix.numbers[own[0]]), *own[1:]]
+
+
+def begin(space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None, shard: Shard | None) -> Search:
+    """A search that is ready to run: of all states (None), of the prefix, or of a shard."""
+    if shard is None:
+        return Search(space, watchers, bounds, progress)
+    if shard == PREFIX:
+        return PrefixSearch(space, watchers, bounds, progress)
+    return ShardSearch(space, watchers, bounds, progress, shard.keys)

@@ -1,0 +1,151 @@
+"""Which actors may be exchanged with each other: those that, on the states a search meets first, only names tell apart.
+
+The candidates are the actors of one kind of whom the world says the same: a choice of one alone, or a write of another
+shape, may show late, in states that are not looked at. Nothing else is assumed: a pair is admitted if stepping commutes
+with exchanging the two names and every promise says the same of both sides, which one that goes by shapes
+(`promises.shape`) does where these are equal. An order by name in a row shows there. The rows of a foreign system may
+be anything, so `certify` checks a pair of it again, on all that the search evaluated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from itertools import combinations, islice
+from typing import Any
+
+from nbcc.model import Model, State, Step
+from nbcc.model.machine.bound import BoundTransition
+
+from .renaming import Image, Renaming, renamed, renamed_step
+from .system import Projection, projection_of
+from .transition_system import TransitionSystem
+
+Moved = tuple[State, Step, State]
+"""A step with the states before and after it."""
+LOOKED_AT = 400
+"""States on which a pair must pass before it is exchanged. Tests look at all states of every small world."""
+
+
+def classes(model: Model | TransitionSystem, promises: Iterable[Any]) -> list[list[str]]:
+    """Actors of one kind, those together that may be exchanged with each other; only classes of several."""
+    states = list(islice(_first_states(model), LOOKED_AT))
+    said = PropertyCache(model, (p for p in promises if not getattr(p, "unfit", lambda model: None)(model)))
+    found: list[list[str]] = []
+    for names in model.actors.values():
+        found += _classes_of(names, states, said)
+    return [each for each in found if len(each) > 1]
+
+
+def _classes_of(names: Sequence[str], states: Sequence[State], said: PropertyCache) -> list[list[str]]:
+    model = said.model
+    found: list[list[str]] = []
+    first = {name: model.component(model.initial, name) for name in names}
+    for name in names:
+        for each in found:
+            exchange = Exchange(said, {name: each[0], each[0]: name})
+            same = renamed(first[name], exchange.names) == first[each[0]]
+            same = same and (
+                model.world.alike(name, each[0]) if isinstance(model, Model) else _same_shape(model, exchange.names)
+            )
+            if same and not any(exchange.difference(state) for state in states):
+                each.append(name)
+                break
+        else:
+            found.append([name])
+    return found
+
+
+def _same_shape(system: TransitionSystem, names: Renaming) -> bool:
+    """Whether each row has a counterpart that reads and writes the exchanged components."""
+    rows = {(row.actor, row.action): row for row in system.transitions}
+    if len(rows) < len(system.transitions):
+        return False
+
+    def renamed(components: Iterable[str]) -> set[str]:
+        return {names.get(each, each) for each in components}
+
+    def alike(row: BoundTransition, other: BoundTransition | None) -> bool:
+        return (
+            other is not None
+            and names.get(row.component, row.component) == other.component
+            and renamed(row.reads) == set(other.reads)
+            and renamed(row.writes) == set(other.writes)
+        )
+
+    return all(alike(row, rows.get((names.get(row.actor, row.actor), row.action))) for row in rows.values())
+
+
+class PropertyCache:
+    """What promises say of steps, each asked once for all that is equal in what it rests on."""
+
+    def __init__(self, model: Model | TransitionSystem, promises: Iterable[Any] = ()) -> None:
+        self.model = model
+        self._alike: dict[tuple[str, Any], list[tuple[Any, Projection]]] = {}
+        """Promises with their projections, those together that tell the same steps apart."""
+        for promise in promises:
+            same = (promise.kind, getattr(promise, "shape", None))
+            self._alike.setdefault(same, []).append((promise, projection_of(model, promise)))
+        self._held: dict[Hashable, bool] = {}
+
+    def apart(self, one: Moved, other: Moved) -> str | None:
+        """A promise that holds in one of two steps of one action and is broken in the other; None: there is none."""
+        for (kind, shape), promises in self._alike.items():
+            if shape is not None and self._shaped_alike(kind, shape, one, other):
+                continue
+            for promise, project in promises:
+                if self._holds(promise, project, *one) != self._holds(promise, project, *other):
+                    return str(promise.name)
+        return None
+
+    def _shaped_alike(self, kind: str, shape: Callable[..., Hashable | None], one: Moved, other: Moved) -> bool:
+        """Whether what these promises can tell of both steps is the same, so that they need not be asked."""
+        states = [(after,) if kind == "state" else (before, after) for before, _, after in (one, other)]
+        here, there = (shape(self.model, *each) for each in states)
+        return here is not None and here == there
+
+    def _holds(self, promise: Any, project: Projection, before: State, step: Step, after: State) -> bool:
+        was = () if promise.kind == "state" else (project(before), step)
+        key = (promise.name, project(after), *was)
+        if key not in self._held:
+            self._held[key] = promise.holds(self.model, before, step, after) is None
+        return self._held[key]
+
+
+class Exchange:
+    """Two actors with each other's names."""
+
+    def __init__(self, said: PropertyCache, names: Renaming) -> None:
+        self.said, self.model, self.names = said, said.model, names
+        self._image = Image(said.model, names, range(len(said.model.coding.names)), ())
+
+    def difference(self, state: State) -> str | None:
+        """Why the exchange is no symmetry in this state, None if it is one."""
+        other = self._image.of_own(state)
+        moves = [(step, after, self._image.of_own(after)) for step, after in self.model.successors(state)]
+        if {(renamed_step(step, self.names), there) for step, _, there in moves} != set(self.model.successors(other)):
+            return f"other steps are possible after {self.names}"
+        for step, after, there in moves:
+            if wrong := self.said.apart((state, step, after), (other, renamed_step(step, self.names), there)):
+                return f"{wrong} says something else after {self.names}"
+        return None
+
+
+def _first_states(model: Model | TransitionSystem) -> Iterator[State]:
+    """States in the order of a breadth-first search, thinned out so that they come from every depth."""
+    seen, level = {model.initial}, [model.initial]
+    while level:
+        yield from level[:: max(1, len(level) // 8)]
+        following: list[State] = []
+        for state in level[:200]:
+            for _, after in model.successors(state):
+                if after not in seen:
+                    seen.add(after)
+                    following.append(after)
+        level = following
+
+
+def pairs(model: Model | TransitionSystem) -> Iterator[dict[str, str]]:
+    """Every two actors of one kind, as a renaming: what a test holds against all states of a world."""
+    for names in model.actors.values():
+        for one, other in combinations(names, 2):
+            yield {one: other, other: one}

@@ -1,0 +1,101 @@
+"""A model of your own: transitions over named components, packed and memoised like the model of the table.
+
+docs/write-your-own-model.md shows how to write one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from nbcc.model import State, Step
+from nbcc.model.machine.bound import Bound, BoundGuard, BoundTransition
+from nbcc.model.machine.state import Coding
+from nbcc.model.machine.stepper import Stepper
+from nbcc.model.machine.transition import Args
+
+
+class Guard(NamedTuple):
+    """A condition of a transition. `reason` says what must hold; a `limit` bounds the world, not the protocol."""
+
+    reason: str
+    holds: Callable[..., bool]
+    limit: bool = False
+
+
+def no_arguments(*_: object) -> Iterable[Args]:
+    """The arguments of a transition whose effect takes none."""
+    return ((),)
+
+
+class Transition(NamedTuple):
+    """One action of one actor.
+
+    `reads` names the components whose values guards, `arguments` and `effect` get, in this order. The first one is the
+    actor's own; `actor_guards` read it alone and are evaluated once for each of its values. `arguments` returns every
+    choice of keyword arguments; `effect(*values, **args)` returns the new values of `writes`.
+    """
+
+    action: str
+    actor: str
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+    actor_guards: tuple[Guard, ...]
+    effect: Callable[..., tuple[Any, ...]]
+    guards: tuple[Guard, ...] = ()
+    arguments: Callable[..., Iterable[Args]] = no_arguments
+
+
+def bound(transition: Transition) -> BoundTransition:
+    """The transition in the form that the model of the table uses."""
+
+    def guards(some: Iterable[Guard], reads: tuple[str, ...]) -> tuple[BoundGuard, ...]:
+        return tuple(BoundGuard(each.reason, each.holds, reads, each.limit) for each in some)
+
+    def effect(*values: Any, **args: Any) -> dict[str, Any]:
+        return dict(zip(transition.writes, transition.effect(*values, **args), strict=True))
+
+    reads = transition.reads
+    own, others = guards(transition.actor_guards, reads[:1]), guards(transition.guards, reads)
+    return BoundTransition(
+        transition.action, transition.actor, reads, transition.writes, own, others,
+        Bound(transition.arguments, reads), Bound(effect, reads), reads[0],
+    )  # fmt: skip
+
+
+class TransitionSystem:
+    """A system made of transitions.
+
+    `first` maps each component to its first value. `actors` maps a kind to the names of its actors: each is a
+    component, and values refer to the actor by this name. The search may exchange actors of one kind.
+    """
+
+    uniform = False
+    """True declares that all actors of a kind have the same transitions but for their names.
+
+    A sample of states then suffices to exchange them. Otherwise the search checks the exchange on all that it
+    evaluated (see `certify`).
+    """
+    promises: tuple[Any, ...] = ()
+    """The promises that `nbcc explore module:factory` judges."""
+
+    def __init__(
+        self, first: Mapping[str, Any], transitions: Iterable[Transition], actors: Mapping[str, tuple[str, ...]]
+    ) -> None:
+        self.actors = actors
+        self.coding = Coding(first, actors.values())
+        self.transitions = tuple(bound(each) for each in transitions)
+        self.stepper = Stepper(self.coding, self.transitions)
+        self.initial: State = 0
+
+    def successors(self, state: State) -> Iterator[tuple[Step, State]]:
+        """Every step that is possible in a state, with the state after it."""
+        return self.stepper.successors(state)
+
+    def component(self, state: State, name: str) -> Any:
+        """The value of a component in a state."""
+        return self.coding.value(state, self.coding.place[name])
+
+    def projection(self, names: Iterable[str]) -> Callable[[State], Hashable]:
+        """A function of states that is equal exactly where these components have equal values."""
+        return self.coding.projection(names)

@@ -1,0 +1,30 @@
+"""For systems whose data phase is one macro step: who has begun it finishes it. A coarse run is a fine run."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from nbcc.model import Step
+
+from .protocol import Choose, Schedule
+
+
+class AtomicPhases:
+    """Wraps a schedule: after a step of one of ``actions``, its actor goes on as long as that action is enabled."""
+
+    def __init__(self, inner: Schedule, actions: Collection[str]) -> None:
+        self._inner = inner
+        self._actions = actions
+        self._last: Step | None = None
+
+    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
+        """As the inner schedule."""
+        self._last = None
+        self._inner.begin(choose, actors, actions)
+
+    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
+        """The rest of a data phase, or the inner schedule's choice."""
+        last = self._last
+        same = [s for s in enabled if last is not None and (s.actor, s.action) == (last.actor, last.action)]
+        self._last = same[0] if same and same[0].action in self._actions else self._inner.next(choose, enabled)
+        return self._last

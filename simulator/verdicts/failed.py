@@ -1,0 +1,39 @@
+"""Searches of the matrix that failed or ran out of memory. No page is written without their results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ..explore.failed import FAILED, transient
+from .bound import sentence
+from .judge import MatrixRow
+
+
+class FailedSearch(NamedTuple):
+    """A search without a result, and the reason. `failed`: an error of nbcc, not a lack of memory."""
+
+    protocol: str
+    world: str
+    because: str
+    failed: bool
+
+
+def failed_searches(rows: Iterable[MatrixRow]) -> tuple[FailedSearch, ...]:
+    """The searches of these rows that may end differently in a second run."""
+    return tuple(
+        FailedSearch(row.name, sentence(each.bound), because, FAILED in each.result.promises)
+        for row in rows
+        for each in row.searched
+        if (because := transient(each.result)) is not None
+    )
+
+
+def messages(searches: Iterable[FailedSearch]) -> Iterator[str]:
+    """A line for each reason: the first search that has it, and how many more do."""
+    by_reason: dict[str, list[FailedSearch]] = {}
+    for each in searches:
+        by_reason.setdefault(each.because, []).append(each)
+    for because, (first, *others) in by_reason.items():
+        more = f", and {len(others):,} more" if others else ""
+        yield f"not judged: {first.protocol} in {first.world}{more}: {because}"

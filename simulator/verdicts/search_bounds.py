@@ -1,0 +1,122 @@
+"""The search bounds of specs/verdicts.toml: worlds in which protocols are judged and mutants killed.
+
+At full depth the default protocol is also searched in larger worlds: the core world, each table service alone with two
+writers and a compactor, and every two services together. The file lists the services; this module makes their worlds.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from itertools import combinations
+from typing import Any, Final, Literal
+
+from nbcc.model import World
+from nbcc.model.validation import nearest, refuse_unknown
+
+from .bound import Bound, bound_of
+
+Depth = Literal["quick", "full"]
+DEPTHS: Final[tuple[Depth, ...]] = ("quick", "full")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchBound:
+    """A world that is searched.
+
+    `matrix`: protocols are judged in it. `reduced`: the search uses symmetry and fuses private steps, which pays in
+    worlds with many states.
+    """
+
+    world: World
+    depth: Depth
+    matrix: bool = True
+    reduced: bool = False
+
+    @property
+    def bound(self) -> Bound:
+        return bound_of(self.world)
+
+
+def from_mapping(given: Mapping[str, Any]) -> SearchBound:
+    """A search bound from its table.
+
+    Raises:
+        ValueError: a field is unknown; the message names the nearest one.
+    """
+    sections = ("actors", "actor", "limits", "table")
+    refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[bound]]")
+    if (depth := given.get("depth", "quick")) not in DEPTHS:
+        raise ValueError(f"specs/verdicts.toml [[bound]]: depth = {depth!r}; {nearest(str(depth), DEPTHS)}")
+    world = World.from_mapping({name: given[name] for name in sections if name in given})
+    reduced = given.get("reduced", depth == "full")
+    return SearchBound(world=world, depth=depth, matrix=given.get("matrix", True), reduced=reduced)
+
+
+@cache
+def all_bounds() -> tuple[SearchBound, ...]:
+    """Every search bound, small ones first."""
+    return tuple(from_mapping(each) for each in _file()["bound"])
+
+
+def matrix_bounds(depth: Depth) -> tuple[SearchBound, ...]:
+    """The search bounds in which protocols are judged at a depth."""
+    return tuple(each for each in all_bounds() if each.matrix and DEPTHS.index(each.depth) <= DEPTHS.index(depth))
+
+
+@cache
+def mixed() -> tuple[SearchBound, ...]:
+    """The worlds in which actors have options of their own. Only the default protocol is judged in them."""
+    return tuple(from_mapping(each) for each in _file()["mixed"])
+
+
+def services() -> tuple[Service, ...]:
+    """The table services besides the compactor."""
+    return tuple(_service(each) for each in _file()["service"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """The actors of a table service, and the limits of a world that allow it."""
+
+    actors: Mapping[str, int]
+    limits: Mapping[str, Any] = field(hash=False)
+
+
+def _service(given: Mapping[str, Any]) -> Service:
+    refuse_unknown(given, ("actors", "limits"), "specs/verdicts.toml [[service]]")
+    return Service(actors=given["actors"], limits=given.get("limits", {}))
+
+
+@cache
+def large() -> tuple[SearchBound, ...]:
+    """The worlds of the default protocol alone, at full depth: those of the file, each service, every two services."""
+    given = [from_mapping({**each, "depth": "full"}) for each in _file()["large"]]
+    alone = [_with_services(each, groups=2, crashes=1) for each in services()]
+    pairs = [_with_services(one, other, groups=1, crashes=0) for one, other in combinations(services(), 2)]
+    return (*given, *alone, *pairs)
+
+
+def _with_services(*together: Service, groups: int, crashes: int) -> SearchBound:
+    """Two writers, a compaction and these services."""
+    actors, limits = {"writer": 2, "compactor": 1}, {"compactions": 1, "crashes": crashes}
+    for service in together:
+        actors |= service.actors
+        limits |= service.limits
+    return from_mapping({"actors": actors, "limits": limits, "table": {"buckets": groups}, "depth": "full"})
+
+
+@cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads((files("nbcc") / "specs" / "verdicts.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def pins() -> dict[str, Any]:
+    """Protocol -> its pins in specs/sizes.toml: `world`, `promise`, `violated`."""
+    text = (files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8")
+    protocols: dict[str, Any] = tomllib.loads(text)["protocols"]
+    return protocols

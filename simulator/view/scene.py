@@ -1,0 +1,107 @@
+"""What a picture shows, as values: one kind of scene for tables and for traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from .style import Hue
+
+Ending = Literal["completed", "pending", "crashed"]
+Status = Literal["read", "merged", "hidden", "pending"]
+
+
+class Lane(NamedTuple):
+    """A horizontal line of the timeline. `dots`: columns at which a reader took a step, with a sentence each."""
+
+    label: str
+    hue: Hue
+    dots: tuple[tuple[int, str], ...] = ()
+
+
+class Bar(NamedTuple):
+    """An instant from column `start` to column `end` of its lane.
+
+    `begins` and `ends` are the times above its ends, `content` is the text below it, `lost` rings its end. A plan that
+    another actor resumes is two bars: the first one crashes, the second one has the lane of the first in `resumes`.
+    """
+
+    name: str
+    lane: int
+    start: int
+    end: int
+    ending: Ending
+    begins: str
+    ends: str
+    content: str
+    mono: bool = False
+    barrier: bool = False
+    lost: bool = False
+    resumes: int | None = None
+
+
+class Times(NamedTuple):
+    """A timeline: columns from left to right with their labels. `marked` is the highlighted column."""
+
+    axis: str
+    columns: tuple[str, ...]
+    lanes: tuple[Lane, ...]
+    bars: tuple[Bar, ...]
+    marked: int | None = None
+    caption: str = ""
+
+
+class Chip(NamedTuple):
+    """A file: `text` followed by a smaller `at`, below it the `notes`, a line each. The reader misses a `lost` row."""
+
+    name: str
+    kind: Literal["base", "log"]
+    text: str
+    at: str
+    notes: tuple[str, ...]
+    hue: Hue
+    status: Status
+    lost: bool = False
+
+
+class Slice(NamedTuple):
+    """A file slice. `order` is the place of its barrier among all barriers, 0: the slice is older than every barrier.
+
+    `reason`: why a hidden slice is not read.
+    """
+
+    name: str
+    order: int
+    barrier: str
+    chips: tuple[Chip, ...]
+    hidden: bool
+    reason: str
+
+
+class Group(NamedTuple):
+    """A file group, its slices newest first."""
+
+    label: str
+    slices: tuple[Slice, ...]
+
+
+class Files(NamedTuple):
+    """All file groups that are shown."""
+
+    groups: tuple[Group, ...]
+    caption: str = ""
+
+
+def cells(rows: Sequence[Sequence[Any]], with_ordering: bool = False, most: int = 2) -> str:
+    """``k1=B``, ``delete k1``, ``k1=B k2=C …``; with ordering values ``k1=B ord 2``. A row: (key, value, ordering)."""
+    words = [
+        (f"delete {shortened(key)}" if value is None else f"{shortened(key)}={shortened(value)}")
+        + (f" ord {ordering}" if with_ordering else "")
+        for key, value, ordering, *_ in rows[:most]
+    ]
+    return " ".join([*words, "…"] if len(rows) > most else words)
+
+
+def shortened(text: str, most: int = 20) -> str:
+    """The text, or its beginning with an ellipsis."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,23 @@
+"""Who is about to publish lingers: the others go first, unless the draw says otherwise or nobody else is there."""
+
+from __future__ import annotations
+
+from nbcc.model import Step
+from nbcc.simulator.schedule import DelayedPublication, Random
+from nbcc.simulator.schedule.delayed_publication import DELAYS
+
+PUBLISHES, RUNS, BEGINS = Step("w1", "writer_takes_lock"), Step("roll1", "rollbacker_resumes_rollback"), Step("w2", "x")
+SCHEDULE = DelayedPublication(Random())
+
+
+def test_others_go_first() -> None:
+    assert SCHEDULE.next(lambda n: 0, [PUBLISHES, RUNS, BEGINS]) == BEGINS
+
+
+def test_now_and_then_it_does_not_linger() -> None:
+    draws = iter([DELAYS, 0, 0])
+    assert SCHEDULE.next(lambda n: next(draws), [PUBLISHES, RUNS, BEGINS]) == PUBLISHES
+
+
+def test_alone_it_goes_on() -> None:
+    assert SCHEDULE.next(lambda n: 0, [RUNS]) == RUNS

@@ -1,0 +1,87 @@
+"""What the gallery shows, as its TOML file says it: one entry a run, in the order of the course."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from nbcc.model import Protocol, World
+from nbcc.model.promises import PROMISES
+from nbcc.model.validation import refuse_unknown
+from nbcc.simulator import specs
+
+from .goals import GOALS
+
+BROKEN = "broken"
+FIELDS = ("name", "part", "title", "promise", "world", "protocol", "find", "steps_of", "predict", "shows")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One run. ``find`` is BROKEN, the promise's shortest counterexample, or the name of a goal, which the shortest run
+    reaches; where ``steps_of`` names another entry, its steps and rows are played under this entry's protocol.
+
+    ``part`` is the chapter, ``predict`` a question that the title leaves open, ``shows`` what the run answers.
+    """
+
+    name: str
+    part: str
+    title: str
+    promise: str
+    world: World
+    world_name: str
+    protocol: Protocol
+    protocol_name: str
+    find: str
+    steps_of: str
+    predict: str
+    shows: str
+
+    @property
+    def keeps(self) -> bool:
+        """Whether its promise is kept: on the way to a goal, or along another's steps under the default protocol."""
+        return self.find != BROKEN and (bool(self.find) or not self.protocol.differences())
+
+
+def catalogue() -> tuple[Entry, ...]:
+    """All entries.
+
+    Raises:
+        ValueError: the file says something that is not known; the sentence names the entry.
+    """
+    text = (files("nbcc") / "specs" / "traces" / "gallery.toml").read_text(encoding="utf-8")
+    entries = tuple(map(_entry, tomllib.loads(text)["run"]))
+    names = [entry.name for entry in entries]
+    for entry in entries:
+        if entry.steps_of and entry.steps_of not in names:
+            raise ValueError(f"gallery {entry.name}: no entry {entry.steps_of!r}")
+    return entries
+
+
+def _entry(given: Mapping[str, Any]) -> Entry:
+    where = f"gallery {given.get('name')!r}"
+    refuse_unknown(given, FIELDS, where)
+    find, steps_of = given.get("find", ""), given.get("steps_of", "")
+    if given["promise"] not in PROMISES:
+        raise ValueError(f"{where}: no promise {given['promise']!r}")
+    if bool(find) == bool(steps_of) or (find and find not in {BROKEN, *GOALS}):
+        raise ValueError(f"{where}: either steps_of, or find = {BROKEN!r} or one of {', '.join(GOALS)}")
+    world = given["world"]
+    protocol = given.get("protocol", "default")
+    return Entry(
+        name=given["name"],
+        part=given["part"],
+        title=given["title"],
+        promise=given["promise"],
+        world=specs.world(world) if isinstance(world, str) else World.from_mapping(world),
+        world_name=world if isinstance(world, str) else "",
+        protocol=specs.protocol(protocol) if isinstance(protocol, str) else Protocol.from_mapping(protocol),
+        protocol_name=protocol if isinstance(protocol, str) else "",
+        find=find,
+        steps_of=steps_of,
+        predict=given["predict"],
+        shows=given["shows"],
+    )

@@ -1,0 +1,127 @@
+"""From what an entry asks for to the run that shows it. Every step comes from a search."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from nbcc.model import Model, Step
+from nbcc.model.promises import PROMISES
+from nbcc.simulator.counterexample import counterexample
+from nbcc.simulator.explore import explore
+from nbcc.simulator.minimal_examples import Never
+from nbcc.simulator.replay import play
+from nbcc.simulator.shrink import fewest_switches, realised
+from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.trace import Trace
+from nbcc.simulator.view.frames import document
+from nbcc.simulator.view.run import play as run
+from nbcc.simulator.witness import candidates, witness
+
+from .catalogue import BROKEN, Entry
+from .goals import GOALS
+
+COMMAND = "python -m tools.gallery --write"
+
+
+class NotFound(ValueError):
+    """There is no such run: the catalogue promises something that does not happen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An entry with its run; ``states`` is how many states were looked at in which nothing breaks its promise, 0 where
+    the promise is broken.
+    """
+
+    entry: Entry
+    trace: Trace
+    states: int = 0
+
+
+def found(entries: Sequence[Entry]) -> list[Found]:
+    """The runs of all entries, in their order.
+
+    Raises:
+        NotFound: a search ended without a run; or an entry that should keep its promise does not.
+    """
+    runs = {entry.name: _searched(entry) for entry in entries if not entry.steps_of}
+    for entry in entries:
+        if entry.steps_of:
+            runs[entry.name] = _played_again(entry, runs)
+    return [Found(entry, runs[entry.name], _states(entry) if entry.keeps else 0) for entry in entries]
+
+
+def _searched(entry: Entry) -> Trace:
+    model = Model(entry.world, entry.protocol)
+    if entry.find == BROKEN:
+        path = explore(model, [PROMISES[entry.promise]]).promises[entry.promise].trace
+        if path is None:
+            raise NotFound(f"{entry.name}: no interleaving breaks {entry.promise}")
+        told = replace(counterexample(model, path, entry.promise, COMMAND), title=entry.title)
+        return _visible(model, told)
+    goal = GOALS[entry.find]
+
+    def reached(model: Model, before: Any, step: Step | None, after: Any) -> str | None:
+        return "reached" if goal(model, after) else None
+
+    never = Never("state", reached)
+    path = explore(model, [never]).promises[never.name].trace
+    if path is None:
+        raise NotFound(f"{entry.name}: no run reaches {entry.find}")
+    return _told(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
+
+
+NOT_OF_ROWS = frozenset({"FIRST", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE"})
+"""Promises about who may publish, delete or move what: no row need show that they are broken."""
+
+
+class _Run(NamedTuple):
+    model: Model
+    steps: tuple[Step, ...]
+
+
+def _visible(model: Model, told: Trace) -> Trace:
+    """The trace with the plainest rows in which its picture sees the break."""
+    steps = run(model, told.steps).steps
+    for batches in [told.batches, *candidates(model, steps)]:
+        shown = (
+            told
+            if batches is told.batches
+            else play(replace(told, batches=batches, observed=()), "model", factory("model")).trace
+        )
+        keys = {key for batch in batches.values() for rows in batch.values() for key in rows}
+        if document(shown)["key"] in keys:
+            return shown
+    if told.promise in NOT_OF_ROWS:
+        return told
+    raise NotFound(f"{told.title}: no rows show it")
+
+
+def _told(entry: Entry, run: _Run) -> Trace:
+    named = realised(run.model, run.steps)
+    assert named is not None, "the search took these steps"
+    return _played(entry, Trace(
+        world=entry.world, protocol=entry.protocol, steps=named, batches=witness(run.model, run.steps)
+    ))  # fmt: skip
+
+
+def _played_again(entry: Entry, runs: Mapping[str, Trace]) -> Trace:
+    return _played(entry, replace(runs[entry.steps_of], world=entry.world, protocol=entry.protocol))
+
+
+def _played(entry: Entry, trace: Trace) -> Trace:
+    asked = replace(trace, observed=(), promise=entry.promise, title=entry.title, verdict="", found_by=COMMAND)
+    outcome = play(asked, "model", factory("model"))
+    if not outcome.fits or outcome.verdict != "AGREED":
+        raise NotFound(f"{entry.name}: {outcome.sentence}")
+    return outcome.trace
+
+
+def _states(entry: Entry) -> int:
+    """How many states the whole world of a kept promise has."""
+    result = explore(Model(entry.world, entry.protocol), [PROMISES[entry.promise]])
+    if result.promises[entry.promise].verdict != "HOLDS":
+        raise NotFound(f"{entry.name}: {entry.promise} is {result.promises[entry.promise].verdict}")
+    return result.distinct

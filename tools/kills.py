@@ -1,0 +1,133 @@
+"""The hunt for kills: which mutant breaks which promise, in the smallest world that shows it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nbcc.model import Protocol, World
+from nbcc.model.promises import PROMISES
+from nbcc.model.protocol import choices
+from nbcc.simulator import mutants, specs
+from nbcc.simulator.explore import Verdict
+from nbcc.simulator.explore.jobs import SearchJob, run_job
+from nbcc.simulator.verdicts.bound import bound_of, sentence
+from nbcc.simulator.verdicts.kills import Kill, accepted, mutants_of, path, small_worlds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """Something that a search must see: a mutant of the model, or one weaker choice of the protocol.
+
+    `breaks`: the promise that its file speaks of, '' for a choice.
+    """
+
+    name: str
+    breaks: str
+    cell: SearchJob
+    sound: SearchJob
+    """The same without the mutant's replacement: what is broken there is not the replacement's doing."""
+    world: World | None = None
+
+
+def subjects() -> tuple[Subject, ...]:
+    """Every mutant that a search must see, and every weaker choice of the protocol."""
+    found = [_mutant(each) for each in map(mutants.load, mutants.names()) if each.detector == "search"]
+    weaker = [(name, value) for name, values in choices().items() for value in values[1:]]
+    for name, value in weaker:
+        cell = SearchJob(world="", protocol=Protocol.from_mapping({name: value}))
+        found.append(Subject(name=f"{name}={value}", breaks="", cell=cell, sound=SearchJob(world="")))
+    return tuple(found)
+
+
+def _mutant(mutant: mutants.Mutant) -> Subject:
+    plain = Protocol.from_mapping({**mutant.protocol}) if mutant.replace else Protocol()
+    return Subject(
+        name=mutant.name,
+        breaks=mutant.breaks,
+        cell=SearchJob(world="", mutant=mutant.name),
+        sound=SearchJob(world="", protocol=plain),
+        world=specs.world(mutant.world) if mutant.world else None,
+    )
+
+
+def kills(subject: Subject) -> tuple[Kill, ...]:
+    """Search the small worlds in order: for each promise the first one that breaks it."""
+    found: dict[str, Kill] = {}
+    for world in (*small_worlds(), *([subject.world] if subject.world else [])):
+        result = run_job(replace(subject.cell, world=world))
+        broken = {name: each for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED}
+        if new := broken.keys() - found.keys():
+            for name in _broken_anyway(subject, world, new):
+                del broken[name]
+        for name in sorted(new & broken.keys()):
+            found[name] = Kill(
+                mutant=subject.name, promise=name, bound=bound_of(world), steps=broken[name].steps or 0,
+                states=result.distinct, seconds=round(result.seconds, 2),
+            )  # fmt: skip
+    return tuple(found.values())
+
+
+def _broken_anyway(subject: Subject, world: World, promises: Iterable[str]) -> tuple[str, ...]:
+    if subject.sound.protocol in ("default", Protocol()):
+        return ()
+    result = run_job(replace(subject.sound, world=world))
+    return tuple(name for name in promises if result.promises[name].verdict is Verdict.VIOLATED)
+
+
+def kill_all(done: Callable[[], None] | None = None, known: Iterable[Kill] = ()) -> tuple[Kill, ...]:
+    """Every kill of every subject, in the order of specs/kills.json; ValueError names the mutants that live.
+
+    `known` are kept where they are as they were: a subject of which one has changed is searched again.
+    """
+    found: list[Kill] = []
+    alive = []
+    before = mutants_of(known)
+    for subject in subjects():
+        mine = before.get(subject.name, ())
+        if not mine or not all(_still_there(subject, kill) for kill in mine):
+            mine = kills(subject)
+        found += mine
+        if subject.breaks and subject.breaks not in {kill.promise for kill in mine}:
+            alive.append(f"{subject.name} (it should break {subject.breaks})")
+        if done:
+            done()
+    if alive:
+        raise ValueError(f"no bound of specs/verdicts.toml kills {', '.join(alive)}; give it a world, or add a bound")
+    return _sorted(found)
+
+
+def _still_there(subject: Subject, kill: Kill) -> bool:
+    own = (subject.world,) if subject.world else ()
+    where = next((world for world in (*small_worlds(), *own) if bound_of(world) == kill.bound), None)
+    if where is None:
+        return False
+    found = run_job(replace(subject.cell, world=where, promises=(kill.promise,))).promises[kill.promise]
+    return found.verdict is Verdict.VIOLATED and found.steps == kill.steps
+
+
+def to_mapping(found: Iterable[Kill]) -> dict[str, Any]:
+    """specs/kills.json."""
+    rows = [
+        {"mutant": k.mutant, "promise": k.promise, "bound": dict(k.bound), "steps": k.steps, "states": k.states,
+         "seconds": k.seconds}
+        for k in _sorted(found)
+    ]  # fmt: skip
+    return {"format": 1, **_searched(), "kills": rows}
+
+
+def _sorted(found: Iterable[Kill]) -> tuple[Kill, ...]:
+    return tuple(sorted(found, key=lambda kill: (kill.mutant, kill.promise)))
+
+
+def _searched() -> dict[str, Any]:
+    """By what mutants were judged, and where: if either changes, all of them have to be judged again."""
+    return {"promises": list(PROMISES), "worlds": [sentence(bound_of(world)) for world in small_worlds()]}
+
+
+def still_good() -> tuple[Kill, ...]:
+    """The accepted kills, if promises and worlds are those under which they were found; else none."""
+    given = json.loads(path().read_text("utf-8"))
+    return accepted() if {name: given.get(name) for name in _searched()} == _searched() else ()

@@ -1,0 +1,200 @@
+"""Mutants made of the source of the model: one function's code is exchanged for code with one expression changed."""
+
+from __future__ import annotations
+import __future__
+
+import ast
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
+from functools import cache, partial
+from importlib import import_module
+from inspect import getsource
+from pkgutil import walk_packages
+from types import CodeType, FunctionType
+from typing import Any, Final, NamedTuple
+from unittest.mock import patch
+
+from nbcc.simulator.mutants import forget
+
+from .generated import Generated
+from .operators import changes
+from .probes import NAME, Probe, Probing
+
+PACKAGES: Final = ("kernel", "mechanisms", "variants")
+"""The packages of the model that hold transitions and rules. Promises and the oracle judge them."""
+RULES: Final = (
+    "rules",
+)  # fmt: skip
+"""Modules of rules outside these packages (interim: until each is in one of them)."""
+
+
+def modules() -> tuple[str, ...]:
+    """The modules that are mutated, by name below `nbcc.model`."""
+    folders = {package: import_module(f"nbcc.model.{package}").__path__ for package in PACKAGES}
+    infos = (info for package, folder in folders.items() for info in walk_packages(folder, f"nbcc.model.{package}."))
+    return (*RULES, *(info.name.removeprefix("nbcc.model.") for info in infos))
+
+
+class Site(NamedTuple):
+    """A mutant of a function: its name, the kind of change, the function's path, the node and its replacement."""
+
+    name: str
+    operator: str
+    path: str
+    node: ast.AST
+    instead: ast.AST
+
+
+def of_source() -> Iterator[Generated]:
+    """Every mutant of every function in these modules."""
+    for name in modules():
+        module = import_module(f"nbcc.model.{name}")
+        tree = _tree(name)
+        for site in _sites(name, tree):
+            code = _code(tree, site.node, site.instead, site.path)
+            yield Generated(site.name, site.operator, partial(_exchanged, [(module, site.path, code)]))
+
+
+@contextmanager
+def probed(probe: Probe) -> Iterator[None]:
+    """These functions, with every expression that a wanted mutant changes wrapped."""
+    with ExitStack() as stack:
+        changed = []
+        for name in modules():
+            if mine := _names(name) & probe.wanted:
+                module = import_module(f"nbcc.model.{name}")
+                stack.enter_context(patch.object(module, NAME, probe, create=True))
+                changed += [(module, path, code) for path, code in _wrapped(name, mine)]
+        stack.enter_context(_exchanged(changed))
+        yield
+
+
+@cache
+def _names(name: str) -> frozenset[str]:
+    return frozenset(site.name for site in _sites(name, _tree(name)))
+
+
+def _wrapped(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
+    """The functions of a module in which there is anything wanted, by path. Made anew when half of it is not any more:
+    what is wrapped in vain costs little."""
+    made = _MADE.get(name)
+    if made is None or not wanted <= made[0] or 2 * len(wanted) < len(made[0]):
+        made = _MADE[name] = (wanted, _wrap(name, wanted))
+    return made[1]
+
+
+_MADE: dict[str, tuple[frozenset[str], tuple[tuple[str, Callable[[], CodeType]], ...]]] = {}
+
+
+def _wrap(name: str, wanted: frozenset[str]) -> tuple[tuple[str, Callable[[], CodeType]], ...]:
+    tree = _tree(name)
+    sites: dict[ast.AST, list[Site]] = {}
+    for site in _sites(name, tree):
+        sites.setdefault(site.node, []).append(site)
+    some = {node: mine for node, mine in sites.items() if not wanted.isdisjoint(each.name for each in mine)}
+    names = {node: [each.name for each in mine] for node, mine in some.items()}
+    code = compile(ast.fix_missing_locations(Probing(tree, names).visit(tree)), "<probed>", "exec", dont_inherit=True)
+    return tuple((path, partial(_found, code, path)) for path in {mine[0].path: None for mine in some.values()})
+
+
+def _tree(name: str) -> ast.Module:
+    return ast.parse(getsource(import_module(f"nbcc.model.{name}")))
+
+
+def _sites(name: str, tree: ast.AST) -> Iterator[Site]:
+    """Every mutant of a module, by the nodes of its tree."""
+    seen: Counter[str] = Counter()
+    for path, function in _functions(tree):
+        for operator, node, instead in changes(function):
+            shown = f"{name}.{path}: {_text(node)} -> {_text(instead)}"
+            seen[shown] += 1
+            label = shown if seen[shown] == 1 else f"{shown} (no. {seen[shown]})"
+            yield Site(label, operator, path, node, instead)
+
+
+def _functions(tree: ast.AST, inside: str = "") -> Iterator[tuple[str, ast.FunctionDef]]:
+    """Functions and methods, each with those nested in it as one."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.ClassDef):
+            yield from _functions(node, f"{node.name}.")
+        elif isinstance(node, ast.FunctionDef):
+            yield inside + node.name, node
+
+
+def _text(node: ast.AST) -> str:
+    if isinstance(node, ast.comprehension):
+        conditions = " and ".join(ast.unparse(each) for each in node.ifs)
+        return f"for {ast.unparse(node.target)}" + (f" if {conditions}" if conditions else "")
+    return ast.unparse(node)
+
+
+class _Put(ast.NodeTransformer):
+    def __init__(self, node: ast.AST, instead: ast.AST) -> None:
+        self.node, self.instead = node, instead
+
+    def visit(self, node: ast.AST) -> Any:
+        return ast.copy_location(self.instead, node) if node is self.node else self.generic_visit(node)
+
+
+def _code(tree: ast.Module, node: ast.AST, instead: ast.AST, path: str) -> Callable[[], CodeType]:
+    """The changed code of one function, compiled when it is needed."""
+
+    def made() -> CodeType:
+        # A transformer changes lists in place: work on a copy of what stands around the node, with the same places.
+        around = next(each for each in tree.body if getattr(each, "name", "") == path.partition(".")[0])
+        place = next(i for i, each in enumerate(ast.walk(around)) if each is node)
+        copy = deepcopy(around)
+        there = next(each for i, each in enumerate(ast.walk(copy)) if i == place)
+        changed = ast.fix_missing_locations(_Put(there, instead).visit(ast.Module([copy], [])))
+        code = compile(changed, "<mutant>", "exec", __future__.annotations.compiler_flag, dont_inherit=True)
+        return _found(code, path)
+
+    return made
+
+
+def _found(code: CodeType, path: str) -> CodeType:
+    found = _find(code, path)
+    assert found is not None, path
+    return found
+
+
+def _find(code: CodeType, path: str) -> CodeType | None:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_qualname == path:
+                return constant
+            if (found := _find(constant, path)) is not None:
+                return found
+    return None
+
+
+@contextmanager
+def _exchanged(several: Iterable[tuple[Any, str, Callable[[], CodeType]]]) -> Iterator[None]:
+    """Functions, by module and path, with other code."""
+    functions = [(_function(module, path), code()) for module, path, code in several]
+    before = [function.__code__ for function, _ in functions]
+    for function, code in functions:
+        function.__code__ = code
+    forget()
+    try:
+        yield
+    finally:
+        for (function, _), code in zip(functions, before, strict=True):
+            function.__code__ = code
+        forget()
+
+
+_WRAPPING = ("__wrapped__", "fget", "func", "__func__")
+"""Where caches, properties, cached properties and static methods keep what they wrap."""
+
+
+def _function(module: Any, path: str) -> FunctionType:
+    """The function itself, under whatever wraps it."""
+    found = module
+    for part in path.split("."):
+        found = vars(found)[part]
+    while not isinstance(found, FunctionType):
+        found = next(inside for name in _WRAPPING if (inside := getattr(found, name, None)))
+    return found

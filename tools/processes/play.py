@@ -1,0 +1,213 @@
+"""Start the processes, kill them in the midst of their work, start them again; see what the table is worth, and judge.
+
+A killed process is dead between two machine instructions: SIGKILL runs no handler and no ``finally``. The kernel gives
+back its `flock`; everything else it had begun stays as it is.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import random
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+
+from nbcc.engine.table import Table
+from nbcc.engine.timeline import Instant
+from nbcc.engine.writes.batches import EXTRA
+from nbcc.simulator.checkers import Chronicle, Published, judge
+from nbcc.simulator.checkers.history import batches_in
+from nbcc.simulator.interrupts import deferred
+
+from .notes import Notes, beats, in_midst, lines, reads_of, writes_of
+from .report import Report
+from .workers import BEAT_SECONDS, MISSES, SCHEMA, look, opened, rows_of, work
+
+_FORKED = multiprocessing.get_context("forkserver")
+"""A process that has the engine loaded forks the others, in milliseconds; it never opens a table itself."""
+
+PATIENCE_SECONDS = 10.0
+MOMENT_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How many processes, how many kills, how many writes return between two kills on average."""
+
+    writers: int = 3
+    compactors: int = 1
+    rollbackers: int = 1
+    readers: int = 1
+    kills: int = 20
+    writes_between: float = 1.5
+    buckets: int = 2
+    seed: int = 0
+    options: dict[str, str] = field(default_factory=dict)
+
+
+class Workers:
+    """The processes that are alive, each with a notebook; one that is killed comes back under a new name."""
+
+    def __init__(self, plan: Plan, folder: Path, notes: Path) -> None:
+        self.kills: Counter[str] = Counter()
+        self._folder, self._notes = folder, notes
+        self._started = 0
+        self._alive: dict[BaseProcess, tuple[str, Path]] = {}
+        kinds = {"writer": plan.writers, "compactor": plan.compactors, "rollbacker": plan.rollbackers}
+        for kind, count in {**kinds, "reader": plan.readers}.items():
+            for _ in range(count):
+                self.start(kind)
+
+    def start(self, kind: str, before: Path | None = None) -> None:
+        """One more process of a kind, in the place of the one that wrote the notes `before`."""
+        self._started += 1
+        name = f"{kind}-{self._started}"
+        notes = self._notes / f"{name}.jsonl"
+        process = _FORKED.Process(target=work, args=(kind, name, self._folder, notes, before), name=name, daemon=True)
+        with deferred():
+            process.start()
+            self._alive[process] = (kind, notes)
+
+    def kill(self, chance: random.Random, again: bool = True) -> None:
+        """Kill one of them in the midst of what it does, and start another of its kind."""
+        process = chance.choice(list(self._alive))
+        kind, notes = self._alive.pop(process)
+        _stop_in_midst(process, notes)
+        process.kill()
+        process.join()
+        self.kills[in_midst(notes)] += 1
+        if again:
+            self.start(kind, notes)
+
+    def end(self) -> None:
+        """Kill whoever is left; that does not count."""
+        for process in self._alive:
+            process.kill()
+        for process in self._alive:
+            process.join()
+        self._alive.clear()
+
+
+def play(plan: Plan, folder: Path, progress: Callable[[int], None] = lambda kills: None) -> Report:
+    """Play a plan on a new table in an empty folder, and judge what was seen."""
+    began = time.monotonic()
+    _FORKED.set_forkserver_preload(["tools.processes.workers"])
+    notes = folder / "notes"
+    notes.mkdir(parents=True)
+    Table.create(
+        None, folder / "table", SCHEMA, record_key="id", ordering_fields="ts", buckets=plan.buckets,
+        options=plan.options,
+    )  # fmt: skip
+    chance = random.Random(plan.seed)
+    workers = Workers(plan, folder / "table", notes)
+    try:
+        for kill in range(plan.kills):
+            _let_them_work(notes, chance, plan)
+            workers.kill(chance)
+            progress(kill + 1)
+    finally:
+        workers.end()
+    table = opened(folder / "table")
+    errors = _afterwards(table, Notes(notes / "after.jsonl"))
+    return _judged(table, notes, plan, workers.kills, errors=errors, took=time.monotonic() - began)
+
+
+def _stop_in_midst(process: BaseProcess, notes: Path) -> None:
+    """Stop it at one moment after another until it has begun something: who is killed at rest shows nothing.
+
+    A stopped process cannot end what it does between the look into its notes and the kill.
+    """
+    latest = time.monotonic() + PATIENCE_SECONDS
+    while process.pid is not None and process.is_alive():
+        os.kill(process.pid, signal.SIGSTOP)
+        if in_midst(notes) or time.monotonic() > latest:
+            return
+        os.kill(process.pid, signal.SIGCONT)
+        time.sleep(random.uniform(0, MOMENT_SECONDS))
+
+
+def _let_them_work(notes: Path, chance: random.Random, plan: Plan) -> None:
+    """By what they get done and not by the clock, so that a slow machine kills no more often; then a moment more."""
+    enough = beats(notes) + chance.expovariate(1 / plan.writes_between)
+    latest = time.monotonic() + PATIENCE_SECONDS
+    while beats(notes) < enough and time.monotonic() < latest:
+        time.sleep(0.005)
+    time.sleep(chance.random() * MOMENT_SECONDS)
+
+
+def _afterwards(table: Table, note: Notes) -> tuple[str, ...]:
+    """Every operation once more on what the dead left behind; the errors."""
+    ordering = time.time_ns()
+
+    def writes() -> None:
+        note.add("begins", what="write", batch="after.1", size=2, ordering=ordering)
+        table.upsert(rows_of("after.1", 2, ordering))
+        note.add("wrote", batch="after.1")
+
+    def rolls_back() -> None:
+        time.sleep(BEAT_SECONDS * MISSES)  # until the last of the dead has been silent for long enough
+        table.rollback()
+        left = [instant for instant in table.timeline() if not instant.completed and instant.action != "compaction"]
+        if left:
+            raise ValueError(f"{left[0].file_name} is still pending")
+
+    def compacts() -> None:
+        while table.run_compaction() is not None:
+            pass
+        table.compact()
+
+    def windows() -> None:
+        last = table.settled() or ""
+        table.incremental("0", last)
+        table.changes("0", last)
+        table.read_optimized()
+
+    reads = partial(look, table, note)
+    found = []
+    for step in (reads, writes, rolls_back, compacts, reads, windows):
+        try:
+            step()
+        except Exception as error:  # whatever it is, it is what was found
+            found.append(f"afterwards: {type(error).__name__}: {error}")
+    return tuple(found)
+
+
+def _judged(
+    table: Table, notes: Path, plan: Plan, kills: Counter[str], *, errors: tuple[str, ...], took: float
+) -> Report:
+    paths = sorted(notes.glob("*.jsonl"))
+    told = [(path.stem, line) for path in paths for line in lines(path)]
+    done = [Published(i.requested, i.completed, i.action, _batch(table, i)) for i in table.timeline() if i.completed]
+    history = Chronicle(
+        tuple(writes_of(*paths)),
+        tuple(read for path in paths for read in reads_of(path)),
+        tuple(done),
+    )
+    acked = {write.batch for write in history.writes if write.acked is not None}
+    seen = {batch for read in history.reads for batch in batches_in(read)}
+    return Report(
+        kills=dict(kills.most_common()),
+        writes=len(history.writes),
+        acknowledged=len(acked),
+        visible_unacknowledged=len(seen - acked),
+        reads=len(history.reads),
+        compactions=sum(instant.action == "commit" for instant in done),
+        resumed=sum(line["kind"] == "resumed" for _, line in told),
+        rolled_back=sum(instant.action == "rollback" for instant in done),
+        resent=sum(line["kind"] == "resent" for _, line in told),
+        seconds=took,
+        seed=plan.seed,
+        breaches=judge(history),
+        failures=(*errors, *(f"{name}: {line['error']}" for name, line in told if line["kind"] == "failed")),
+    )
+
+
+def _batch(table: Table, instant: Instant) -> str:
+    """The batch that an instant wrote, '' if it wrote none."""
+    return table.context.commits.commit(instant).extra.get(EXTRA, "") if instant.writes else ""

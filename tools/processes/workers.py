@@ -1,0 +1,125 @@
+"""What the processes do until they are killed: write, compact, read. Each runs in a process of its own."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from nbcc.engine.errors import Conflict
+from nbcc.engine.table import Table
+from nbcc.engine.timeline.heartbeats import StoredHeartbeats
+from nbcc.simulator.checkers.history import HOT, key_of
+
+from .notes import Notes, unanswered
+
+SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("batch", pa.string())])
+PAUSE_SECONDS = 0.02
+MOST_KEYS = 6
+
+
+BEAT_SECONDS = 0.25
+MISSES = 8
+"""Whoever has not beaten for so many beats is taken for dead: soon, so that a run sees it."""
+
+
+def opened(folder: Path) -> Table:
+    """The table as every process opens it."""
+    table = Table.open(None, folder)
+    heartbeats = StoredHeartbeats(table.context.storage, BEAT_SECONDS, MISSES)
+    return Table(replace(table.context, own_heartbeats=heartbeats), table.config)
+
+
+def work(kind: str, name: str, folder: Path, notes: Path, before: Path | None) -> None:
+    """The main function of a process that takes the place of another; an error is written down, and ends it."""
+    note = Notes(notes)
+    try:
+        table = opened(folder)
+        if kind == "writer" and before and (batch := unanswered(before)):
+            send_again(table, note, batch)
+        {"writer": write, "compactor": compact, "rollbacker": roll_back, "reader": read}[kind](table, name, note)
+    except Exception as error:  # nobody else would hear of it
+        note.add("failed", error=f"{type(error).__name__}: {error}")
+
+
+def write(table: Table, name: str, note: Notes) -> None:
+    """Batches of fresh keys, each with the one key that everybody updates."""
+    chance = random.Random(name)
+    number = 0
+    while True:
+        number += 1
+        batch, size, ordering = f"{name}.{number}", 1 + chance.randrange(MOST_KEYS), time.time_ns()
+        put(table, note, batch, size, ordering)
+        time.sleep(chance.random() * PAUSE_SECONDS)
+
+
+def put(table: Table, note: Notes, batch: str, size: int, ordering: int) -> None:
+    """One batch. Whoever was taken for dead, because its machine had no time for it, has not written it."""
+    note.add("begins", what="write", batch=batch, size=size, ordering=ordering)
+    try:
+        table.upsert(rows_of(batch, size, ordering), batch_id=batch)
+    except Conflict as refused:
+        note.add("refused", error=str(refused))
+    else:
+        note.add("wrote", batch=batch)
+
+
+def send_again(table: Table, note: Notes, batch: dict[str, Any]) -> None:
+    """What the killed one wrote last: its caller knows no better than that it got no answer."""
+    note.add("resent")
+    put(table, note, batch["batch"], batch["size"], batch["ordering"])
+
+
+def roll_back(table: Table, name: str, note: Notes) -> None:
+    """What the dead leave behind, while others write; and what another of its kind has left half done."""
+    while True:
+        note.add("begins", what="rollback")
+        done = table.rollback()
+        note.add("rolled back", instants=[instant.requested for instant in done])
+        time.sleep(5 * PAUSE_SECONDS)
+
+
+def rows_of(batch: str, size: int, ordering: int) -> pa.Table:
+    """A batch as the table takes it."""
+    keys = [*(key_of(batch, key) for key in range(size)), HOT]
+    columns: dict[str, Any] = {"id": keys, "ts": [ordering] * len(keys), "batch": [batch] * len(keys)}
+    return pa.table(columns, schema=SCHEMA)
+
+
+def compact(table: Table, name: str, note: Notes) -> None:
+    """Plans of the dead first, then one of its own after another."""
+    note.add("begins", what="compaction")
+    while table.run_compaction() is not None:
+        note.add("resumed")
+        note.add("begins", what="compaction")
+    while True:
+        note.add("begins", what="compaction")
+        table.compact()
+        note.add("compacted")
+        time.sleep(5 * PAUSE_SECONDS)
+
+
+def read(table: Table, name: str, note: Notes) -> None:
+    """Snapshots as of the settled time."""
+    while True:
+        look(table, note)
+        time.sleep(10 * PAUSE_SECONDS)
+
+
+def look(table: Table, note: Notes) -> None:
+    """One snapshot, noted with all its rows."""
+    began = note.add("begins", what="read")
+    settled = table.settled()
+    if settled is None:
+        return
+    try:
+        found = table.as_of(settled).to_pylist()
+    except Conflict as refused:  # a time that lies in the future of a clock is no answer, and no wrong one
+        note.add("refused", error=str(refused))
+        return
+    rows = [(row["id"], row["batch"], row["_hoodie_commit_time"]) for row in found]
+    note.add("read", began=began, time=settled, rows=rows)

@@ -1,0 +1,111 @@
+"""Writes the generated files again: `python -m tools.regenerate [NAME ...]`; without names all but `kills`.
+
+    findings     specs/findings/*.md
+    gallery      specs/traces: traces, pictures, texts and both indexes
+    kills        specs/kills.json and kills.md, of mutants whose kills have changed; minutes to hours
+    kills-page   specs/kills.md, from the accepted kills
+    mechanisms   docs/mechanisms.md
+
+`--check` writes nothing and exits with 1 if a file is stale. `nbcc verdicts --accept` writes the matrix of verdicts,
+`python -m tools.mutation --write` the record of generated mutants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from nbcc.model.validation import nearest
+
+ROOT: Final = Path(__file__).resolve().parents[1]
+Files = Mapping[Path, str | None]
+"""Path -> the text that the file should have; None: the file should not exist."""
+
+
+def findings() -> Files:
+    from nbcc.simulator.findings import FOLDER
+
+    from .findings import pages, stale
+
+    texts = pages()
+    return {FOLDER / name: texts.get(name) for name in {*texts, *stale()}}
+
+
+def gallery() -> Files:
+    from .gallery import catalogue, files_of, found
+    from .gallery.files import FOLDER, stale_files
+
+    texts = files_of(found(catalogue()))
+    return {FOLDER / name: texts.get(name) for name in {*texts, *stale_files(texts)}}
+
+
+def mechanisms() -> Files:
+    from .mechanisms import page
+
+    return {ROOT / "docs" / "mechanisms.md": page()}
+
+
+def kills() -> Files:
+    from .kills import kill_all, still_good
+    from .kills_page import files
+
+    return files(kill_all(known=still_good()))
+
+
+def kills_page() -> Files:
+    from nbcc.simulator.verdicts.kills import accepted
+
+    from .kills_page import page, page_path
+
+    return {page_path(): page(accepted())}
+
+
+GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
+    "findings": findings,
+    "gallery": gallery,
+    "kills": kills,
+    "kills-page": kills_page,
+    "mechanisms": mechanisms,
+}
+SLOW: Final = ("kills",)
+"""Generators that run only by name."""
+
+
+def stale(files: Files) -> list[Path]:
+    """The files whose text differs from what it should be."""
+    return sorted(path for path, text in files.items() if text != (path.read_text("utf-8") if path.exists() else None))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code 1: with `--check`, a file is stale."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.regenerate", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(GENERATORS))
+    parser.add_argument("--check", action="store_true", help="write nothing, print the stale files")
+    args = parser.parse_args(arguments)
+    if unknown := [name for name in args.names if name not in GENERATORS]:
+        parser.error(f"nothing is called {unknown[0]!r}; {nearest(unknown[0], tuple(GENERATORS))}")
+    found_stale = False
+    for name in args.names or [name for name in GENERATORS if name not in SLOW]:
+        files = GENERATORS[name]()
+        for path in stale(files):
+            found_stale = True
+            print(f"{'stale' if args.check else 'wrote'}: {path.relative_to(ROOT)}")
+            if not args.check:
+                _write(path, files[path])
+    return int(args.check and found_stale)
+
+
+def _write(path: Path, text: str | None) -> None:
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
