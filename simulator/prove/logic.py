@@ -114,6 +114,7 @@ class Symbolic:
     def __init__(self, relations: Iterable[Relation], updates: Mapping[str, Update] | None = None,
                  before: Symbolic | None = None) -> None:  # fmt: skip
         self._before = before
+        self.time = lambda: z3_time()
         self._functions: dict[str, Callable[..., Term]] = (
             {relation.name: symbol(relation) for relation in relations}
             if before is None
@@ -157,6 +158,11 @@ class Finite:
     def some(self, *sorts_and_body: Any) -> Term:
         *sorts, body = sorts_and_body
         return any(body(*elements) for elements in product(*(self._domain[sort] for sort in sorts)))
+
+
+def z3_time() -> Term:
+    """One time, any: the same in a state and in the next one."""
+    return constant("time", "any time")
 
 
 _count = iter(range(1 << 60))

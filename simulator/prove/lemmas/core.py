@@ -65,10 +65,14 @@ RELATIONS: Final = (
 class Options:
     """Options of the model, by its names and values, on which the core depends."""
 
-    slicing: Literal["completed", "requested"] = "completed"
-    completion: Literal["under_lock", "outside_lock"] = "under_lock"
-    plan_takes: Literal["completed", "any"] = "completed"
+    slicing: Literal["completion", "requested"] = "completion"
+    completion_time: Literal["under_lock", "outside_lock"] = "under_lock"
+    plan_takes: Literal["completed_before_barrier", "any_log"] = "completed_before_barrier"
     listing: Literal["twice", "once"] = "twice"
+    read_time: Literal["settled", "clock"] = "settled"
+    visibility: Literal["completed", "any"] = "completed"
+    as_of_axis: Literal["completion", "requested"] = "completion"
+    incremental_axis: Literal["completion", "requested"] = "completion"
     rivals: bool = True
     """Whether a compactor may run the plan of a live compactor."""
 
@@ -99,12 +103,12 @@ class Core:
 
     def slice_time(self, s: Any, w: Term) -> Term:
         """The time that assigns the logs of a write to a slice."""
-        return s.completed(w) if self.options.slicing == "completed" else s.requested(w)
+        return s.completed(w) if self.options.slicing == "completion" else s.requested(w)
 
     # Writers
 
     def writers(self) -> tuple[Action, ...]:
-        outside = self.options.completion == "outside_lock"
+        outside = self.options.completion_time == "outside_lock"
         alive = lambda s, w, phase: both(s.phase(w) == phase, no(s.dead_writer(w)))  # noqa: E731
         takes_lock = lambda s, w, phase: both(alive(s, w, phase), lock_is_free(s))  # noqa: E731
         return (
@@ -183,7 +187,7 @@ class Core:
         w, g = s.write_of(log), s.group_of(log)
         complete = (
             both(published(s, w), s.completed(w) < s.clock() + 1)
-            if self.options.plan_takes == "completed"
+            if self.options.plan_takes == "completed_before_barrier"
             else s.stored(log)
         )
         in_slice = s.every(PLAN, lambda q: implies(self.newest(s, q, g), self.slice_time(s, w) >= s.barrier(q)))
@@ -213,7 +217,7 @@ class Core:
 
     def compactors(self) -> tuple[Action, ...]:
         alive = lambda s, c, work: both(s.work(c) == work, no(s.dead_compactor(c)))  # noqa: E731
-        outside = self.options.completion == "outside_lock"
+        outside = self.options.completion_time == "outside_lock"
         return (
             Action(
                 "compactor schedules plan", (COMPACTOR, PLAN),
@@ -295,6 +299,10 @@ class Core:
             ),
         )  # fmt: skip
 
+    def reads_as_of(self, s: Any, d: Term, sw: Term, sp: Term, t: Term) -> Term:
+        """The time that a reader takes at the end of its first listing."""
+        return t == s.clock() if self.options.read_time == "clock" else greatest(s, d, sw, sp, t)
+
     def may_resume(self, s: Any, c: Term, p: Term) -> Term:
         pending = both(s.planned(p), no(s.done(p)))
         if self.options.rivals:
@@ -330,7 +338,7 @@ class Core:
                     Action(
                         "reader ends listing", (READER, *seen, "time"),
                         lambda s, d, sw, sp, t: both(
-                            s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), greatest(s, d, sw, sp, t)
+                            s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), self.reads_as_of(s, d, sw, sp, t)
                         ),
                         lambda s, d, sw, sp, t: {
                             **forget(s, d), "seen_plan": lambda r, p: both(r != d, s.seen_plan(r, p)), "reads_at": at(s.reads_at, d, to=t),
@@ -354,7 +362,7 @@ class Core:
                 if twice
                 else (
                     lambda s, d, sw, sp, t: both(
-                        s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), greatest(s, d, sw, sp, t)
+                        s.reading(d) == LISTING, part_of_the_new(s, d, sw, sp), self.reads_as_of(s, d, sw, sp, t)
                     )
                 ),
                 lambda s, d, sw, sp, *t: {
@@ -499,50 +507,108 @@ class Core:
         """The read as of t, from the base file of q and the logs above, contains the log."""
         return either(s.holds(q, log), self.in_logs(s, q, log, t))
 
+    def axis(self, s: Any, w: Term, option: str) -> Term:
+        """The time of a write that a read compares with its own."""
+        return s.completed(w) if option == "completion" else s.requested(w)
+
+    def visible(self, s: Any, log: Term, t: Term) -> Term:
+        """A read as of t counts the log."""
+        w = s.write_of(log)
+        if self.options.visibility == "any":
+            return s.stored(log)
+        return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t)
+
+    def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
+        """The window (after, until] contains the write."""
+        time = self.axis(s, w, self.options.incremental_axis)
+        return both(published(s, w), after < time, time <= until)
+
     def claims(self) -> tuple[Claim, ...]:
-        def complete(s: Any, log: Term, t: Term) -> Term:
-            return both(published(s, s.write_of(log)), s.completed(s.write_of(log)) <= t)
-
-        def snap(s: Any) -> Term:
-            from ..logic import constant
-
-            t = constant("time", "t")
-            return s.every(PLAN, LOG, lambda q, log: implies(
-                both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log))),
-                iff(self.snapshot_on(s, q, log, t), complete(s, log, t))))  # fmt: skip
-
-        def part(s: Any) -> Term:
-            return s.every(PLAN, LOG, lambda q, log: implies(
-                both(s.part(q, s.group_of(log)), published(s, s.write_of(log))),
-                iff(s.holds(q, log), self.slice_time(s, s.write_of(log)) < s.barrier(q))))  # fmt: skip
-
-        def atom(s: Any) -> Term:
-            return s.every(LOG, lambda log: implies(published(s, s.write_of(log)), s.stored(log)))
-
-        def settled(s: Any, n: Any) -> Term:
-            """What completed up to a published time stays the same."""
-            def same_until(t: Term) -> Term:
-                return both(
-                    s.every(WRITE, lambda v: iff(both(published(s, v), s.completed(v) <= t),
-                                                 both(published(n, v), n.completed(v) <= t))),
-                    s.every(PLAN, lambda p: iff(both(s.done(p), s.compacted(p) <= t),
-                                                both(n.done(p), n.compacted(p) <= t))))  # fmt: skip
-            return both(
-                s.every(WRITE, lambda w: implies(published(s, w), same_until(s.completed(w)))),
-                s.every(PLAN, lambda p: implies(s.done(p), same_until(s.compacted(p)))))  # fmt: skip
-
         return (
-            Claim("SNAP", "a read as of any time contains exactly the logs that completed by then", snap),
-            Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", part),
-            Claim("ATOM", "a visible write has all its logs", atom),
-            Claim("TRAVEL", "what completed up to a published time never changes", step=settled),
-        )
+            Claim("SNAP", "a read as of any time contains exactly the logs that completed by then", self.snap),
+            Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", self.part),
+            Claim("ATOM", "a read shows all logs of a write or none, and none of a write that is not complete", self.atom),
+            Claim("TRAVEL", "a read as of a settled time never changes", step=self.travel),
+            Claim("INCR", "a window of settled times never changes, and leads from one state to the next",
+                  self.incr, self.incr_again),
+            Claim("MONO", "times are distinct, and instants are published in the order of their completion times",
+                  self.distinct, self.in_order),
+        )  # fmt: skip
+
+    def snap(self, s: Any) -> Term:
+        t = any_time(s)
+        return s.every(PLAN, LOG, lambda q, log: implies(
+            both(s.done(q), s.compacted(q) <= t, s.part(q, s.group_of(log))),
+            iff(self.snapshot_on(s, q, log, t), complete(s, s.write_of(log), t))))  # fmt: skip
+
+    def part(self, s: Any) -> Term:
+        return s.every(PLAN, LOG, lambda q, log: implies(
+            both(s.part(q, s.group_of(log)), published(s, s.write_of(log))),
+            iff(s.holds(q, log), self.slice_time(s, s.write_of(log)) < s.barrier(q))))  # fmt: skip
+
+    def atom(self, s: Any) -> Term:
+        t = any_time(s)
+        return s.every(LOG, LOG, lambda log, other: implies(
+            both(self.visible(s, log, t), s.write_of(log) == s.write_of(other)),
+            both(self.visible(s, other, t), s.stored(other), published(s, s.write_of(log)))))  # fmt: skip
+
+    def travel(self, s: Any, n: Any) -> Term:
+        return settled_times(s, lambda t: both(
+            s.every(LOG, lambda log: iff(self.visible(s, log, t), self.visible(n, log, t))),
+            s.every(PLAN, lambda p: iff(both(s.done(p), s.compacted(p) <= t), both(n.done(p), n.compacted(p) <= t)))))  # fmt: skip
+
+    def incr(self, s: Any) -> Term:
+        t = any_time(s)
+        return settled_times(s, lambda until: implies(t <= until, s.every(WRITE, lambda w: iff(
+            either(complete(s, w, t), self.delivered(s, w, t, until)), complete(s, w, until)))))  # fmt: skip
+
+    def incr_again(self, s: Any, n: Any) -> Term:
+        t = any_time(s)
+        return settled_times(s, lambda until: s.every(WRITE, lambda w: iff(
+            self.delivered(s, w, t, until), self.delivered(n, w, t, until))))  # fmt: skip
+
+    def distinct(self, s: Any) -> Term:
+        names = ("completion times of instants are distinct", "requested times are distinct",
+                 "no requested time is a completion time")  # fmt: skip
+        return both(*(self.clauses()[name](s) for name in names))
+
+    def in_order(self, s: Any, n: Any) -> Term:
+        """An instant that is published now is later than every instant that was published before."""
+        new_write = lambda w: both(published(n, w), no(published(s, w)))  # noqa: E731
+        new_plan = lambda p: both(n.done(p), no(s.done(p)))  # noqa: E731
+        return both(
+            s.every(WRITE, WRITE, lambda w, v: implies(
+                both(new_write(w), published(s, v)), s.completed(v) < n.completed(w))),
+            s.every(WRITE, PLAN, lambda w, p: implies(
+                both(new_write(w), s.done(p)), s.compacted(p) < n.completed(w))),
+            s.every(PLAN, WRITE, lambda p, w: implies(
+                both(new_plan(p), published(s, w)), s.completed(w) < n.compacted(p))),
+            s.every(PLAN, PLAN, lambda p, q: implies(both(new_plan(p), s.done(q)), s.compacted(q) < n.compacted(p))),
+        )  # fmt: skip
 
     def system(self) -> System:
         return System(
             "core", "writers, compactions, crashes and readers", RELATIONS, initially,
             (*self.writers(), *self.compactors(), *self.readers()), self.clauses(), self.claims(),
         )  # fmt: skip
+
+
+def any_time(s: Any) -> Term:
+    """A time that a user may name: any at all in a proof; on a finite instance, see `Finite.time`."""
+    return s.time()
+
+
+def complete(s: Any, w: Term, t: Term) -> Term:
+    return both(published(s, w), s.completed(w) <= t)
+
+
+def settled_times(s: Any, holds: Any) -> Term:
+    """The formula holds of every settled time: that of a published instant, and that of a reader."""
+    return both(
+        s.every(WRITE, lambda w: implies(published(s, w), holds(s.completed(w)))),
+        s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
+        s.every(READER, lambda d: implies(s.reading(d) >= LISTED, holds(s.reads_at(d)))),
+    )
 
 
 def tick(s: Any) -> dict[str, Update]:
