@@ -110,7 +110,7 @@ def _content(plans: Any, place: Any, facts: Table, elements: Instance, by_time: 
     """Which logs the base file of each plan holds: those that the plan takes, and those of its base."""
     for number, plan in enumerate(plans):
         for part in plan.groups:
-            facts["part", number, part.group] = True
+            facts |= {("part", number, part.group): True, ("newest", part.group): number}
             taken = {(*by_time[requested], part.group, version) for requested, version in part.logs}
             for log in elements.elements[core.LOG]:
                 inherited = part.base is not None and facts.get(("holds", place[part.base], log), False)

@@ -127,16 +127,27 @@ class Symbolic:
     def every(self, *sorts_and_body: Any) -> Term:
         import z3
 
-        *sorts, body = sorts_and_body
-        variables = [constant(sort) for sort in sorts]
-        return z3.ForAll(variables, body(*variables))
+        return _quantified(z3.ForAll, sorts_and_body)
 
     def some(self, *sorts_and_body: Any) -> Term:
         import z3
 
-        *sorts, body = sorts_and_body
-        variables = [constant(sort) for sort in sorts]
-        return z3.Exists(variables, body(*variables))
+        return _quantified(z3.Exists, sorts_and_body)
+
+
+_depth = 0
+
+
+def _quantified(quantifier: Callable[..., Term], sorts_and_body: Sequence[Any]) -> Term:
+    """A variable is named by its sort and depth, so that equal formulas are one expression of z3."""
+    global _depth
+    *sorts, body = sorts_and_body
+    variables = [constant(sort, f"{sort.name}!{_depth + place}") for place, sort in enumerate(sorts)]
+    _depth += len(sorts)
+    try:
+        return quantifier(variables, body(*variables))
+    finally:
+        _depth -= len(sorts)
 
 
 class Finite:

@@ -43,6 +43,7 @@ RELATIONS: Final = (
     Relation("runner", (PLAN,), COMPACTOR),
     Relation("barrier", (PLAN,), "time"),
     Relation("part", (PLAN, GROUP)),  # the plan takes logs of the group
+    Relation("newest", (GROUP,), PLAN),  # of the plans with a part in the group, that of the greatest barrier
     Relation("holds", (PLAN, LOG)),  # the base file of the plan holds the rows of the log
     Relation("done", (PLAN,)),
     Relation("compacted", (PLAN,), "time"),
@@ -176,12 +177,6 @@ class Core:
 
     # Compactors
 
-    def newest(self, s: Any, q: Term, g: Term) -> Term:
-        """The plan has the greatest barrier of the plans with a part in the group."""
-        return both(
-            s.part(q, g), s.every(PLAN, lambda p: implies(s.part(p, g), s.barrier(p) <= s.barrier(q)))
-        )
-
     def takes(self, s: Any, log: Term) -> Term:
         """A plan that is scheduled now takes the log: it is complete, and in the newest slice of its group."""
         w, g = s.write_of(log), s.group_of(log)
@@ -190,8 +185,7 @@ class Core:
             if self.options.plan_takes == "completed_before_barrier"
             else s.stored(log)
         )
-        in_slice = s.every(PLAN, lambda q: implies(self.newest(s, q, g), self.slice_time(s, w) >= s.barrier(q)))
-        return both(complete, in_slice)
+        return both(complete, implies(has_base(s, g), self.slice_time(s, w) >= s.barrier(s.newest(g))))
 
     def new_part(self, s: Any, g: Term) -> Term:
         """A plan that is scheduled now works on the group: none is pending there, and there is a log to compact."""
@@ -201,7 +195,7 @@ class Core:
     def new_content(self, s: Any, log: Term) -> Term:
         """The base file of a plan that is scheduled now holds the log."""
         g = s.group_of(log)
-        merged = s.some(PLAN, lambda q: both(self.newest(s, q, g), s.holds(q, log)))
+        merged = both(has_base(s, g), s.holds(s.newest(g), log))
         return both(self.new_part(s, g), either(merged, self.takes(s, log)))
 
     def schedule(self, s: Any, c: Term, p: Term) -> Mapping[str, Update]:
@@ -211,9 +205,17 @@ class Core:
             "barrier": at(s.barrier, p, to=s.clock() + 1),
             "runner": at(s.runner, p, to=c),
             "part": lambda q, g: choose(q == p, self.new_part(s, g), s.part(q, g)),
+            "newest": lambda g: choose(self.new_part(s, g), p, s.newest(g)),
             "holds": lambda q, log: choose(q == p, self.new_content(s, log), s.holds(q, log)),
             **takes_up(s, c, p, SCHEDULED),
         }
+
+    def may_schedule(self, s: Any, c: Term, p: Term) -> Term:
+        return both(
+            s.work(c) == IDLE, no(s.dead_compactor(c)), lock_is_free(s), no(s.planned(p)),
+            s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
+            s.some(GROUP, lambda g: self.new_part(s, g)),
+        )  # fmt: skip
 
     def compactors(self) -> tuple[Action, ...]:
         alive = lambda s, c, work: both(s.work(c) == work, no(s.dead_compactor(c)))  # noqa: E731
@@ -221,12 +223,7 @@ class Core:
         return (
             Action(
                 "compactor schedules plan", (COMPACTOR, PLAN),
-                lambda s, c, p: both(
-                    alive(s, c, IDLE), lock_is_free(s), no(s.planned(p)),
-                    s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.planned(q))),
-                    s.some(GROUP, lambda g: self.new_part(s, g)),
-                ),
-                self.schedule, ("compactor_schedules_plan",),
+                self.may_schedule, self.schedule, ("compactor_schedules_plan",),
             ),
             Action(
                 "compactor starts plan", (COMPACTOR,), lambda s, c: alive(s, c, SCHEDULED),
@@ -464,6 +461,9 @@ class Core:
             ),
             "only a plan that exists has parts": lambda s: s.every(
                 PLAN, GROUP, lambda p, g: implies(s.part(p, g), s.planned(p))),
+            "`newest` has the greatest barrier of the plans of a group": lambda s: s.every(
+                PLAN, GROUP, lambda p, g: implies(
+                    s.part(p, g), both(has_base(s, g), s.barrier(p) <= s.barrier(s.newest(g))))),
             "at most one plan of a group is pending": lambda s: s.every(
                 PLAN, PLAN, GROUP, lambda p, q, g: implies(
                     both(s.part(p, g), s.part(q, g), no(s.done(p)), p != q), both(s.done(q), s.barrier(q) < s.barrier(p)))),
@@ -586,10 +586,13 @@ class Core:
             s.every(PLAN, PLAN, lambda p, q: implies(both(new_plan(p), s.done(q)), s.compacted(q) < n.compacted(p))),
         )  # fmt: skip
 
+    def actions(self) -> tuple[Action, ...]:
+        return (*self.writers(), *self.compactors(), *self.readers())
+
     def system(self) -> System:
         return System(
-            "core", "writers, compactions, crashes and readers", RELATIONS, initially,
-            (*self.writers(), *self.compactors(), *self.readers()), self.clauses(), self.claims(),
+            "core", "writers, compactions, crashes and readers", RELATIONS, initially, self.actions(), self.clauses(),
+            self.claims(),
         )  # fmt: skip
 
 
@@ -609,6 +612,11 @@ def settled_times(s: Any, holds: Any) -> Term:
         s.every(PLAN, lambda p: implies(s.done(p), holds(s.compacted(p)))),
         s.every(READER, lambda d: implies(s.reading(d) >= LISTED, holds(s.reads_at(d)))),
     )
+
+
+def has_base(s: Any, g: Term) -> Term:
+    """A plan has a part in the group."""
+    return s.part(s.newest(g), g)
 
 
 def tick(s: Any) -> dict[str, Update]:
